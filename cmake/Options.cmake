@@ -1,0 +1,28 @@
+# What every target of the project is compiled with.
+add_library(ropecheck_options INTERFACE)
+target_include_directories(ropecheck_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_compile_options(ropecheck_options INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Werror
+  -ffp-contract=off)  # error-free transformations and bit-for-bit comparisons need every rounding where it is written
+
+# g++ 12 warns of writes in fmt and std::string that cannot happen (GCC bugs 105329, 105762); clang checks the same code.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(ropecheck_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-restrict -Wno-maybe-uninitialized>)
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+find_program(MOLD_PROGRAM mold)
+if(MOLD_PROGRAM)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+option(ROPECHECK_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+if(ROPECHECK_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

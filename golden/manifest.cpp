@@ -1,0 +1,83 @@
+#include "golden/manifest.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "golden/sha256.hpp"
+#include "reference/input_error.hpp"
+
+namespace rope {
+
+std::string_view name(GoldenRole role) {
+  switch (role) {
+    case GoldenRole::input: return "input";
+    case GoldenRole::position: return "position";
+    case GoldenRole::frequencies: return "frequencies";
+    case GoldenRole::table: return "table";
+    case GoldenRole::output: return "output";
+    case GoldenRole::score: return "score";
+  }
+  return "?";
+}
+
+std::string_view name(GoldenRounding rounding) {
+  switch (rounding) {
+    case GoldenRounding::f32: return "f32";
+    case GoldenRounding::per_op: return "per-op";
+    case GoldenRounding::final_cast: return "final-cast";
+    case GoldenRounding::printed: return "printed";
+  }
+  return "?";
+}
+
+double GoldenPrint::half_unit(double value) const {
+  const double leading = scientific && value != 0 ? std::floor(std::log10(std::fabs(value))) : 0;
+  return 0.5 * std::pow(10.0, leading - digits);
+}
+
+const GoldenArray* GoldenCase::find(std::string_view array_name) const {
+  const auto found =
+      std::find_if(arrays.begin(), arrays.end(), [&](const GoldenArray& array) { return array.name == array_name; });
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+const GoldenCase* Manifest::find(std::string_view id) const {
+  const auto found =
+      std::find_if(cases.begin(), cases.end(), [&](const GoldenCase& golden) { return golden.id == id; });
+  return found == cases.end() ? nullptr : &*found;
+}
+
+NpyArray load(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array) {
+  const std::filesystem::path path = manifest.folder / array.file;
+  const std::vector<std::byte> content = read_file(path);
+  const auto fail = [&](const std::string& message) {
+    return InputError(
+        fmt::format("{}: array {} of case {}: {}; restore the file, or make the set again with "
+                    "`ropecheck golden regenerate`",
+                    path.string(), array.name, golden.id, message));
+  };
+  if (const std::string found = sha256(content); found != array.sha256) {
+    throw fail(fmt::format("sha256 is {}, the manifest says {}", found, array.sha256));
+  }
+  NpyArray values = parse_npy(content, path.string());
+  if (values.type != array.storage) {
+    throw fail(fmt::format("stored as {}, the manifest says {}", descr(values.type), descr(array.storage)));
+  }
+  if (values.shape != array.shape) {
+    throw fail(fmt::format("shape is {}, the manifest says {}", shape_text(values.shape), shape_text(array.shape)));
+  }
+  return values;
+}
+
+NpyArray load(const Manifest& manifest, const GoldenCase& golden, std::string_view array_name) {
+  const GoldenArray* array = golden.find(array_name);
+  if (array == nullptr) {
+    throw InputError(fmt::format("{}: case {} has no array {}", (manifest.folder / "manifest.json").string(), golden.id,
+                                 array_name));
+  }
+  return load(manifest, golden, *array);
+}
+
+}  // namespace rope

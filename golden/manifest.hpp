@@ -1,0 +1,114 @@
+// golden/manifest.json: which golden cases there are, what each computes, and where its arrays lie. The meaning of
+// every field, and how a case maps to a rope call: golden/README.md. JSON schema: golden/manifest.schema.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "golden/npy.hpp"
+#include "reference/dtype.hpp"
+#include "reference/rope_spec.hpp"
+
+namespace rope {
+
+enum class GoldenRole { input, position, frequencies, table, output, score };
+std::string_view name(GoldenRole role);
+
+// Where a source rounds, between its tables and its output.
+enum class GoldenRounding {
+  f32,         // every product and sum in f32, output f32
+  per_op,      // every product and sum rounded to the dtype of x
+  final_cast,  // every product and sum in f32, then one rounding to the dtype of x
+  printed      // not computed here: as printed, good to half a unit of the last digit
+};
+std::string_view name(GoldenRounding rounding);
+
+// Decimals that were printed after the point; of the significand where the form is scientific.
+struct GoldenPrint {
+  int digits = 0;
+  bool scientific = false;
+
+  // Half a unit of the last printed digit of `value`: how far the exact value may be away.
+  double half_unit(double value) const;
+};
+
+struct GoldenArray {
+  std::string name;  // q, k, positions, theta, cos, sin, q_out, k_out, scores
+  GoldenRole role = GoldenRole::input;
+  std::string axes;  // words, e.g. "batch, seq, feature"
+  DType dtype = DType::f32;
+  NpyType storage = NpyType::f4;  // u2 for bf16
+  std::vector<std::int64_t> shape;
+  std::string file;  // relative to the manifest's folder
+  std::string sha256;
+  std::optional<std::uint64_t> seed;  // of generate_input(), where the values come from it
+  std::optional<GoldenPrint> print;
+};
+
+struct GoldenCase {
+  std::string id;
+  std::string package;
+  std::string version;
+  std::string function;
+  std::string description;
+  bool conforms = true;
+  std::string reason;  // why it deviates
+  std::vector<std::string> requirements;
+
+  RopeSpec spec;
+  std::string spec_json;  // the same as it stands in the manifest
+  std::int64_t sequence_length = 0;
+  std::optional<std::int64_t> position_offset;  // where positions are offset + 0 .. seq-1 for every sequence and axis
+  double position_divisor = 1;                  // the source's angle is (position / divisor) * theta
+  double attention_factor = 1;                  // lambda as the source has it
+  bool tables_include_attention_factor = true;  // a judge that hands over the tables hands over lambda 1
+
+  std::string axes;              // of q, k and their outputs, e.g. "batch, heads, seq, head_dim"
+  std::array<int, 4> axis_of{};  // where batch, seq, heads and head_dim stand in those shapes
+  DType dtype = DType::f32;      // of q and k
+  std::optional<DType> output_dtype;
+  GoldenRounding rounding = GoldenRounding::f32;
+  std::optional<double> c;  // bound of |theta~/theta - 1| / 2^-24
+  std::vector<GoldenArray> arrays;
+
+  const GoldenArray* find(std::string_view array_name) const;  // null where the case has none of that name
+};
+
+struct GoldenPackage {
+  std::string name;
+  std::string version;
+};
+
+struct GoldenHost {
+  std::string machine;
+  std::string processor;
+  std::string cpu_capability;
+  std::string libc;
+  std::string python;
+  std::string fingerprint;
+  std::int64_t threads = 1;
+};
+
+struct Manifest {
+  std::filesystem::path folder;
+  std::vector<GoldenPackage> packages;
+  GoldenHost host;
+  std::vector<GoldenCase> cases;
+
+  const GoldenCase* find(std::string_view id) const;
+};
+
+// Reads folder/manifest.json. Throws InputError for whatever the schema forbids, and for a duplicate id, a file that is
+// missing or lies outside the folder, and shapes that contradict each other. Contents are not read: load() does.
+Manifest read_manifest(const std::filesystem::path& folder);
+
+// The array's values. Throws InputError where the file's hash, dtype or shape is not the manifest's.
+NpyArray load(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array);
+NpyArray load(const Manifest& manifest, const GoldenCase& golden, std::string_view array_name);
+
+}  // namespace rope

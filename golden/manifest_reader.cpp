@@ -1,0 +1,307 @@
+// The strict way from manifest.json to Manifest: every field known, of the right kind, and in agreement with the
+// others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "golden/json_fields.hpp"
+#include "golden/manifest.hpp"
+#include "reference/input_error.hpp"
+
+namespace rope {
+namespace {
+
+namespace fs = std::filesystem;
+using json_fields::choose;
+using json_fields::fail;
+using json_fields::Fields;
+using json_fields::Json;
+
+constexpr std::int64_t schema_version = 1;
+constexpr std::int64_t largest_seed = (std::int64_t{1} << 48) - 1;
+
+constexpr std::string_view lower = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view upper = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+constexpr std::string_view digits = "0123456789";
+
+// A text that is not empty and holds only characters of `allowed`.
+std::string read_word(Fields& fields, const char* key, const std::string& allowed) {
+  std::string text = fields.text(key);
+  if (text.find_first_not_of(allowed) != std::string::npos) {
+    fail(fields.path(key), fmt::format("\"{}\" holds a character other than {}", text, allowed));
+  }
+  return text;
+}
+
+// `length` lower-case hexadecimal digits.
+std::string read_hash(Fields& fields, const char* key, std::size_t length) {
+  std::string text = fields.text(key);
+  if (text.size() != length || text.find_first_not_of("0123456789abcdef") != std::string::npos) {
+    fail(fields.path(key), fmt::format("\"{}\"; expected {} lower-case hexadecimal digits", text, length));
+  }
+  return text;
+}
+
+DType read_dtype(Fields& fields, const char* key) {
+  const std::string text = fields.text(key);
+  const std::optional<DType> dtype = dtype_from_name(text);
+  if (!dtype) fail(fields.path(key), fmt::format("\"{}\" is not a dtype; use f64, f32, f16, bf16, i32 or i64", text));
+  return *dtype;
+}
+
+DType read_floating(Fields& fields, const char* key) {
+  const DType dtype = read_dtype(fields, key);
+  if (!is_floating(dtype)) fail(fields.path(key), "expected f64, f32, f16 or bf16");
+  return dtype;
+}
+
+NpyType storage_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return NpyType::f8;
+    case DType::f32: return NpyType::f4;
+    case DType::f16: return NpyType::f2;
+    case DType::bf16: return NpyType::u2;
+    case DType::i32: return NpyType::i4;
+    case DType::i64: return NpyType::i8;
+  }
+  return NpyType::f4;
+}
+
+// A file may lie in the manifest's folder and below, nowhere else: the manifest may come from a stranger.
+std::string read_file_name(Fields& fields, const fs::path& folder) {
+  std::string text = read_word(fields, "file", fmt::format("{}{}{}_.-/", lower, upper, digits));
+  const std::string path = fields.path("file");
+  const fs::path file(text);
+  const bool climbs =
+      std::any_of(file.begin(), file.end(), [](const fs::path& part) { return part == ".." || part == "."; });
+  if (file.is_absolute() || climbs) {
+    fail(path, fmt::format("\"{}\" leads out of the manifest's folder; name a file in it, without . and ..", text));
+  }
+  std::error_code error;
+  const fs::path real = fs::canonical(folder / file, error);
+  if (error || !fs::is_regular_file(real)) {
+    fail(path, fmt::format("there is no file {}; restore it, or make the set again with `ropecheck golden regenerate`",
+                           (folder / file).string()));
+  }
+  const fs::path root = fs::canonical(folder);
+  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
+    fail(path, fmt::format("\"{}\" is a link to {}, outside the manifest's folder; put the file itself there", text,
+                           real.string()));
+  }
+  return text;
+}
+
+GoldenArray read_array(const Json& json, const std::string& path, const fs::path& folder) {
+  Fields fields(json, path);
+  GoldenArray array;
+  array.name = read_word(fields, "name", fmt::format("{}_", lower));
+  array.role = choose<GoldenRole>(fields, "role",
+                                  {{"input", GoldenRole::input},
+                                   {"position", GoldenRole::position},
+                                   {"frequencies", GoldenRole::frequencies},
+                                   {"table", GoldenRole::table},
+                                   {"output", GoldenRole::output},
+                                   {"score", GoldenRole::score}});
+  array.axes = fields.text("axes");
+  array.dtype = read_dtype(fields, "dtype");
+  array.storage = storage_of(array.dtype);
+  if (const std::string storage = fields.text("storage"); storage != descr(array.storage)) {
+    fail(fields.path("storage"),
+         fmt::format("\"{}\"; {} is stored as \"{}\"", storage, rope::name(array.dtype), descr(array.storage)));
+  }
+  for (const Json& extent : fields.list("shape", 0)) {
+    array.shape.push_back(Fields::whole(extent, fields.path("shape"), 0, std::numeric_limits<std::int64_t>::max()));
+  }
+  array.file = read_file_name(fields, folder);
+  array.sha256 = read_hash(fields, "sha256", 64);
+  if (fields.find("seed") != nullptr) array.seed = static_cast<std::uint64_t>(fields.whole("seed", 0, largest_seed));
+  if (const Json* print = fields.find("printed")) {
+    Fields printed(*print, fields.path("printed"));
+    array.print = GoldenPrint{static_cast<int>(printed.whole("digits", 0, 17)),
+                              choose<bool>(printed, "form", {{"fixed", false}, {"scientific", true}})};
+    printed.finish();
+  }
+  fields.finish();
+  return array;
+}
+
+std::array<int, 4> read_axes(const std::string& words, const std::string& path) {
+  constexpr std::array<std::string_view, 4> names{"batch", "seq", "heads", "head_dim"};
+  std::array<int, 4> axis_of{-1, -1, -1, -1};
+  std::size_t from = 0;
+  for (int axis = 0; axis < 4; ++axis) {
+    const std::size_t to = axis == 3 ? words.size() : std::min(words.find(", ", from), words.size());
+    const std::string_view word = std::string_view(words).substr(from, to - from);
+    const auto found = std::find(names.begin(), names.end(), word);
+    if (found != names.end()) axis_of[static_cast<std::size_t>(found - names.begin())] = axis;
+    from = std::min(to + 2, words.size());
+  }
+  if (std::find(axis_of.begin(), axis_of.end(), -1) != axis_of.end()) {
+    fail(path, fmt::format("\"{}\"; expected batch, seq, heads and head_dim in some order, parted by \", \"", words));
+  }
+  return axis_of;
+}
+
+using Shape = std::vector<std::int64_t>;
+
+// What a judge relies on when it makes a call of the case, so that it need not look again.
+void check_shapes(const GoldenCase& golden, const std::string& path) {
+  const auto demand = [&](const GoldenArray& array, bool holds, const std::string& expected) {
+    if (!holds)
+      fail(path, fmt::format("array {}: shape {}; expected {}", array.name, shape_text(array.shape), expected));
+  };
+  const auto extent = [&](const GoldenArray& array, int axis) {
+    return array.shape[static_cast<std::size_t>(golden.axis_of[static_cast<std::size_t>(axis)])];
+  };
+  const std::int64_t pairs = golden.spec.rotary_dim / 2;
+  if (const GoldenArray* theta = golden.find("theta")) {
+    demand(*theta, theta->shape == Shape{pairs}, fmt::format("({}), one frequency a pair", pairs));
+  }
+  const GoldenArray* q = golden.find("q");
+  if (q == nullptr) return;
+  demand(*q, q->shape.size() == 4 && extent(*q, 3) == golden.spec.head_dim,
+         fmt::format("four axes with head_dim {}", golden.spec.head_dim));
+  const std::int64_t batch = extent(*q, 0), seq = extent(*q, 1);
+  for (const GoldenArray& array : golden.arrays) {
+    const std::string input = array.name.substr(0, array.name.find('_'));
+    switch (array.role) {
+      case GoldenRole::input:
+        demand(array,
+               array.shape.size() == 4 && extent(array, 0) == batch && extent(array, 1) == seq &&
+                   extent(array, 3) == golden.spec.head_dim,
+               "that of q in all but the heads");
+        break;
+      case GoldenRole::position:
+        demand(array,
+               array.shape.size() == 3 && array.shape[0] == golden.spec.axes.count() &&
+                   (array.shape[1] == 1 || array.shape[1] == batch) && array.shape[2] == seq,
+               "(axes, batch or 1, seq)");
+        break;
+      case GoldenRole::table:
+        demand(array,
+               array.shape.size() == 3 && (array.shape[0] == 1 || array.shape[0] == batch) && array.shape[1] == seq &&
+                   (array.shape[2] == pairs || array.shape[2] == 2 * pairs),
+               "(batch or 1, seq, rotary_dim or half of it)");
+        break;
+      case GoldenRole::output:
+        demand(array, golden.find(input) != nullptr && array.shape == golden.find(input)->shape, "that of its input");
+        break;
+      case GoldenRole::frequencies:
+      case GoldenRole::score: break;
+    }
+  }
+}
+
+// A case that was computed has every layer; the printed ones have what was printed.
+void check_layers(const GoldenCase& golden, const std::string& path) {
+  if (golden.rounding == GoldenRounding::printed) return;
+  for (const char* needed : {"q", "positions", "theta", "cos", "sin", "q_out"}) {
+    if (golden.find(needed) == nullptr) fail(path, fmt::format("array {} is missing", needed));
+  }
+  if (golden.find("k") != nullptr && golden.find("k_out") == nullptr) fail(path, "array k_out is missing, k is there");
+  if (!golden.c || !golden.output_dtype) fail(path, "\"c\" and \"output_dtype\" are needed where outputs are computed");
+}
+
+GoldenCase read_case(const Json& json, const std::string& where, const fs::path& folder) {
+  const std::string id = Fields(json, where).text("id");
+  Fields fields(json, fmt::format("{} ({})", where, id));
+  GoldenCase golden;
+  golden.id = read_word(fields, "id", fmt::format("{}{}_-/", lower, digits));
+  golden.package = fields.text("package");
+  golden.version = fields.text("version");
+  golden.function = fields.text("function");
+  golden.description = fields.text("description");
+  golden.conforms = choose<bool>(fields, "status", {{"conforms", true}, {"deviates", false}});
+  if (fields.find("reason") != nullptr) golden.reason = fields.text("reason");
+  if (golden.conforms != golden.reason.empty()) {
+    fail(fields.path("reason"), "a reason goes with status \"deviates\", and only with it");
+  }
+  for (const Json& requirement : fields.list("requirements", 1)) {
+    if (!requirement.is_string() || requirement.get_ref<const std::string&>().empty()) {
+      fail(fields.path("requirements"), "expected texts that are not empty");
+    }
+    golden.requirements.push_back(requirement.get<std::string>());
+  }
+  golden.spec_json = fields.require("spec").dump();
+  golden.spec = spec_from_json(golden.spec_json, fields.path("spec"));
+  golden.sequence_length = fields.whole("sequence_length");
+  if (fields.find("position_offset") != nullptr) golden.position_offset = fields.whole("position_offset");
+  golden.position_divisor = fields.positive("position_divisor");
+  golden.attention_factor = fields.positive("attention_factor");
+  golden.tables_include_attention_factor = fields.truth("tables_include_attention_factor");
+  if (const std::string layout = fields.text("layout"); layout != name(golden.spec.pairing)) {
+    fail(fields.path("layout"), fmt::format("\"{}\", but the spec says {}", layout, name(golden.spec.pairing)));
+  }
+  golden.axes = fields.text("axes");
+  golden.axis_of = read_axes(golden.axes, fields.path("axes"));
+  golden.dtype = read_floating(fields, "dtype");
+  if (fields.find("output_dtype") != nullptr) golden.output_dtype = read_floating(fields, "output_dtype");
+  golden.rounding = choose<GoldenRounding>(fields, "rounding",
+                                           {{"f32", GoldenRounding::f32},
+                                            {"per-op", GoldenRounding::per_op},
+                                            {"final-cast", GoldenRounding::final_cast},
+                                            {"printed", GoldenRounding::printed}});
+  if (fields.find("c") != nullptr) golden.c = fields.positive("c");
+  std::set<std::string> names;
+  for (const Json& array : fields.list("arrays", 1)) {
+    golden.arrays.push_back(
+        read_array(array, fmt::format("{}.arrays[{}]", fields.path(), golden.arrays.size()), folder));
+    const std::string& added = golden.arrays.back().name;
+    if (!names.insert(added).second) fail(fields.path("arrays"), fmt::format("two arrays are called {}", added));
+  }
+  fields.finish();
+  check_layers(golden, fields.path());
+  check_shapes(golden, fields.path());
+  return golden;
+}
+
+GoldenHost read_host(const Json& json, const std::string& path) {
+  Fields fields(json, path);
+  GoldenHost host{fields.text("machine"),    fields.text("processor"), fields.text("cpu_capability"),
+                  fields.text("libc"),       fields.text("python"),    read_hash(fields, "fingerprint", 16),
+                  fields.whole("threads", 1)};
+  fields.finish();
+  return host;
+}
+
+}  // namespace
+
+Manifest read_manifest(const fs::path& folder) {
+  const fs::path path = folder / "manifest.json";
+  const std::string where = path.string();
+  const std::vector<std::byte> content = read_file(path);
+  const auto* begin = reinterpret_cast<const char*>(content.data());
+  Json document;
+  try {
+    document = Json::parse(begin, begin + content.size());
+  } catch (const Json::parse_error& error) {
+    fail(where, fmt::format("byte {}: not JSON: {}", error.byte - 1, error.what()));
+  }
+  Fields fields(document, where);
+  if (const std::int64_t schema = fields.whole("schema"); schema != schema_version) {
+    fail(fields.path("schema"),
+         fmt::format("version {}; this program reads version {}: use the one that goes with the files", schema,
+                     schema_version));
+  }
+  Manifest manifest;
+  manifest.folder = folder;
+  for (const Json& json : fields.list("packages", 0)) {
+    Fields package(json, fields.path("packages"));
+    manifest.packages.push_back({package.text("name"), package.text("version")});
+    package.finish();
+  }
+  manifest.host = read_host(fields.require("host"), fields.path("host"));
+  std::set<std::string> ids;
+  for (const Json& json : fields.list("cases", 1)) {
+    const std::string case_path = fmt::format("{}: cases[{}]", where, manifest.cases.size());
+    manifest.cases.push_back(read_case(json, case_path, folder));
+    const std::string& id = manifest.cases.back().id;
+    if (!ids.insert(id).second) fail(case_path, fmt::format("the id \"{}\" stands twice; each names one case", id));
+  }
+  fields.finish();
+  return manifest;
+}
+
+}  // namespace rope

@@ -1,0 +1,75 @@
+#include "golden/recompute.hpp"
+
+#include <stdexcept>
+#include <string>
+
+namespace rope {
+namespace {
+
+float value_at(const NpyArray& array, DType dtype, std::size_t index) {
+  return static_cast<float>(load(dtype, array.bytes.data() + index * size_of(dtype)));
+}
+
+// One operation's result as the rule keeps it. 16-bit formats: the operation itself is done in f32, as torch does it.
+float rounded(float value, DType dtype) {
+  switch (dtype) {
+    case DType::f16: return static_cast<float>(half_to_double(double_to_half(static_cast<double>(value))));
+    case DType::bf16: return static_cast<float>(bfloat16_to_double(double_to_bfloat16(static_cast<double>(value))));
+    default: return value;
+  }
+}
+
+}  // namespace
+
+NpyArray recompute_output(const Manifest& manifest, const GoldenCase& golden, std::string_view input) {
+  if (golden.rounding == GoldenRounding::printed) throw std::invalid_argument("recompute_output: printed figures");
+  const NpyArray x = load(manifest, golden, input);
+  const NpyArray cos = load(manifest, golden, "cos");
+  const NpyArray sin = load(manifest, golden, "sin");
+  const DType table_dtype = golden.find("cos")->dtype;
+  const DType kept = golden.rounding == GoldenRounding::per_op ? golden.dtype : DType::f32;
+  const DType out_dtype = *golden.output_dtype;
+
+  const GoldenArray& stored = *golden.find(std::string(input) + "_out");
+  NpyArray y{stored.storage, x.shape,
+             std::vector<std::byte>(x.bytes.size() / size_of(x.type) * size_of(stored.storage))};
+  std::array<std::size_t, 4> extent{}, stride{};  // of batch, seq, heads, head_dim
+  for (std::size_t a = 0; a < 4; ++a) {
+    const auto axis = static_cast<std::size_t>(golden.axis_of[a]);
+    extent[a] = static_cast<std::size_t>(x.shape[axis]);
+    stride[a] = 1;
+    for (std::size_t later = axis + 1; later < 4; ++later) stride[a] *= static_cast<std::size_t>(x.shape[later]);
+  }
+  const auto width = static_cast<std::size_t>(cos.shape[2]);
+  const auto rotary = static_cast<std::size_t>(golden.spec.rotary_dim);
+  const bool split = golden.spec.pairing == Pairing::half_split;
+
+  for (std::size_t b = 0; b < extent[0]; ++b) {
+    for (std::size_t s = 0; s < extent[1]; ++s) {
+      const std::size_t table_row = ((cos.shape[0] == 1 ? 0 : b) * extent[1] + s) * width;
+      for (std::size_t h = 0; h < extent[2]; ++h) {
+        const std::size_t row = b * stride[0] + s * stride[1] + h * stride[2];
+        const auto get = [&](std::size_t feature) { return value_at(x, golden.dtype, row + feature * stride[3]); };
+        const auto put = [&](std::size_t feature, float value) {
+          std::byte* address = y.bytes.data() + (row + feature * stride[3]) * size_of(out_dtype);
+          store(out_dtype, address, static_cast<double>(value));
+        };
+        for (std::size_t p = 0; p < rotary / 2; ++p) {
+          const std::size_t first = split ? p : 2 * p, second = split ? p + rotary / 2 : 2 * p + 1;
+          const auto turn = [&](std::size_t feature, float own, float partner) {
+            const std::size_t column = table_row + (width == rotary ? feature : p);
+            const float kept_part = rounded(own * value_at(cos, table_dtype, column), kept);
+            const float turned_part = rounded(partner * value_at(sin, table_dtype, column), kept);
+            put(feature, rounded(kept_part + turned_part, kept));
+          };
+          turn(first, get(first), -get(second));
+          turn(second, get(second), get(first));
+        }
+        for (std::size_t feature = rotary; feature < extent[3]; ++feature) put(feature, get(feature));
+      }
+    }
+  }
+  return y;
+}
+
+}  // namespace rope

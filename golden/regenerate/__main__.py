@@ -1,0 +1,133 @@
+"""ropecheck golden regenerate: runs the real packages and writes, or checks, the golden files."""
+
+import argparse
+import contextlib
+import importlib.metadata
+import io
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nothing here needs the network
+
+import torch  # noqa: E402
+
+GOLDEN = Path(__file__).resolve().parents[1]
+PACKAGES = ("torch", "numpy", "transformers", "labml-nn", "rotary-embedding-torch")
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="ropecheck golden regenerate", description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the committed files, layer by layer; write nothing"
+    )
+    parser.add_argument("--exact", action="store_true", help="with --check: bit for bit, on the recorded host only")
+    parser.add_argument(
+        "--only", metavar="SOURCE", help="labml, huggingface, lucidrains or published; others stay as they are"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=GOLDEN, help="folder of manifest.json (default: golden/)"
+    )
+    return parser.parse_args()
+
+
+def progress(count: int, name: str) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{count} {name}", end="", file=sys.stderr, flush=True)
+
+
+def generate(only: str | None) -> dict:
+    progress(0, "importing torch, transformers, labml-nn, rotary-embedding-torch")
+    # Importing labml configures logging and prints; that is no part of our output.
+    with contextlib.redirect_stdout(io.StringIO()):
+        import store
+        from sources import SOURCES
+
+    if only is not None and only not in SOURCES:
+        print(f"--only {only}: no such source; use one of {', '.join(SOURCES)}", file=sys.stderr)
+        raise SystemExit(2)
+    records = {}
+    for name, (package, cases) in SOURCES.items():
+        if only in (None, name):
+            for case in cases():
+                version = "as printed" if case.package == "published" and case.rounding == "printed" else None
+                assert case.id not in records, f"two cases are called {case.id}"
+                records[case.id] = store.record(case, version or importlib.metadata.version(package))
+                progress(len(records), case.id)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    return records
+
+
+def check(fresh: dict, only: str | None, target: Path, exact: bool, host: dict) -> int:
+    import check as layers
+    import store
+
+    recorded = json.loads((target / "manifest.json").read_text())["host"]["fingerprint"]
+    if exact and recorded != host["fingerprint"]:
+        print(
+            f"--exact: the files were made on host {recorded}, this is {host['fingerprint']}; use --check alone",
+            file=sys.stderr,
+        )
+        return 2
+    stored = {k: v for k, v in store.read(target).items() if only is None or k.startswith(f"{only}/")}
+    result = layers.compare(fresh, stored)
+    total = sum(result.compared.values())
+    if exact and result.identical != total:
+        result.differences.append(f"exact: {total - result.identical} of {total} arrays differ in some bit")
+    for line in result.differences:
+        print(line)
+    counts = ", ".join(f"{layer} {count}" for layer, count in result.compared.items())
+    verdict = "differs" if result.differences else "agrees"
+    print(f"{verdict}: {len(fresh)} cases, {total} arrays ({counts}), {result.identical} identical bit for bit")
+    return 1 if result.differences else 0
+
+
+def replace(fresh: dict, only: str | None, target: Path, host: dict) -> None:
+    import store
+
+    kept = []
+    if only is not None and (target / "manifest.json").exists():
+        kept = [r for k, r in store.read(target).items() if not k.startswith(f"{only}/")]
+    records = sorted([*fresh.values(), *kept], key=lambda r: r.id)
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    manifest = store.manifest_of(records, versions, host)
+    store.validate(manifest)
+    with store.staging(target) as folder:
+        store.write(folder, records, manifest)
+        store.commit(folder, target, manifest)
+    size = sum(path.stat().st_size for path in (target / "arrays").rglob("*.npy"))
+    print(f"{target / 'manifest.json'}: {len(records)} cases, {size / 1e6:.2f} MB of arrays")
+
+
+def main() -> int:
+    options = arguments()
+    if options.exact and not options.check:
+        print("--exact goes with --check", file=sys.stderr)
+        return 2
+    if options.check and not (options.out / "manifest.json").exists():
+        print(f"{options.out / 'manifest.json'}: not there; run without --check to make it", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    torch.set_num_threads(1)  # the order of a sum must not depend on the machine
+    fresh = generate(options.only)
+    import host
+
+    if options.check:
+        status = check(fresh, options.only, options.out, options.exact, host.describe())
+    else:
+        replace(fresh, options.only, options.out, host.describe())
+        status = 0
+    if sys.stderr.isatty():
+        print(f"{time.monotonic() - started:.1f} s", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        print("\ninterrupted; the files are as they were", file=sys.stderr)
+        sys.exit(130)

@@ -1,0 +1,110 @@
+"""What a source hands over: one case, its arrays, and how they map to a rope call (golden/README.md)."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+import inputs
+
+TORCH_DTYPES = {
+    "f64": torch.float64,
+    "f32": torch.float32,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+}
+STORAGE = {"f64": "<f8", "f32": "<f4", "f16": "<f2", "bf16": "<u2", "i32": "<i4", "i64": "<i8"}
+NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
+
+
+@dataclass
+class Array:
+    name: str
+    role: str  # input | position | frequencies | table | output | score
+    axes: str
+    values: torch.Tensor
+    seed: int | None = None
+    printed: dict | None = None  # {"digits": 4, "form": "fixed" | "scientific"}: rounded to that many decimals in print
+
+    @property
+    def dtype(self) -> str:
+        return NAMES[self.values.dtype]
+
+    def numpy(self) -> np.ndarray:
+        """What is written: bf16 as its bits, because numpy has no such type."""
+        values = self.values.detach().resolve_conj().resolve_neg().contiguous()
+        if values.dtype == torch.bfloat16:
+            values = values.view(torch.uint16)
+        return np.ascontiguousarray(values.numpy()).astype(STORAGE[self.dtype], copy=False)
+
+
+@dataclass
+class Case:
+    id: str
+    package: str
+    function: str
+    description: str
+    spec: dict  # RopeSpec, reference/rope_spec.hpp
+    axes: str  # of q, k and their outputs
+    dtype: str  # of q and k
+    rounding: str  # f32 | per-op | final-cast | printed: golden/README.md
+    c: float | None  # bound of |theta~/theta - 1| / 2^-24; None where the case has no frequencies
+    sequence_length: int = 0
+    attention_factor: float = 1.0
+    tables_include_attention_factor: bool = True
+    position_divisor: float = 1.0
+    status: str = "conforms"
+    reason: str | None = None
+    arrays: list[Array] = field(default_factory=list)
+
+    def draw(self, name: str, shape: tuple[int, ...], label: str | None = None) -> torch.Tensor:
+        """Adds a generated input. `label`: draw the same values as the case of that id."""
+        seed = inputs.seed_of(label or self.id, name)
+        raw = torch.from_numpy(inputs.bits(seed, math.prod(shape), self.dtype))
+        values = raw.view(TORCH_DTYPES[self.dtype]).reshape(shape)
+        self.arrays.append(Array(name, "input", self.axes, values, seed))
+        return values
+
+    def add_input(self, name: str, values: torch.Tensor) -> torch.Tensor:
+        self.arrays.append(Array(name, "input", self.axes, values))
+        return values
+
+    def add_positions(self, positions: torch.Tensor) -> None:
+        """positions: [seq], [batch, seq] or [axes, batch, seq]; whole numbers."""
+        canonical = positions.to(torch.int64).reshape((1,) * (3 - positions.dim()) + tuple(positions.shape))
+        self.arrays.append(Array("positions", "position", "axes, batch, seq", canonical))
+        self.sequence_length = max(self.sequence_length, int(canonical.max()) + 1)
+
+    def add_frequencies(self, theta: torch.Tensor) -> None:
+        self.arrays.append(Array("theta", "frequencies", "pair", theta.detach()))
+
+    def add_tables(self, cos: torch.Tensor, sin: torch.Tensor) -> None:
+        """cos, sin: [seq, width] or [batch, seq, width], with length-1 axes anywhere between."""
+        width = cos.shape[-1]
+        words = "batch, seq, pair" if width == self.spec["rotary_dim"] // 2 else "batch, seq, feature"
+        rows = [a for a in self.arrays if a.role == "position"][0].values.shape[1:]
+        for name, table in (("cos", cos), ("sin", sin)):
+            batch = 1 if table.numel() == rows[1] * width else rows[0]
+            self.arrays.append(Array(name, "table", words, table.detach().reshape(batch, rows[1], width)))
+
+    def add_output(self, name: str, values: torch.Tensor) -> None:
+        self.arrays.append(Array(name, "output", self.axes, values.detach()))
+
+    def add_scores(self, values: torch.Tensor, axes: str) -> None:
+        self.arrays.append(Array("scores", "score", axes, values.detach()))
+
+    def array(self, name: str) -> Array | None:
+        return next((a for a in self.arrays if a.name == name), None)
+
+
+def spec(head_dim: int, pairing: str, *, rotary_dim: int | None = None, base: float = 10000, **more: object) -> dict:
+    """A RopeSpec as JSON."""
+    return {"head_dim": head_dim, "rotary_dim": rotary_dim or head_dim, "pairing": pairing, "base": base, **more}
+
+
+def default_c(rotary_dim: int, base: float) -> float:
+    """Bound of C for theta = 1 / base ** (2i/r) in f32: the quotient 2i/r is exact where r is a power of two."""
+    return 2.0 if rotary_dim & (rotary_dim - 1) == 0 else 2.0 + math.log(base)

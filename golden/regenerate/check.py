@@ -1,0 +1,128 @@
+"""Compares a fresh set with the committed one in layers, so that a difference is named where it arises.
+
+- inputs, positions: equal
+- frequencies: within 1 ulp, because powf may round either way on another CPU
+- tables: in both sets within 1 u of cos and sin of that set's own frequencies
+- outputs: in both sets bit for bit what the rounding rule makes of that set's own tables
+- scores: in both sets within n u sum |q||k|
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import torch
+
+import recompute
+from store import Record
+
+UNIT = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+LAYERS = {"input": "inputs", "position": "inputs", "frequencies": "frequencies", "table": "tables"}
+# What describes a case; the rest of the entry is judged through the arrays.
+DESCRIPTION = (
+    "package",
+    "version",
+    "function",
+    "status",
+    "reason",
+    "spec",
+    "sequence_length",
+    "position_offset",
+    "position_divisor",
+    "attention_factor",
+    "layout",
+    "axes",
+    "dtype",
+    "output_dtype",
+    "rounding",
+)
+
+
+@dataclass
+class Result:
+    compared: Counter = field(default_factory=Counter)
+    identical: int = 0
+    differences: list[str] = field(default_factory=list)
+
+
+def _ulps(a: torch.Tensor, b: torch.Tensor) -> float:
+    """Distance in units in the last place of the larger value."""
+    a64, b64 = a.to(torch.float64), b.to(torch.float64)
+    exponent = torch.frexp(torch.maximum(a64.abs(), b64.abs()))[1]
+    ulp = torch.ldexp(torch.full_like(a64, 2 * UNIT[a.dtype]), exponent - 1)
+    return float(((a64 - b64).abs() / ulp).nan_to_num(0).max())
+
+
+def _bits_differ(a: torch.Tensor, b: torch.Tensor) -> int:
+    integers = {8: torch.int64, 4: torch.int32, 2: torch.int16}[a.element_size()]
+    return int((a.contiguous().view(integers) != b.contiguous().view(integers)).sum())
+
+
+def _tables(fresh: Record, stored: Record) -> Iterator[str]:
+    factor = stored.entry["attention_factor"]
+    limit = 2.0 if factor > 1 else 1.0  # a value above 1 has twice the spacing
+    if stored.entry["status"] == "deviates":
+        pairs = [("fresh against committed", fresh.arrays, stored.arrays)]
+    else:
+        pairs = [(name, r.arrays, recompute.tables(r)) for name, r in (("fresh", fresh), ("committed", stored))]
+    for which, actual, expected in pairs:
+        for name in ("cos", "sin"):
+            error = (actual[name].to(torch.float64) - expected[name].to(torch.float64)).abs().max()
+            units = float(error) / UNIT[actual[name].dtype]
+            if units > limit:
+                yield f"tables: {stored.id} {name}, {which}: off by {units:.2f} u, allowed {limit:.0f} u"
+
+
+def _outputs(fresh: Record, stored: Record) -> Iterator[str]:
+    for which, r in (("fresh", fresh), ("committed", stored)):
+        for name in ("q", "k"):
+            if f"{name}_out" in r.arrays:
+                count = _bits_differ(r.arrays[f"{name}_out"], recompute.output(r, name))
+                if count:
+                    rule = r.entry["rounding"]
+                    yield f"outputs: {r.id} {name}_out, {which}: {count} values are not what {rule} makes of the tables"
+        if "scores" in r.arrays:
+            fraction = recompute.score_error(r)
+            if not fraction <= 1:
+                yield f"scores: {r.id}, {which}: error is {fraction:.3g} times the bound n u sum |q||k|"
+
+
+def _arrays(fresh: Record, stored: Record, result: Result) -> Iterator[str]:
+    roles = {a["name"]: a["role"] for a in stored.entry["arrays"]}
+    if roles.keys() != fresh.arrays.keys():
+        yield f"cases: {stored.id}: arrays are {sorted(fresh.arrays)}, committed {sorted(roles)}"
+        return
+    shaped = True
+    for name, role in roles.items():
+        new, old = fresh.arrays[name], stored.arrays[name]
+        layer = LAYERS.get(role, f"{role}s")
+        result.compared[layer] += 1
+        if (new.shape, new.dtype) != (old.shape, old.dtype):
+            kinds = [f"{t.dtype} {tuple(t.shape)}" for t in (new, old)]
+            yield f"{layer}: {stored.id} {name}: {kinds[0]}, committed {kinds[1]}"
+            shaped = False
+            continue
+        differing = _bits_differ(new, old)
+        result.identical += differing == 0
+        if not differing:
+            continue
+        if layer == "inputs" or stored.entry["rounding"] == "printed":
+            yield f"{layer}: {stored.id} {name}: {differing} values differ; they must be equal"
+        elif layer == "frequencies" and _ulps(new, old) > 1:
+            yield f"frequencies: {stored.id} {name}: off by {_ulps(new, old):.2f} ulp, allowed 1"
+    if shaped and "cos" in roles:
+        yield from _tables(fresh, stored)
+        yield from _outputs(fresh, stored)
+
+
+def compare(fresh: dict[str, Record], stored: dict[str, Record]) -> Result:
+    result = Result()
+    for name in sorted(fresh.keys() ^ stored.keys()):
+        result.differences.append(f"cases: {name} is {'not committed' if name in fresh else 'no longer generated'}")
+    for name in fresh.keys() & stored.keys():
+        for key in DESCRIPTION:
+            new, old = fresh[name].entry.get(key), stored[name].entry.get(key)
+            if new != old:
+                result.differences.append(f"cases: {name}: {key} is {new!r}, committed {old!r}")
+        result.differences.extend(_arrays(fresh[name], stored[name], result))
+    return result

@@ -1,0 +1,368 @@
+"""Hugging Face transformers: a rotary module makes full-width tables from position ids, a function applies them."""
+
+from collections.abc import Callable, Iterator
+
+import torch
+from transformers import CohereConfig, GlmConfig, GPTNeoXConfig, LlamaConfig
+from transformers.models.cohere import modeling_cohere as cohere
+from transformers.models.glm import modeling_glm as glm
+from transformers.models.gpt_neox import modeling_gpt_neox as gpt_neox
+from transformers.models.gptj import modeling_gptj as gptj
+from transformers.models.llama import modeling_llama as llama
+from transformers.models.qwen2_vl import modeling_qwen2_vl as qwen2_vl
+from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLTextConfig
+
+from capture import CapturedReciprocal
+from case import TORCH_DTYPES, Case, default_c, spec
+
+BHSD = "batch, heads, seq, head_dim"
+BSHD = "batch, seq, heads, head_dim"
+HEADS = (2, 1)  # of q and of k
+
+EIGHT = torch.arange(8).repeat(2, 1)
+CACHED = torch.arange(1000, 1004).repeat(2, 1)
+DECODE = torch.tensor([[37], [1021]])
+SPARSE = torch.tensor([[0, 1, 255, 256, 257, 2047, 2049, 4095, 32767, 65504, 65505, 131071, 2**20 - 2, 2**20 - 1]])
+LEFT_PADDED = torch.tensor([[1, 1, 1, 0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, 6, 7]])  # padding gets position 1
+ONE_ROW = torch.arange(8)[None]
+
+
+def _case(name: str, function: str, description: str, rope: dict, dtype: str, c: float, axes: str = BHSD) -> Case:
+    return Case(
+        id=f"huggingface/{name}",
+        package="transformers",
+        function=f"transformers.models.{function}",
+        description=description,
+        spec=rope,
+        axes=axes,
+        dtype=dtype,
+        rounding="f32" if dtype == "f32" else "per-op",
+        c=c,
+    )
+
+
+def _draw(case: Case, positions: torch.Tensor, head_dim: int, heads: tuple[int, int] = HEADS) -> list[torch.Tensor]:
+    batch, seq = positions.shape[-2:]
+    shapes = [(batch, h, seq, head_dim) if case.axes == BHSD else (batch, seq, h, head_dim) for h in heads]
+    return [case.draw(name, shape) for name, shape in zip("qk", shapes, strict=True)]
+
+
+def _finish(case: Case, positions: torch.Tensor, theta: torch.Tensor, tables: tuple, outputs: tuple) -> Case:
+    case.add_positions(positions)
+    case.add_frequencies(theta)
+    case.add_tables(*tables)
+    for name, values in zip(("q_out", "k_out"), outputs, strict=True):
+        case.add_output(name, values)
+    return case
+
+
+def _run(
+    case: Case, module: torch.nn.Module, apply: Callable, positions: torch.Tensor, heads: tuple[int, int] = HEADS
+) -> Case:
+    """The way of every model here but GPT-J: cos, sin = module(x, ids); apply(q, k, cos, sin)."""
+    q, k = _draw(case, positions, case.spec["head_dim"], heads)
+    cos, sin = module(q, positions)
+    outputs = apply(q, k, cos, sin) if case.axes == BHSD else apply(q, k, cos, sin, unsqueeze_dim=2)
+    case.attention_factor = float(module.attention_scaling)
+    return _finish(case, positions, module.inv_freq, (cos, sin), outputs)
+
+
+def _llama_module(head_dim: int, rope: dict, longest: int = 2048) -> llama.LlamaRotaryEmbedding:
+    parameters = {"rope_type": "default", "rope_theta": 10000.0} | rope
+    config = LlamaConfig(
+        head_dim=head_dim,
+        hidden_size=4 * head_dim,
+        num_attention_heads=4,
+        num_key_value_heads=1,
+        max_position_embeddings=longest,
+        rope_parameters=parameters,
+    )
+    return llama.LlamaRotaryEmbedding(config)
+
+
+def _llama(
+    name: str,
+    description: str,
+    positions: torch.Tensor = ONE_ROW,
+    *,
+    head_dim: int = 64,
+    dtype: str = "f32",
+    base: float = 10000.0,
+    c: float | None = None,
+    scaling: dict | None = None,
+    hf: dict | None = None,
+    longest: int = 2048,
+    axes: str = BHSD,
+    heads: tuple[int, int] = HEADS,
+    prepare: Callable[[torch.nn.Module], object] = lambda module: None,
+) -> Case:
+    """scaling: the rule as RopeSpec has it; hf: the same rule as rope_parameters."""
+    rope = spec(head_dim, "half_split", base=base, **({"scaling": scaling} if scaling else {}))
+    case = _case(
+        f"llama/{name}",
+        "llama.modeling_llama.apply_rotary_pos_emb",
+        description,
+        rope,
+        dtype,
+        c or default_c(head_dim, base),
+        axes,
+    )
+    module = _llama_module(head_dim, {"rope_theta": base} | (hf or {}), longest)
+    prepare(module)
+    return _run(case, module, llama.apply_rotary_pos_emb, positions, heads)
+
+
+def _llama_positions() -> Iterator[Case]:
+    for dtype in ("f32", "bf16", "f16"):
+        yield _llama(f"d64-{dtype}", "Positions 0 .. 7 of two sequences", EIGHT, dtype=dtype)
+        yield _llama(f"kv-offset-{dtype}", "Positions 1000 .. 1003 behind a key cache", CACHED, dtype=dtype)
+        yield _llama(
+            f"decode-{dtype}", "One token of each of two sequences, at different positions", DECODE, dtype=dtype
+        )
+        yield _llama(
+            f"sparse-long-{dtype}",
+            "Positions up to 2^20 - 1 around the limits of narrow types",
+            SPARSE,
+            dtype=dtype,
+            longest=2**20,
+        )
+        yield _llama(
+            f"left-padded-{dtype}", "Left padding of one sequence: position 1 repeats", LEFT_PADDED, dtype=dtype
+        )
+    yield _llama("d128-base-5e5", "The base of Llama 3", head_dim=128, base=500000.0)
+    yield _llama("d96", "A dimension that is no power of two", head_dim=96)
+    yield _llama("d80-gqa", "Four query heads to one key head", head_dim=80, heads=(4, 1))
+    yield _llama("bshd", "unsqueeze_dim=2: heads after the sequence", EIGHT, axes=BSHD)
+
+
+def _llama_scaling() -> Iterator[Case]:
+    def both(name: str, description: str, positions: torch.Tensor, **arguments: object) -> Iterator[Case]:
+        for dtype in ("f32", "bf16"):
+            yield _llama(f"{name}-{dtype}", description, positions, dtype=dtype, **arguments)
+
+    far = torch.tensor([[0, 1, 2, 1000, 4095, 8191]])
+    yield from both(
+        "linear",
+        "Linear, factor 4",
+        far,
+        c=3.0,
+        scaling={"kind": "linear", "factor": 4},
+        hf={"rope_type": "linear", "factor": 4.0},
+    )
+
+    dynamic = {
+        "c": 7.0,
+        "longest": 256,
+        "scaling": {"kind": "dynamic", "factor": 2, "original_max_position_embeddings": 256},
+        "hf": {"rope_type": "dynamic", "factor": 2.0},
+    }
+    at_length = torch.tensor([[0, 1, 100, 254, 255]])
+    yield from both("dynamic-short", "Dynamic NTK below the original length: no change", ONE_ROW, **dynamic)
+    yield _llama("dynamic-at-length", "Dynamic NTK at exactly the original length: no change", at_length, **dynamic)
+    yield _llama("dynamic-past-length", "Dynamic NTK one token beyond the original length", at_length + 1, **dynamic)
+    yield from both(
+        "dynamic-long",
+        "Dynamic NTK at four times the original length",
+        torch.tensor([[0, 1, 255, 256, 1000, 1023]]),
+        **dynamic,
+    )
+
+    def yarn(more: dict | None = None, hf_more: dict | None = None) -> dict:
+        rule = {"factor": 4, "original_max_position_embeddings": 2048}
+        return {
+            "c": 6.5,
+            "longest": 8192,
+            "scaling": {"kind": "yarn"} | rule | (more or {}),
+            "hf": {"rope_type": "yarn"} | rule | (hf_more or more or {}),
+        }
+
+    deepseek = {"mscale": 0.707, "mscale_all_dim": 1.0}
+    yield from both("yarn", "YaRN, factor 4: lambda = 0.1 ln 4 + 1", far, **yarn())
+    yield _llama("yarn-mscale", "YaRN with mscale and mscale_all_dim", far, **yarn(deepseek))
+    yield _llama(
+        "yarn-no-truncate", "YaRN whose ramp ends are not rounded to whole pairs", far, **yarn({"truncate": False})
+    )
+    yield _llama("yarn-betas", "YaRN with a ramp from 16 to 2 turns", far, **yarn({"beta_fast": 16, "beta_slow": 2}))
+
+    short_factor = [1.0 + i / 32 for i in range(32)]
+    long_factor = [1.0 + i / 2 for i in range(32)]
+    rule = {
+        "factor": 4,
+        "original_max_position_embeddings": 1024,
+        "short_factor": short_factor,
+        "long_factor": long_factor,
+    }
+    longrope = {
+        "c": 8.0,
+        "longest": 4096,
+        "scaling": {"kind": "longrope"} | rule,
+        "hf": {"rope_type": "longrope"} | rule,
+    }
+    yield from both(
+        "longrope-short", "LongRoPE within the original length", torch.tensor([[0, 1, 7, 500, 1022]]), **longrope
+    )
+    yield _llama(
+        "longrope-at-length",
+        "LongRoPE at exactly the original length: short factors",
+        torch.tensor([[0, 1, 1022, 1023]]),
+        **longrope,
+    )
+    yield from both(
+        "longrope-long", "LongRoPE beyond the original length", torch.tensor([[0, 1, 7, 1024, 4095]]), **longrope
+    )
+
+    rule = {"factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}
+    yield from both(
+        "llama3",
+        "The rule of Llama 3.1",
+        torch.tensor([[0, 1, 4095, 8191, 8192, 131071]]),
+        base=500000.0,
+        c=15.0,
+        longest=131072,
+        scaling={"kind": "llama3"} | rule,
+        hf={"rope_type": "llama3"} | rule,
+    )
+    yield from both(
+        "proportional",
+        "A quarter of the pairs turns, spaced over the whole head",
+        far,
+        c=2.0,
+        scaling={"kind": "proportional", "proportion": 0.25},
+        hf={"rope_type": "proportional", "partial_rotary_factor": 0.25},
+    )
+
+
+def _other_models() -> Iterator[Case]:
+    for dtype in ("f32", "bf16", "f16"):
+        partial = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.25}
+        config = GPTNeoXConfig(hidden_size=256, num_attention_heads=4, rope_parameters=partial)
+        case = _case(
+            f"gpt_neox/partial-{dtype}",
+            "gpt_neox.modeling_gpt_neox.apply_rotary_pos_emb",
+            "The first 16 of 64 features rotate",
+            spec(64, "half_split", rotary_dim=16),
+            dtype,
+            2.0,
+        )
+        yield _run(case, gpt_neox.GPTNeoXRotaryEmbedding(config), gpt_neox.apply_rotary_pos_emb, ONE_ROW)
+
+        config = CohereConfig(hidden_size=256, num_attention_heads=4)
+        case = _case(
+            f"cohere/d64-{dtype}",
+            "cohere.modeling_cohere.apply_rotary_pos_emb",
+            "Interleaved; tables in the input's dtype, arithmetic in f32, one final cast",
+            spec(64, "interleaved", base=config.rope_parameters["rope_theta"]),
+            dtype,
+            2.0,
+        )
+        case.rounding = "f32" if dtype == "f32" else "final-cast"
+        yield _run(case, cohere.CohereRotaryEmbedding(config), cohere.apply_rotary_pos_emb, CACHED)
+
+        yield _glm(dtype)
+        yield _gptj(dtype)
+        yield _qwen2_vl(dtype)
+
+
+def _glm(dtype: str) -> Case:
+    half = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}
+    config = GlmConfig(hidden_size=256, num_attention_heads=4, head_dim=64, rope_parameters=half)
+    case = _case(
+        f"glm/partial-{dtype}",
+        "glm.modeling_glm.apply_rotary_pos_emb",
+        "Interleaved, 32 of 64 features; of the table the first half is used, and stored",
+        spec(64, "interleaved", rotary_dim=32),
+        dtype,
+        2.0,
+    )
+    q, k = _draw(case, ONE_ROW, 64)
+    module = glm.GlmRotaryEmbedding(config)
+    cos, sin = module(q, ONE_ROW)
+    outputs = glm.apply_rotary_pos_emb(q, k, cos, sin)
+    return _finish(case, ONE_ROW, module.inv_freq, (cos[..., :16], sin[..., :16]), outputs)
+
+
+def _gptj(dtype: str) -> Case:
+    rotary_dim, head_dim = 32, 64
+    case = _case(
+        f"gptj/partial-{dtype}",
+        "gptj.modeling_gptj.apply_rotary_pos_emb",
+        "Interleaved, 32 of 64 features, one table of sin and cos gathered by position",
+        spec(head_dim, "interleaved", rotary_dim=rotary_dim),
+        dtype,
+        2.0,
+        BSHD,
+    )
+    tensors = _draw(case, CACHED, head_dim)
+    with CapturedReciprocal() as captured:
+        table = gptj.create_sinusoidal_positions(2048, rotary_dim)
+    gathered = torch.gather(table.repeat(2, 1, 1), 1, CACHED[..., None].repeat(1, 1, rotary_dim)).to(
+        TORCH_DTYPES[dtype]
+    )
+    sin, cos = gathered.split(rotary_dim // 2, dim=-1)
+    outputs = tuple(
+        torch.cat((gptj.apply_rotary_pos_emb(x[..., :rotary_dim], sin, cos), x[..., rotary_dim:]), dim=-1)
+        for x in tensors
+    )
+    return _finish(case, CACHED, captured.value, (cos, sin), outputs)
+
+
+def _qwen2_vl(dtype: str) -> Case:
+    """Four tokens of text, a 2 x 3 image, two tokens of text: time, height and width each count for themselves."""
+    sections = [8, 12, 12]
+    time = [0, 1, 2, 3] + [4] * 6 + [7, 8]
+    height = [0, 1, 2, 3] + [4, 4, 4, 5, 5, 5] + [7, 8]
+    width = [0, 1, 2, 3] + [4, 5, 6, 4, 5, 6] + [7, 8]
+    positions = torch.tensor([time, height, width])[:, None]
+    config = Qwen2VLTextConfig(
+        hidden_size=256,
+        num_attention_heads=4,
+        num_key_value_heads=1,
+        rope_parameters={"rope_type": "default", "rope_theta": 1e6, "mrope_section": sections},
+    )
+    case = _case(
+        f"qwen2_vl/mrope-{dtype}",
+        "qwen2_vl.modeling_qwen2_vl.apply_rotary_pos_emb",
+        "Three position axes for 8, 12 and 12 of the 32 pairs",
+        spec(64, "half_split", base=1e6, axes={"sections": sections, "order": "chunked"}),
+        dtype,
+        2.0,
+    )
+    return _run(case, qwen2_vl.Qwen2VLRotaryEmbedding(config), qwen2_vl.apply_rotary_pos_emb, positions)
+
+
+def _deviations() -> Iterator[Case]:
+    dynamic = {"kind": "dynamic", "factor": 2, "original_max_position_embeddings": 256}
+    case = _llama(
+        "dynamic-stale",
+        "Dynamic NTK at exactly the original length, after a longer call of the same module",
+        torch.tensor([[0, 1, 100, 254, 255]]),
+        c=7.0,
+        longest=256,
+        scaling=dynamic,
+        hf={"rope_type": "dynamic", "factor": 2.0},
+        prepare=lambda module: module(torch.zeros(1), torch.tensor([[1023]])),
+    )
+    case.status, case.reason = (
+        "deviates",
+        "keeps the frequencies of the longer call: it resets below the length, not at it",
+    )
+    yield case
+    case = _llama(
+        "inv-freq-bf16",
+        "The module cast with .to(bfloat16), as a whole model is",
+        ONE_ROW + 1000,
+        dtype="bf16",
+        prepare=lambda module: module.to(torch.bfloat16),
+    )
+    case.status, case.reason = (
+        "deviates",
+        "the cast rounds inv_freq to bf16, so every angle is off by up to 2^-9 of itself",
+    )
+    yield case
+
+
+def cases() -> Iterator[Case]:
+    yield from _llama_positions()
+    yield from _llama_scaling()
+    yield from _other_models()
+    yield from _deviations()

@@ -1,0 +1,76 @@
+"""labml.ai's annotated implementation: half-split, [seq, batch, heads, head_dim], no offset, tables always f32."""
+
+from collections.abc import Iterator
+
+import torch
+from labml_nn.transformers.rope import RotaryPEMultiHeadAttention, RotaryPositionalEmbeddings
+
+from capture import CapturedReciprocal
+from case import Case, default_c, spec
+
+AXES = "seq, batch, heads, head_dim"
+FORWARD = "labml_nn.transformers.rope.RotaryPositionalEmbeddings.forward"
+SCORES = "labml_nn.transformers.rope.RotaryPEMultiHeadAttention.get_scores"
+
+
+def _case(name: str, description: str, head_dim: int, rotary_dim: int, base: int, dtype: str, function: str) -> Case:
+    return Case(
+        id=f"labml/{name}",
+        package="labml-nn",
+        function=function,
+        description=description,
+        spec=spec(head_dim, "half_split", rotary_dim=rotary_dim, base=base),
+        axes=AXES,
+        dtype=dtype,
+        rounding="f32",
+        c=default_c(rotary_dim, base),
+    )
+
+
+def _rotate(case: Case, module: RotaryPositionalEmbeddings, name: str, x: torch.Tensor) -> None:
+    with CapturedReciprocal() as captured:
+        rotated = module(x)
+    if name == "q":
+        case.add_positions(torch.arange(x.shape[0]))
+        case.add_frequencies(captured.value)
+        case.add_tables(module.cos_cached, module.sin_cached)
+    case.add_output(f"{name}_out", rotated)
+
+
+def _forward(
+    name: str, description: str, shape: tuple[int, int, int, int], rotary_dim: int, base: int, dtype: str
+) -> Case:
+    case = _case(name, description, shape[-1], rotary_dim, base, dtype, FORWARD)
+    _rotate(case, RotaryPositionalEmbeddings(rotary_dim, base), "q", case.draw("q", shape))
+    return case
+
+
+def _scores(name: str, description: str, percentage: float) -> Case:
+    seq, batch, heads, d_k = 6, 2, 2, 64
+    case = _case(name, description, d_k, int(d_k * percentage), 10000, "f32", SCORES)
+    attention = RotaryPEMultiHeadAttention(heads, heads * d_k, percentage)
+    query, key = (case.draw(n, (seq, batch, heads, d_k)) for n in ("q", "k"))
+    scores = attention.get_scores(query, key)
+    _rotate(case, RotaryPositionalEmbeddings(attention.query_rotary_pe.d), "q", query)
+    _rotate(case, RotaryPositionalEmbeddings(attention.key_rotary_pe.d), "k", key)
+    case.add_scores(scores, "query, key, batch, heads")
+    return case
+
+
+def cases() -> Iterator[Case]:
+    worked = _case(
+        "worked-d4", "The module's own small example, three tokens of four features", 4, 4, 10000, "f32", FORWARD
+    )
+    x = torch.tensor([[1, 2, 3, 4], [4, 5, 6, 7], [7, 8, 9, 10]], dtype=torch.float32)[:, None, None, :]
+    _rotate(worked, RotaryPositionalEmbeddings(4), "q", worked.add_input("q", x))
+    yield worked
+    yield _forward("d64", "Every feature rotates", (8, 2, 2, 64), 64, 10000, "f32")
+    yield _forward("partial-32-of-64", "The first 32 of 64 features rotate", (8, 2, 2, 64), 32, 10000, "f32")
+    yield _forward("d128-base-5e5", "A larger base", (8, 1, 2, 128), 128, 500000, "f32")
+    yield _forward("d64-batch-equals-seq", "Batch and sequence of one length", (3, 3, 2, 64), 64, 10000, "f32")
+    yield _forward(
+        "d64-bf16", "bf16 in, f32 out: the tables are f32 and torch promotes", (8, 2, 2, 64), 64, 10000, "bf16"
+    )
+    yield _forward("d64-f16", "f16 in, f32 out: the tables are f32 and torch promotes", (8, 2, 2, 64), 64, 10000, "f16")
+    yield _scores("scores-half", "Attention scores, unscaled, half of the features rotate (the default)", 0.5)
+    yield _scores("scores-full", "Attention scores, unscaled, every feature rotates", 1.0)

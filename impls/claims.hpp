@@ -1,0 +1,33 @@
+// What the built-in kernels claim.
+#pragma once
+
+#include <cstdint>
+
+#include "impls/rope_kernel.h"
+
+namespace rope {
+
+// Everything that the contract can express on a CPU, for the pairings of the mask.
+constexpr rope_capabilities everything_on_cpu(std::uint32_t pairings) {
+  constexpr std::uint32_t floating = ROPE_BIT(ROPE_F64) | ROPE_BIT(ROPE_F32) | ROPE_BIT(ROPE_F16) | ROPE_BIT(ROPE_BF16);
+  rope_capabilities claims{};
+  claims.out_dtypes[ROPE_F64] = ROPE_BIT(ROPE_F64);
+  claims.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
+  claims.out_dtypes[ROPE_F16] = ROPE_BIT(ROPE_F16) | ROPE_BIT(ROPE_F32);
+  claims.out_dtypes[ROPE_BF16] = ROPE_BIT(ROPE_BF16) | ROPE_BIT(ROPE_F32);
+  claims.table_dtypes = floating;
+  claims.theta_dtypes = ROPE_BIT(ROPE_F64) | ROPE_BIT(ROPE_F32);
+  claims.position_dtypes = ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64);
+  claims.pairings = pairings;
+  claims.angle_sources = ROPE_BIT(ROPE_TABLES) | ROPE_BIT(ROPE_FREQUENCIES) | ROPE_BIT(ROPE_COMPUTED);
+  claims.half_tables = 1;
+  claims.full_tables = 1;
+  claims.scalings = ROPE_BIT(ROPE_SCALING_CONSTANT + 1) - 1;
+  claims.features = ROPE_BIT(ROPE_FEATURE_ROBUST + 1) - 1;
+  claims.alignment = 1;
+  claims.max_position = std::int64_t{1} << 36;  // angles.cpp says why
+  claims.device = ROPE_CPU;
+  return claims;
+}
+
+}  // namespace rope

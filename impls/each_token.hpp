@@ -1,0 +1,35 @@
+// What the kernels of this folder share: everything around the rotation loop. A kernel brings a loop over heads that
+// lie in memory as plain rows of float or double; dtypes, strides, in place, positions and angles are seen to here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "impls/angles.hpp"
+#include "impls/element.hpp"
+#include "impls/rope_kernel.h"
+
+namespace rope {
+
+// Heads of one token: head h is the row x + h * x_stride of 2 * pairs contiguous values, its result goes to the row
+// y + h * y_stride. The two are the same row or do not overlap.
+template <class E>
+struct Heads {
+  const E* x;
+  std::ptrdiff_t x_stride;
+  E* y;
+  std::ptrdiff_t y_stride;
+  std::int64_t count;
+};
+
+struct Rotation {
+  void (*f32)(const Heads<float>&, const Turns<float>&);                // for f32, and others converted to it
+  void (*f64)(const Heads<double>&, const Turns<double>&);              // for f64, and f32 turned by tables in f64
+  void (*bf16)(const Heads<Bfloat16>&, const Turns<float>&) = nullptr;  // where absent, by way of f32
+};
+
+// Carries out a call that has passed check_call: q and k, token by token. Returns ROPE_OK, or ROPE_FAILED where memory
+// runs out.
+rope_status rotate_each_token(const rope_call& call, const Rotation& rotation) noexcept;
+
+}  // namespace rope

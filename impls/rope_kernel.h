@@ -1,0 +1,196 @@
+/* rope_kernel.h: the contract between a rotary position embedding (RoPE) kernel and whoever calls it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ * C99, also valid C++ and CUDA C++; no dependency beyond the two headers below. Copy it into your tree.
+ *
+ * What a kernel computes. Let x be one head (head_dim features) at position m. Features rotate in pairs p:
+ *
+ *     half_split     first[p] = p     second[p] = p + rotary_dim/2
+ *     interleaved    first[p] = 2p    second[p] = 2p + 1              p = 0 .. rotary_dim/2 - 1
+ *
+ * and with phi = position[axis[p]] * theta[p] radians and s = +1 (forward) or -1 (backward, which maps the gradient of
+ * the output to the gradient of the input):
+ *
+ *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
+ *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
+ *
+ * Features rotary_dim .. head_dim-1 are copied bit for bit. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
+ *
+ * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). Minimal kernel: about
+ * sixty lines, see examples/ in the suite's repository.
+ */
+#ifndef ROPE_KERNEL_H
+#define ROPE_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Rises when the meaning of a field changes. Fields are only ever appended: struct_size says which of them are there. */
+#define ROPE_KERNEL_ABI 1u
+
+/* All enumerations travel as int32_t, so that the layout does not depend on the compiler. */
+enum rope_status { ROPE_OK = 0, ROPE_UNSUPPORTED = 1, ROPE_INVALID_ARGUMENT = 2, ROPE_FAILED = 3 };
+enum rope_dtype { ROPE_F64 = 0, ROPE_F32 = 1, ROPE_F16 = 2, ROPE_BF16 = 3, ROPE_I32 = 4, ROPE_I64 = 5 };
+enum rope_pairing { ROPE_HALF_SPLIT = 0, ROPE_INTERLEAVED = 1 };
+enum rope_direction { ROPE_FORWARD = 0, ROPE_BACKWARD = 1 };
+enum rope_device { ROPE_CPU = 0, ROPE_CUDA = 1 };
+
+/* Where the angles come from. */
+enum rope_angle_source {
+  ROPE_TABLES = 0,      /* cos and sin are given, one row a position */
+  ROPE_FREQUENCIES = 1, /* theta is given, one a pair */
+  ROPE_COMPUTED = 2     /* base and scaling are given */
+};
+
+/* How theta follows from base; r = rotary_dim, p = pair. Formulas: reference/scaling/ in the suite's repository. */
+enum rope_scaling_kind {
+  ROPE_SCALING_NONE = 0,         /* theta = base^(-2p/r) */
+  ROPE_SCALING_LINEAR = 1,       /* theta / factor */
+  ROPE_SCALING_NTK = 2,          /* base * factor^(r/(r-2)) */
+  ROPE_SCALING_DYNAMIC = 3,      /* NTK by sequence_length beyond original_max_position */
+  ROPE_SCALING_YARN = 4,         /* ramp between theta and theta / factor, over pairs */
+  ROPE_SCALING_LONGROPE = 5,     /* theta / short_factor[p] or / long_factor[p], by sequence_length */
+  ROPE_SCALING_LLAMA3 = 6,       /* ramp between theta and theta / factor, over wavelengths */
+  ROPE_SCALING_PROPORTIONAL = 7, /* exponent over head_dim; pairs beyond `proportion` do not turn */
+  ROPE_SCALING_PIXEL = 8,        /* theta = pi * (1 .. max_frequency/2), evenly spaced */
+  ROPE_SCALING_CONSTANT = 9      /* theta = 1 */
+};
+
+/* [batch, seq, heads, head_dim]; strides in elements, stride of head_dim first to last feature included. */
+typedef struct rope_tensor {
+  void *data;
+  int32_t dtype;
+  int32_t reserved;
+  int64_t shape[4];
+  int64_t strides[4];
+} rope_tensor;
+
+/* The position of token s of batch b on axis a: data[a*axis_stride + b*batch_stride + s*seq_stride], or, where data is
+ * NULL, offset + s on every axis (axes is not read then). Strides in elements; batch_stride 0 means that all batches share
+ * one row. */
+typedef struct rope_positions {
+  const void *data;
+  int32_t dtype; /* ROPE_I32 or ROPE_I64 */
+  int32_t axes;  /* 1 for text, 2 for images, 3 for M-RoPE */
+  int64_t axis_stride;
+  int64_t batch_stride;
+  int64_t seq_stride;
+  int64_t offset;
+} rope_positions;
+
+/* Row m belongs to position m. width = rotary_dim/2: column p belongs to pair p. width = rotary_dim: column j belongs to
+ * feature j, and the two features of a pair may hold different values (then y[j] uses cos[j] and sin[j]; backward is the
+ * transpose of that map). Columns are contiguous. */
+typedef struct rope_table {
+  const void *cos;
+  const void *sin;
+  int32_t dtype;
+  int32_t width;
+  int64_t rows;
+  int64_t row_stride; /* elements */
+} rope_table;
+
+/* Parameters that a kind does not use are 0 or NULL. */
+typedef struct rope_scaling {
+  int32_t kind;
+  int32_t yarn_truncate;    /* 1: round the ramp's ends outwards to whole pairs */
+  int32_t yarn_clamp_pairs; /* 0: upper end of the ramp is at most r-1 (Hugging Face, paper); 1: at most r/2-1 */
+  int32_t reserved;
+  double factor;
+  double original_max_position;
+  double beta_fast;
+  double beta_slow;
+  double low_freq_factor;
+  double high_freq_factor;
+  double proportion;
+  double max_frequency;
+  const double *short_factor; /* rotary_dim/2 values each */
+  const double *long_factor;
+} rope_scaling;
+
+typedef struct rope_call {
+  uint32_t struct_size; /* sizeof(rope_call) of the caller */
+  uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
+  rope_tensor q;
+  rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim; heads may differ */
+  rope_tensor q_out;  /* same shape as q; in place: q_out.data == q.data with the same strides */
+  rope_tensor k_out;
+  rope_positions positions;
+  int32_t rotary_dim; /* even, 2 .. head_dim */
+  int32_t pairing;
+  int32_t direction;
+  int32_t angle_source;
+  double attention_factor; /* lambda; always to be multiplied by, also where tables are given */
+  /* The axis of each pair, rotary_dim/2 values; NULL: axis 0. For every angle source. */
+  const int32_t *axis;
+  rope_table table;  /* ROPE_TABLES */
+  const void *theta; /* ROPE_FREQUENCIES: rotary_dim/2 values, radians per position */
+  int32_t theta_dtype; /* ROPE_F32 or ROPE_F64 */
+  int32_t device;
+  double base; /* ROPE_COMPUTED */
+  rope_scaling scaling;
+  int64_t sequence_length; /* tokens that exist, for rules that depend on it; at least the largest position + 1 */
+  int32_t device_index;
+  int32_t reserved;
+  void *stream; /* cudaStream_t where device is ROPE_CUDA */
+} rope_call;
+
+/* What a kernel claims. What is not claimed is never tested; what is claimed must not answer ROPE_UNSUPPORTED. */
+#define ROPE_BIT(enumerator) (1u << (enumerator))
+
+enum rope_feature {
+  ROPE_FEATURE_PARTIAL = 0,             /* rotary_dim < head_dim */
+  ROPE_FEATURE_POSITIONS = 1,           /* positions.data given */
+  ROPE_FEATURE_BATCH_POSITIONS = 2,     /* positions differ between batches */
+  ROPE_FEATURE_IN_PLACE = 3,            /* q_out is q, k_out is k */
+  ROPE_FEATURE_STRIDED = 4,             /* strides other than those of a contiguous tensor */
+  ROPE_FEATURE_KEY = 5,                 /* q and k in one call */
+  ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q */
+  ROPE_FEATURE_BACKWARD = 7,
+  ROPE_FEATURE_AXES = 8,                /* more than one position axis */
+  ROPE_FEATURE_ATTENTION_FACTOR = 9,    /* attention_factor other than 1 */
+  ROPE_FEATURE_UNEQUAL_HALVES = 10,     /* full-width tables whose halves differ */
+  ROPE_FEATURE_OFFSET = 11,             /* positions.offset other than 0 */
+  ROPE_FEATURE_ROBUST = 12              /* bad arguments are answered by a status */
+};
+
+typedef struct rope_capabilities {
+  uint32_t out_dtypes[4];   /* [input dtype]: mask of output dtypes; 0: this input is not claimed */
+  uint32_t table_dtypes;    /* mask of rope_dtype */
+  uint32_t theta_dtypes;    /* mask of rope_dtype */
+  uint32_t position_dtypes; /* mask of ROPE_I32, ROPE_I64 */
+  uint32_t pairings;        /* mask of rope_pairing */
+  uint32_t angle_sources;   /* mask of rope_angle_source */
+  uint32_t half_tables;     /* 1: width rotary_dim/2 is taken */
+  uint32_t full_tables;     /* 1: width rotary_dim is taken */
+  uint32_t scalings;        /* mask of rope_scaling_kind */
+  uint32_t features;        /* mask of rope_feature */
+  uint32_t alignment;       /* bytes that data pointers must be aligned to; 0 or 1: any element boundary */
+  int64_t max_position;     /* largest position that is claimed */
+  const int32_t *head_dims; /* the head_dims that are claimed; NULL: every even one */
+  int32_t head_dim_count;
+  int32_t device;
+} rope_capabilities;
+
+typedef struct rope_kernel {
+  uint32_t struct_size; /* sizeof(rope_kernel) of the kernel's author */
+  uint32_t abi;         /* ROPE_KERNEL_ABI of the kernel's author */
+  const char *name;
+  const char *description;
+  /* Returns a rope_status. Must not keep pointers of the call. */
+  int32_t (*apply)(const rope_call *call);
+  rope_capabilities claims;
+} rope_kernel;
+
+/* What a shared library exports. rope_kernel_get returns NULL beyond the count. */
+uint32_t rope_kernel_count(void);
+const rope_kernel *rope_kernel_get(uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* ROPE_KERNEL_H */

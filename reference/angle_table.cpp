@@ -1,0 +1,189 @@
+#include "reference/angle_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+
+#include "reference/angle_rows.hpp"
+
+// Method. |m| = 2^16 a + 2^8 b + c, and e^(i m theta) is the product of a row of level 2, one of level 1 and one of
+// level 0. A row of a level is itself a product, of the seeds e^(i 2^k theta) of its digit's bits. MPFR makes the
+// seeds, and from |m| = 2^24 on also the product of all digits but the last: no step reduces an argument in floating
+// point. The product of the upper digits is kept for its 256 positions, which leaves one complex product an entry.
+//
+// Bound of the double-double path (`error`), u = 2^-53, |.| the norm of a complex number, all of it first order in u^2:
+//   seed       each component is off by at most u^2/4 (exact_angle.hpp), the norm by at most sqrt(2)/4 u^2 < 0.36 u^2.
+//   product    re = xc yc - xs ys, im = xs yc + xc ys with real products to 4 u^2 and sums to 3 u^2 relative
+//              (double_double.hpp). The products cost 4 u^2 (|xc yc| + |xs ys|) in re and 4 u^2 (|xs yc| + |xc ys|) in
+//              im; with |x| = |y| = 1 these are 4 u^2 cos(A-B) and 4 u^2 sin(A+B) for angles A, B of the first
+//              quadrant, so at most sqrt(2) 4 u^2 in norm. The sums cost 3 u^2 times the components of a unit number: 3
+//              u^2 in norm. Together 8.66 u^2, and the errors of the factors add, their norms being 1.
+//   m < 2^24   has at most 24 bits: 24 seeds and 23 products, 24 * 0.36 + 23 * 8.66 < 208 u^2.
+//   beyond     one seed for the upper digits and at most 8 bits below: less.
+//   So a component is off by at most 208 u^2 (1 + 2^-90). The rounding test adds and subtracts `error`, for double
+//   in lo (u^2, since |lo| <= u), for float in double-double (2 u^2): 210 u^2 < 256 u^2 = 2^-98.
+//
+// Bound of the plain double path (`plain_error`), in units of u/2 = 2^-54, half an ulp of a double in [1/2, 1]:
+//   inputs     the high parts of two rows: each component is off by 1 unit, hence each norm by sqrt(2): 2.83.
+//   product    one rounding of a product (at most 1 in size) and one of the fused sum: 1 + 1; 2 for the latter where it
+//              exceeds 1 by what it is off.
+//   test       value +- plain_error is rounded, and may lie in [1, 2]: 2.
+//   Together 7.83 units < 2^-51. plain_error is twice that, which costs a few more questions to double-double: 23 in
+//   the 2^27 entries of 2^20 positions x 64 pairs.
+//
+// u^2 = 2^-106 stands so far above the smallest double that nothing here underflows, except in low-order terms of
+// entries below 2^-900, where the absolute bounds hold as well.
+
+namespace rope {
+namespace {
+
+constexpr std::uint64_t magnitude_of(std::int64_t position) {
+  return position < 0 ? -static_cast<std::uint64_t>(position) : static_cast<std::uint64_t>(position);
+}
+
+// The float that every value within AngleTable::error of x rounds to, if there is one.
+std::optional<float> decided(const DoubleDouble& x) {
+  const float low = to_float(x - AngleTable::error);
+  return low == to_float(x + AngleTable::error) ? std::optional(low) : std::nullopt;
+}
+
+}  // namespace
+
+AngleTable::AngleTable(std::vector<Real> theta) : theta_(std::move(theta)) {
+  embedded_.reserve(pairs());
+  double_error_.reserve(pairs());
+  float_error_.reserve(pairs());
+  for (const Real& value : theta_) {
+    if (mpfr_number_p(value.get()) == 0) throw std::invalid_argument("AngleTable: theta is not a finite number");
+    const bool turns = mpfr_zero_p(value.get()) == 0;
+    embedded_.push_back(embedded_seeds(value));
+    double_error_.push_back(turns ? error : 0);
+    float_error_.push_back(turns ? plain_error : 0);
+  }
+}
+
+AngleTable::Angle AngleTable::seed(std::size_t pair, int bit) const {
+  const std::span<const Angle> known = embedded_[pair];
+  return known.empty() ? exact_angle(theta_[pair], std::uint64_t{1} << bit) : known[static_cast<std::size_t>(bit)];
+}
+
+const double* AngleTable::level_row(int level, std::uint64_t digit) {
+  Level& table = levels_[static_cast<std::size_t>(level)];
+  const std::size_t width = doubles_per_pair * pairs();
+  if (digit >= table.count) table.rows.resize(std::bit_ceil(digit + 1) * width);
+  for (; table.count <= digit; ++table.count) {
+    double* row = table.rows.data() + table.count * width;
+    const std::uint64_t top = std::bit_floor(table.count);  // its leading bit
+    if (top != table.count) {
+      product(table.rows.data() + top * width, table.rows.data() + (table.count - top) * width, pairs(), row);
+      continue;
+    }
+    const int bit = level * digit_bits + static_cast<int>(std::bit_width(top)) - 1;
+    for (std::size_t p = 0; p < pairs(); ++p) {
+      set_row(row, pairs(), p, top == 0 ? Angle{{1, 0}, {0, 0}} : seed(p, bit));
+    }
+  }
+  return table.rows.data() + digit * width;
+}
+
+const double* AngleTable::block_row(std::uint64_t block) {
+  if (block_index_ == block) return block_.data();
+  block_index_.reset();
+  block_.resize(doubles_per_pair * pairs());
+  if (block < (std::uint64_t{1} << (seed_bits - digit_bits))) {
+    product(level_row(2, block >> digit_bits), level_row(1, block & digit_mask), pairs(), block_.data());
+  } else {
+    for (std::size_t p = 0; p < pairs(); ++p) {
+      set_row(block_.data(), pairs(), p, exact_angle(theta_[p], block << digit_bits));
+    }
+  }
+  block_index_ = block;
+  return block_.data();
+}
+
+AngleTable::Angle AngleTable::at(std::size_t pair, std::int64_t position) {
+  if (pair >= pairs()) throw std::invalid_argument("AngleTable::at: no such pair");
+  const std::uint64_t m = magnitude_of(position);
+  Angle angle;
+  if ((m >> seed_bits) != 0) {
+    angle = exact_angle(theta_[pair], m);
+  } else {
+    angle = get_row(level_row(0, m & digit_mask), pairs(), pair);
+    for (int level = 1; level < levels; ++level) {
+      const std::uint64_t digit = (m >> (level * digit_bits)) & digit_mask;
+      if (digit != 0) angle = product(angle, get_row(level_row(level, digit), pairs(), pair));
+    }
+  }
+  if (position < 0) angle.sin = -angle.sin;
+  return angle;
+}
+
+double AngleTable::phi(std::size_t pair, std::int64_t position) const {
+  return (theta_.at(pair) * Real(position)).to_double();
+}
+
+// Decides the entries that rounded_product left NaN.
+template <class T>
+void AngleTable::settle(std::uint64_t magnitude, const double* high, const double* low, T* cos, T* sin) {
+  for (std::size_t p = 0; p < pairs(); ++p) {
+    if (!std::isnan(cos[p]) && !std::isnan(sin[p])) continue;
+    const Angle angle = product(get_row(high, pairs(), p), get_row(low, pairs(), p));
+    const auto settle_entry = [&](T& entry, const DoubleDouble& value, auto exact) {
+      if (!std::isnan(entry)) return;
+      std::optional<T> result;
+      if constexpr (std::is_same_v<T, float>) {
+        ++escalations_.to_double_double;
+        result = decided(value);
+      }
+      if (!result) {
+        ++escalations_.to_mpfr;
+        result = exact(theta_[p], magnitude);
+      }
+      entry = *result;
+    };
+    settle_entry(cos[p], angle.cos, exact_cos<T>);
+    settle_entry(sin[p], angle.sin, exact_sin<T>);
+  }
+}
+
+template <class T>
+void AngleTable::fill_rows(std::int64_t first, std::int64_t count, std::span<T> cos, std::span<T> sin) {
+  if (count < 0 || (count > 0 && first > std::numeric_limits<std::int64_t>::max() - (count - 1))) {
+    throw std::invalid_argument("AngleTable::fill: positions do not fit int64");
+  }
+  const std::size_t size = static_cast<std::size_t>(count) * pairs();
+  if (cos.size() != size || sin.size() != size) {
+    throw std::invalid_argument("AngleTable::fill: spans must hold count * pairs values");
+  }
+  const double* errors = std::is_same_v<T, float> ? float_error_.data() : double_error_.data();
+  for (std::int64_t row = 0; row < count; ++row) {
+    const std::int64_t position = first + row;
+    const std::uint64_t m = magnitude_of(position);
+    T* cos_row = cos.data() + static_cast<std::size_t>(row) * pairs();
+    T* sin_row = sin.data() + static_cast<std::size_t>(row) * pairs();
+    if (m == 0) {  // the only exact entries of a pair that turns: no rounding test could accept a sine of 0
+      std::fill_n(cos_row, pairs(), T(1));
+      std::fill_n(sin_row, pairs(), T(0));
+      continue;
+    }
+    const double* high = block_row(m >> digit_bits);
+    const double* low = level_row(0, m & digit_mask);
+    if (rounded_product(high, low, pairs(), errors, cos_row, sin_row) != 0) settle(m, high, low, cos_row, sin_row);
+    if (position < 0) {
+      for (std::size_t p = 0; p < pairs(); ++p) sin_row[p] = -sin_row[p];
+    }
+  }
+}
+
+void AngleTable::fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin) {
+  fill_rows(first, count, cos, sin);
+}
+
+void AngleTable::fill(std::int64_t first, std::int64_t count, std::span<float> cos, std::span<float> sin) {
+  fill_rows(first, count, cos, sin);
+}
+
+}  // namespace rope

@@ -1,0 +1,81 @@
+// AngleTable: cos and sin of position * theta for every pair, correctly rounded, at about a nanosecond an entry.
+// It holds caches: use one table in each thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reference/double_double.hpp"
+#include "reference/embedded_seeds.hpp"
+#include "reference/exact_angle.hpp"
+#include "reference/real.hpp"
+
+namespace rope {
+
+class AngleTable {
+ public:
+  using Angle = rope::Angle;
+
+  // Absolute errors of cos and of sin: of at(), and of the plain double product that fill() starts from for float.
+  // Derived in angle_table.cpp.
+  static constexpr double error = 0x1p-98;
+  static constexpr double plain_error = 0x1p-50;
+
+  // Entries (a cosine or a sine each) whose rounding the cheaper arithmetic left open, since construction.
+  struct Escalations {
+    std::uint64_t to_double_double = 0;  // float only: double starts there
+    std::uint64_t to_mpfr = 0;
+  };
+
+  // theta: radians per position, one a pair, taken as exact; finite, 0 allowed. Throws std::invalid_argument.
+  explicit AngleTable(std::vector<Real> theta);
+
+  std::size_t pairs() const { return theta_.size(); }
+
+  // cos and sin of position * theta[pair] to an absolute error of at most `error`, at any position.
+  Angle at(std::size_t pair, std::int64_t position);
+
+  // Rows first .. first+count-1, row-major [count][pairs()], each entry rounded once to nearest even. Any positions.
+  // Throws std::invalid_argument where a span has another size or a position does not fit int64.
+  void fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin);
+  void fill(std::int64_t first, std::int64_t count, std::span<float> cos, std::span<float> sin);
+
+  // position * theta[pair] in radians, rounded to double.
+  double phi(std::size_t pair, std::int64_t position) const;
+
+  const Escalations& escalations() const { return escalations_; }
+
+ private:
+  static constexpr int digit_bits = 8;
+  static constexpr int levels = seed_bits / digit_bits;
+  static constexpr std::uint64_t digit_mask = (1 << digit_bits) - 1;
+
+  // Row d of level l is the angle of position d * 256^l. Rows are made in order and only as far as needed.
+  struct Level {
+    std::vector<double> rows;
+    std::uint64_t count = 0;
+  };
+
+  const double* level_row(int level, std::uint64_t digit);
+  const double* block_row(std::uint64_t block);
+  Angle seed(std::size_t pair, int bit) const;
+  template <class T>
+  void fill_rows(std::int64_t first, std::int64_t count, std::span<T> cos, std::span<T> sin);
+  template <class T>
+  void settle(std::uint64_t magnitude, const double* high, const double* low, T* cos, T* sin);
+
+  std::vector<Real> theta_;
+  std::vector<std::span<const Angle>> embedded_;  // seeds of each pair, or empty
+  std::vector<double> double_error_;              // error and plain_error of each pair; 0 for theta 0, which is exact
+  std::vector<double> float_error_;
+  std::array<Level, levels> levels_;
+  std::vector<double> block_;  // the row of position 256 * *block_index_
+  std::optional<std::uint64_t> block_index_;
+  Escalations escalations_;
+};
+
+}  // namespace rope

@@ -1,0 +1,27 @@
+// One entry of an angle table by MPFR: slow (microseconds) and exact. It makes the seeds of the fast path and decides
+// the entries that the fast path cannot.
+#pragma once
+
+#include <cstdint>
+
+#include "reference/double_double.hpp"
+#include "reference/real.hpp"
+
+namespace rope {
+
+struct Angle {
+  DoubleDouble cos;
+  DoubleDouble sin;
+};
+
+// cos and sin of magnitude * theta, each the double-double nearest to it: off by at most u^2/4 with u = 2^-53, because
+// the low part is at most u/2 in size and rounded to nearest.
+Angle exact_angle(const Real& theta, std::uint64_t magnitude);
+
+// Rounded once to T (float or double), to nearest even, subnormal results too.
+template <class T>
+T exact_cos(const Real& theta, std::uint64_t magnitude);
+template <class T>
+T exact_sin(const Real& theta, std::uint64_t magnitude);
+
+}  // namespace rope

@@ -1,0 +1,13 @@
+// InputError: something that a person handed over is wrong. The message says what, where, what was expected and what to
+// do; the command prints it and exits with 2.
+#pragma once
+
+#include <stdexcept>
+
+namespace rope {
+
+class InputError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace rope

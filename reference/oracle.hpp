@@ -1,0 +1,56 @@
+// The oracle: y of a plan, exact to about 2^-95 of the pair's norm. It is the judge of every kernel; the naive matrix
+// (naive_matrix.hpp) computes the same with other code, so that each checks the other.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "reference/angle_table.hpp"
+#include "reference/double_double.hpp"
+#include "reference/rotation_plan.hpp"
+
+namespace rope {
+
+// cos and sin that one pair of one token is rotated by. They are those of one angle, except where a full-width table
+// with unequal halves gives each feature of the pair its own.
+struct PairAngle {
+  DoubleDouble cos_first, sin_first;
+  DoubleDouble cos_second, sin_second;
+  double phi = 0;  // radians; 0 where the angle is not known because tables are given
+
+  // How long a unit pair can become in either output feature: 1 for a rotation. Tables may hold a factor, or halves that
+  // belong to different angles, whose backward pass mixes them.
+  double gain(bool backward) const;
+};
+
+struct ExactPair {
+  DoubleDouble first, second;
+};
+
+// Forward: (lambda (a c1 - b s1), lambda (b c2 + a s2)). Backward: the transpose of that map.
+ExactPair rotate_exact(double a, double b, const PairAngle& angle, double lambda, bool backward);
+
+// The angles of a plan at any position.
+class Oracle {
+ public:
+  explicit Oracle(RotationPlan plan);
+
+  const RotationPlan& plan() const { return plan_; }
+
+  // One entry a pair; position holds one coordinate an axis.
+  std::vector<PairAngle> angles(std::span<const std::int64_t> position);
+
+  // Correctly rounded cos and sin of all pairs, row-major [count][pairs], of positions first .. first+count-1 on every
+  // axis alike.
+  void fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin);
+
+  // xPos: what pair p is multiplied by at a position (k: the inverse); 1 where the plan has no magnitude. To 2^-52.
+  double magnitude(std::size_t pair, std::int64_t position, bool key) const;
+
+ private:
+  RotationPlan plan_;
+  AngleTable table_;
+};
+
+}  // namespace rope

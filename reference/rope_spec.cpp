@@ -1,0 +1,72 @@
+#include "reference/rope_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "reference/input_error.hpp"
+
+namespace rope {
+
+std::string_view name(Pairing pairing) { return pairing == Pairing::half_split ? "half_split" : "interleaved"; }
+
+namespace {
+
+void require(bool holds, const std::string& message) {
+  if (!holds) throw InputError("spec: " + message);
+}
+
+void validate_axes(const RopeSpec& spec) {
+  const std::vector<int>& sections = spec.axes.sections;
+  if (sections.empty()) return;
+  require(sections.size() <= 3, fmt::format("axes.sections has {} entries; 1 to 3 are possible", sections.size()));
+  for (int section : sections) require(section >= 0, "axes.sections must not be negative");
+  const int sum = std::accumulate(sections.begin(), sections.end(), 0);
+  require(sum == spec.rotary_dim / 2,
+          fmt::format("axes.sections add up to {}; they must add up to rotary_dim/2 = {}", sum, spec.rotary_dim / 2));
+  require(!spec.axes.restart || spec.axes.order == AxisLayout::Order::chunked,
+          "axes.restart goes with axes.order \"chunked\" only");
+}
+
+}  // namespace
+
+void validate(const RopeSpec& spec) {
+  require(spec.head_dim >= 1, fmt::format("head_dim is {}; it must be at least 1", spec.head_dim));
+  require(spec.rotary_dim % 2 == 0,
+          fmt::format("rotary_dim is {}; it must be even, because features rotate in pairs", spec.rotary_dim));
+  require(spec.rotary_dim >= 2 && spec.rotary_dim <= spec.head_dim,
+          fmt::format("rotary_dim is {}; it must be 2 to head_dim = {}", spec.rotary_dim, spec.head_dim));
+  require(std::isfinite(spec.base) && spec.base > 0, fmt::format("base is {}; it must be above 0", spec.base));
+  require(!spec.attention_factor || std::isfinite(*spec.attention_factor), "attention_factor must be finite");
+  validate_axes(spec);
+  if (spec.xpos) {
+    require(spec.xpos->scale_base > 0, "xpos.scale_base must be above 0");
+    require(spec.xpos->gamma > 0, "xpos.gamma must be above 0: the first pair's zeta would be 0");
+  }
+  const scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, 0};
+  try {
+    std::visit([&](const auto& rule) { rule.check(setting); }, spec.scaling);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("spec: {}", error.what()));
+  }
+}
+
+std::vector<int> axis_of_pairs(const RopeSpec& spec) {
+  const std::vector<int>& sections = spec.axes.sections;
+  std::vector<int> axis(static_cast<std::size_t>(spec.rotary_dim / 2), 0);
+  if (sections.empty()) return axis;
+  if (spec.axes.order == AxisLayout::Order::chunked) {
+    auto next = axis.begin();
+    for (std::size_t a = 0; a < sections.size(); ++a) next = std::fill_n(next, sections[a], static_cast<int>(a));
+    return axis;
+  }
+  const int n = spec.axes.count();
+  for (int p = 0; p < static_cast<int>(axis.size()); ++p) {
+    const int a = p % n;
+    if (p < n * sections[static_cast<std::size_t>(a)]) axis[static_cast<std::size_t>(p)] = a;
+  }
+  return axis;
+}
+
+}  // namespace rope

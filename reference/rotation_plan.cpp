@@ -1,0 +1,58 @@
+#include "reference/rotation_plan.hpp"
+
+#include "reference/embedded_seeds.hpp"
+#include "reference/rope_spec.hpp"
+
+namespace rope {
+namespace {
+
+// theta of each pair. Where the axes restart, each section is a rope of its own over twice as many features as it has
+// pairs; head_dim then means the section too, which only the proportional rule asks for.
+std::vector<Real> theta_of_pairs(const RopeSpec& spec, std::int64_t sequence_length) {
+  if (std::holds_alternative<scaling::None>(spec.scaling) && !spec.axes.restart) {
+    std::vector<Real> known = embedded_frequencies(spec.base, spec.rotary_dim);
+    if (!known.empty()) return known;
+  }
+  scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, sequence_length};
+  if (!spec.axes.restart || spec.axes.sections.empty()) return frequencies<Real>(spec.scaling, setting);
+  std::vector<Real> theta;
+  for (int pairs : spec.axes.sections) {
+    if (pairs == 0) continue;
+    setting.head_dim = setting.rotary_dim = 2 * pairs;
+    const std::vector<Real> section = frequencies<Real>(spec.scaling, setting);
+    theta.insert(theta.end(), section.begin(), section.end());
+  }
+  return theta;
+}
+
+Magnitude magnitude_of_pairs(const XPos& xpos, int rotary_dim) {
+  Magnitude result{{}, xpos.scale_base, xpos.center};
+  for (int p = 0; p < rotary_dim / 2; ++p) {
+    result.zeta.push_back((2.0 * p / rotary_dim + xpos.gamma) / (1 + xpos.gamma));
+  }
+  return result;
+}
+
+}  // namespace
+
+RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length) {
+  validate(spec);
+  const scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, sequence_length};
+  const std::vector<int> axis = axis_of_pairs(spec);
+  std::vector<Real> theta = theta_of_pairs(spec, sequence_length);
+
+  RotationPlan plan;
+  plan.head_dim = spec.head_dim;
+  const int half = spec.rotary_dim / 2;
+  for (int p = 0; p < half; ++p) {
+    const auto i = static_cast<std::size_t>(p);
+    const bool split = spec.pairing == Pairing::half_split;
+    plan.pairs.push_back({split ? p : 2 * p, split ? p + half : 2 * p + 1, axis[i], std::move(theta[i])});
+  }
+  plan.lambda = spec.attention_factor ? *spec.attention_factor
+                                      : attention_factor<Real>(spec.scaling, setting).to_double();
+  if (spec.xpos) plan.magnitude = magnitude_of_pairs(*spec.xpos, spec.rotary_dim);
+  return plan;
+}
+
+}  // namespace rope

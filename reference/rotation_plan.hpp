@@ -1,0 +1,46 @@
+// RotationPlan: the one form that every rope variant is compiled to (README.md, "The one idea"). For each pair, with
+// phi = position[axis] * theta:
+//
+//     y[first]  = lambda * (x[first]  * cos(phi) - x[second] * sin(phi))
+//     y[second] = lambda * (x[second] * cos(phi) + x[first]  * sin(phi))
+//
+// Features that are in no pair pass through. Backward is the same plan with -phi.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "reference/real.hpp"
+
+namespace rope {
+
+struct RopeSpec;
+
+struct RotatedPair {
+  int first;   // feature index
+  int second;  // feature index
+  int axis;    // which position coordinate the pair follows
+  Real theta;  // angular frequency, radians per position, to 256 bits
+};
+
+// xPos (Sun et al., arXiv 2212.10554, eq. 11): pair p is further multiplied by zeta[p]^((position - center)/scale_base)
+// for q, and by the inverse of that for k.
+struct Magnitude {
+  std::vector<double> zeta;  // one a pair
+  double scale_base;         // positions
+  double center;             // position
+};
+
+struct RotationPlan {
+  int head_dim = 0;
+  std::vector<RotatedPair> pairs;
+  double lambda = 1;  // attention factor, rounded once to f64: that is how the kernel contract hands it over
+  std::optional<Magnitude> magnitude;
+};
+
+// The plan of a spec. sequence_length: tokens that exist, followed by dynamic NTK and LongRoPE; others ignore it.
+// Throws InputError where the spec contradicts itself (see validate() in rope_spec.hpp).
+RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length);
+
+}  // namespace rope

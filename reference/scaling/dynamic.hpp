@@ -1,0 +1,37 @@
+// Dynamic NTK (emozilla): the base follows the length n beyond the original one L,
+// base * (factor * n/L - (factor - 1))^(r/(r-2)); up to and including L nothing changes.
+#pragma once
+
+#include <algorithm>
+
+#include "reference/scaling/setting.hpp"
+
+namespace rope::scaling {
+
+struct Dynamic : UnitLambda {
+  static constexpr std::string_view kind = "dynamic";
+  static constexpr std::string_view aliases[] = {"dynamic_ntk"};
+  double factor = 1;
+  double original_max_position_embeddings = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("factor", self.factor, Presence::required);
+    visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required);
+  }
+  void check(const Setting& s) const {
+    require(factor >= 1, "scaling.factor must be at least 1");
+    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0");
+    require(s.rotary_dim > 2, "dynamic scaling needs rotary_dim above 2: its exponent is r/(r-2)");
+  }
+
+  template <class T>
+  std::vector<T> theta(const Setting& s) const {
+    const T original(original_max_position_embeddings);
+    const T length = std::max(T(s.sequence_length), original);
+    const T stretch = T(factor) * length / original - (T(factor) - T(1));
+    return unscaled(stretched_base(s.base, stretch, s.rotary_dim), s.rotary_dim);
+  }
+};
+
+}  // namespace rope::scaling

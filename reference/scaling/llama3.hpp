@@ -1,0 +1,49 @@
+// Llama 3.1: by wavelength w = 2 pi/theta against the original length L. w < L/high_freq_factor keeps theta,
+// w > L/low_freq_factor gets theta / factor, in between the two are mixed in proportion to L/w.
+#pragma once
+
+#include "reference/scaling/setting.hpp"
+
+namespace rope::scaling {
+
+struct Llama3 : UnitLambda {
+  static constexpr std::string_view kind = "llama3";
+  static constexpr std::string_view aliases[] = {"llama3"};
+  double factor = 8;
+  double low_freq_factor = 1;
+  double high_freq_factor = 4;
+  double original_max_position_embeddings = 0;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("factor", self.factor, Presence::required);
+    visit("low_freq_factor", self.low_freq_factor, Presence::required);
+    visit("high_freq_factor", self.high_freq_factor, Presence::required);
+    visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required);
+  }
+  void check(const Setting&) const {
+    require(factor > 0, "scaling.factor must be above 0");
+    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0");
+    require(low_freq_factor > 0 && high_freq_factor > low_freq_factor,
+            "scaling.high_freq_factor must be above low_freq_factor, and both above 0");
+  }
+
+  template <class T>
+  std::vector<T> theta(const Setting& s) const {
+    const T original(original_max_position_embeddings);
+    std::vector<T> result = unscaled(T(s.base), s.rotary_dim);
+    for (T& value : result) {
+      const T turns = original * value / (T(2) * pi<T>());
+      if (turns > T(high_freq_factor)) continue;
+      if (turns < T(low_freq_factor)) {
+        value = value / T(factor);
+      } else {
+        const T mix = (turns - T(low_freq_factor)) / (T(high_freq_factor) - T(low_freq_factor));
+        value = (T(1) - mix) * value / T(factor) + mix * value;
+      }
+    }
+    return result;
+  }
+};
+
+}  // namespace rope::scaling

@@ -1,0 +1,22 @@
+// No scaling: theta = base^(-2p/r).
+#pragma once
+
+#include "reference/scaling/setting.hpp"
+
+namespace rope::scaling {
+
+struct None : UnitLambda {
+  static constexpr std::string_view kind = "none";
+  static constexpr std::string_view aliases[] = {"default"};
+
+  template <class Self, class Visitor>
+  static void fields(Self&, Visitor&&) {}
+  void check(const Setting&) const {}
+
+  template <class T>
+  std::vector<T> theta(const Setting& s) const {
+    return unscaled(T(s.base), s.rotary_dim);
+  }
+};
+
+}  // namespace rope::scaling

@@ -1,0 +1,28 @@
+// NTK-aware scaling (bloc97): base * factor^(r/(r-2)) at every length. lucidrains calls it theta_rescale_factor.
+#pragma once
+
+#include "reference/scaling/setting.hpp"
+
+namespace rope::scaling {
+
+struct Ntk : UnitLambda {
+  static constexpr std::string_view kind = "ntk";
+  static constexpr std::string_view aliases[] = {"theta_rescale"};
+  double factor = 1;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("factor", self.factor, Presence::required);
+  }
+  void check(const Setting& s) const {
+    require(factor > 0, "scaling.factor must be above 0");
+    require(s.rotary_dim > 2, "ntk scaling needs rotary_dim above 2: its exponent is r/(r-2)");
+  }
+
+  template <class T>
+  std::vector<T> theta(const Setting& s) const {
+    return unscaled(stretched_base(s.base, T(factor), s.rotary_dim), s.rotary_dim);
+  }
+};
+
+}  // namespace rope::scaling

@@ -1,0 +1,32 @@
+// lucidrains' freqs_for="pixel": theta runs evenly from pi to pi * max_frequency/2; base is not used. Positions are then
+// coordinates in -1 .. 1, here integers.
+#pragma once
+
+#include "reference/scaling/setting.hpp"
+
+namespace rope::scaling {
+
+struct Pixel : UnitLambda {
+  static constexpr std::string_view kind = "pixel";
+  static constexpr std::string_view aliases[] = {"pixel"};
+  double max_frequency = 10;
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("max_frequency", self.max_frequency, Presence::optional);
+  }
+  void check(const Setting&) const { require(max_frequency > 0, "scaling.max_frequency must be above 0"); }
+
+  template <class T>
+  std::vector<T> theta(const Setting& s) const {
+    const int pairs = s.rotary_dim / 2;
+    std::vector<T> result;
+    for (int p = 0; p < pairs; ++p) {
+      const T fraction = pairs == 1 ? T(0) : T(p) / T(pairs - 1);
+      result.push_back((T(1) + (T(max_frequency) / T(2) - T(1)) * fraction) * pi<T>());
+    }
+    return result;
+  }
+};
+
+}  // namespace rope::scaling

@@ -1,0 +1,35 @@
+// "proportional" in Hugging Face (Gemma): frequencies are spaced over the whole head, and only the first
+// floor(proportion * head_dim / 2) pairs turn; the others have theta 0, which leaves them as they are.
+#pragma once
+
+#include "reference/scaling/setting.hpp"
+
+namespace rope::scaling {
+
+struct Proportional : UnitLambda {
+  static constexpr std::string_view kind = "proportional";
+  static constexpr std::string_view aliases[] = {"proportional"};
+  double factor = 1;
+  double proportion = 1;  // Hugging Face's partial_rotary_factor
+
+  template <class Self, class Visitor>
+  static void fields(Self& self, Visitor&& visit) {
+    visit("factor", self.factor, Presence::optional);
+    visit("proportion", self.proportion, Presence::required);
+  }
+  void check(const Setting& s) const {
+    require(factor > 0, "scaling.factor must be above 0");
+    require(proportion >= 0 && proportion <= 1, "scaling.proportion must be 0 to 1");
+    require(s.rotary_dim == s.head_dim, "proportional scaling needs rotary_dim equal to head_dim");
+  }
+
+  template <class T>
+  std::vector<T> theta(const Setting& s) const {
+    const auto turning = static_cast<std::size_t>(std::floor(proportion * s.head_dim / 2));
+    std::vector<T> result = unscaled(T(s.base), s.head_dim);
+    for (std::size_t p = 0; p < result.size(); ++p) result[p] = p < turning ? result[p] / T(factor) : T(0);
+    return result;
+  }
+};
+
+}  // namespace rope::scaling

@@ -1,0 +1,302 @@
+// RopeSpec as text: JSON both ways, and the command line's flags. A rule's own fields() says what it has, so that no
+// rule is named here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "reference/input_error.hpp"
+#include "reference/rope_spec.hpp"
+
+namespace rope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Hands out the fields of one JSON object and remembers which, so that a misspelt one is not passed over in silence.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object.is_object()) throw InputError(fmt::format("{}: expected an object, found {}", path_, object.type_name()));
+  }
+
+  const Json* find(const std::string& key) {
+    seen_.push_back(key);
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  template <class T>
+  void read(const std::string& key, T& value) {
+    if (const Json* field = find(key)) value = convert<T>(*field, path_ + "." + key);
+  }
+
+  void finish() const {
+    for (const auto& [key, value] : object_.items()) {
+      if (std::find(seen_.begin(), seen_.end(), key) == seen_.end()) {
+        throw InputError(fmt::format("{}: unknown field \"{}\"; known are {}", path_, key, fmt::join(seen_, ", ")));
+      }
+    }
+  }
+
+  const std::string& path() const { return path_; }
+
+  template <class T>
+  static T convert(const Json& field, const std::string& path) {
+    const auto wrong = [&](std::string_view expected) {
+      return InputError(fmt::format("{}: expected {}, found {}", path, expected, field.dump()));
+    };
+    if constexpr (std::is_same_v<T, bool>) {
+      if (!field.is_boolean()) throw wrong("true or false");
+    } else if constexpr (std::is_integral_v<T>) {
+      if (!field.is_number_integer() || field.get<std::int64_t>() != field.get<T>()) throw wrong("a whole number");
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!field.is_number()) throw wrong("a number");
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!field.is_string()) throw wrong("a string");
+    } else {
+      if (!field.is_array()) throw wrong("an array");
+      T values;
+      for (std::size_t i = 0; i < field.size(); ++i) {
+        values.push_back(convert<typename T::value_type>(field[i], fmt::format("{}[{}]", path, i)));
+      }
+      return values;
+    }
+    if constexpr (!std::is_class_v<T> || std::is_same_v<T, std::string>) return field.get<T>();
+  }
+
+ private:
+  const Json& object_;
+  std::string path_;
+  std::vector<std::string> seen_;
+};
+
+// An enumeration as one of a few words.
+template <class Enum>
+struct Words {
+  std::vector<std::pair<std::string_view, Enum>> words;
+
+  Enum parse(const std::string& text, const std::string& path) const {
+    std::vector<std::string_view> known;
+    for (const auto& [word, value] : words) {
+      if (word == text) return value;
+      known.push_back(word);
+    }
+    throw InputError(fmt::format("{}: \"{}\" is not known; use {}", path, text, fmt::join(known, " or ")));
+  }
+  std::string_view print(Enum value) const {
+    for (const auto& [word, candidate] : words) {
+      if (candidate == value) return word;
+    }
+    return "?";
+  }
+};
+
+const Words<Pairing>& words(Pairing) {
+  static const Words<Pairing> table{{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}}};
+  return table;
+}
+const Words<AxisLayout::Order>& words(AxisLayout::Order) {
+  static const Words<AxisLayout::Order> table{
+      {{"chunked", AxisLayout::Order::chunked}, {"interleaved", AxisLayout::Order::interleaved}}};
+  return table;
+}
+const Words<scaling::Yarn::Clamp>& words(scaling::Yarn::Clamp) {
+  static const Words<scaling::Yarn::Clamp> table{
+      {{"rotary_dim", scaling::Yarn::Clamp::rotary_dim}, {"pairs", scaling::Yarn::Clamp::pairs}}};
+  return table;
+}
+
+template <class Enum>
+void read_words(ObjectReader& reader, const std::string& key, Enum& value) {
+  if (const Json* field = reader.find(key)) {
+    const std::string path = reader.path() + "." + key;
+    value = words(value).parse(ObjectReader::convert<std::string>(*field, path), path);
+  }
+}
+
+template <class Rule>
+bool is_called(const Rule& rule, std::string_view text) {
+  return rule.kind == text || std::find(std::begin(rule.aliases), std::end(rule.aliases), text) != std::end(rule.aliases);
+}
+
+// Makes the alternative of the variant whose kind or alias is `text`.
+template <std::size_t I = 0>
+Scaling rule_called(const std::string& text, const std::string& path, std::vector<std::string_view> known = {}) {
+  if constexpr (I == std::variant_size_v<Scaling>) {
+    throw InputError(fmt::format("{}: scaling kind \"{}\" is not known; use one of {}", path, text,
+                                 fmt::join(known, ", ")));
+  } else {
+    std::variant_alternative_t<I, Scaling> rule;
+    if (is_called(rule, text)) return rule;
+    known.push_back(rule.kind);
+    return rule_called<I + 1>(text, path, std::move(known));
+  }
+}
+
+Scaling read_scaling(const Json& object, const std::string& path) {
+  ObjectReader reader(object, path);
+  std::string kind = "none";
+  reader.read("kind", kind);
+  Scaling scaling = rule_called(kind, path + ".kind");
+  std::visit(
+      [&](auto& rule) {
+        rule.fields(rule, [&]<class Field>(const std::string& key, Field& value, scaling::Presence presence) {
+          if (presence == scaling::Presence::required && reader.find(key) == nullptr) {
+            throw InputError(fmt::format("{}.{}: missing; scaling kind \"{}\" needs it", path, key, kind));
+          }
+          if constexpr (std::is_enum_v<Field>) {
+            read_words(reader, key, value);
+          } else {
+            reader.read(key, value);
+          }
+        });
+      },
+      scaling);
+  reader.finish();
+  return scaling;
+}
+
+Json write_scaling(const Scaling& scaling) {
+  return std::visit(
+      [](const auto& rule) {
+        Json object{{"kind", rule.kind}};
+        rule.fields(rule, [&]<class Field>(const std::string& key, const Field& value, scaling::Presence) {
+          if constexpr (std::is_enum_v<Field>) {
+            object[key] = words(value).print(value);
+          } else {
+            object[key] = value;
+          }
+        });
+        return object;
+      },
+      scaling);
+}
+
+// One word of the command line as JSON: a number, a truth value, a list a:b:c, or else a string.
+Json value_from_flag(const std::string& text) {
+  if (text.find(':') != std::string::npos) {
+    Json list = Json::array();
+    std::size_t from = 0;
+    while (from <= text.size()) {
+      const std::size_t to = std::min(text.find(':', from), text.size());
+      list.push_back(value_from_flag(text.substr(from, to - from)));
+      from = to + 1;
+    }
+    return list;
+  }
+  const Json parsed = Json::parse(text, nullptr, false);
+  return parsed.is_number() || parsed.is_boolean() ? parsed : Json(text);
+}
+
+std::string value_to_flag(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> parts;
+  for (const Json& item : value) parts.push_back(item.dump());
+  return fmt::format("{}", fmt::join(parts, ":"));
+}
+
+}  // namespace
+
+RopeSpec spec_from_json(std::string_view text, std::string_view where) {
+  Json document;
+  try {
+    document = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw InputError(fmt::format("{}: not JSON at byte {}: {}", where, error.byte, error.what()));
+  }
+  RopeSpec spec;
+  ObjectReader reader(document, std::string(where));
+  reader.find("$schema");
+  reader.read("head_dim", spec.head_dim);
+  spec.rotary_dim = spec.head_dim;
+  reader.read("rotary_dim", spec.rotary_dim);
+  read_words(reader, "pairing", spec.pairing);
+  reader.read("base", spec.base);
+  if (const Json* field = reader.find("scaling")) spec.scaling = read_scaling(*field, reader.path() + ".scaling");
+  if (const Json* field = reader.find("axes")) {
+    ObjectReader axes(*field, reader.path() + ".axes");
+    axes.read("sections", spec.axes.sections);
+    read_words(axes, "order", spec.axes.order);
+    axes.read("restart", spec.axes.restart);
+    axes.finish();
+  }
+  if (const Json* field = reader.find("attention_factor")) {
+    spec.attention_factor = ObjectReader::convert<double>(*field, reader.path() + ".attention_factor");
+  }
+  if (const Json* field = reader.find("xpos")) {
+    ObjectReader xpos(*field, reader.path() + ".xpos");
+    spec.xpos.emplace();
+    xpos.read("gamma", spec.xpos->gamma);
+    xpos.read("scale_base", spec.xpos->scale_base);
+    xpos.read("center", spec.xpos->center);
+    xpos.finish();
+  }
+  reader.finish();
+  try {
+    validate(spec);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+  return spec;
+}
+
+std::string to_json(const RopeSpec& spec) {
+  Json document{{"head_dim", spec.head_dim},
+                {"rotary_dim", spec.rotary_dim},
+                {"pairing", name(spec.pairing)},
+                {"base", spec.base},
+                {"scaling", write_scaling(spec.scaling)}};
+  if (!spec.axes.sections.empty()) {
+    document["axes"] = {{"sections", spec.axes.sections},
+                        {"order", words(spec.axes.order).print(spec.axes.order)},
+                        {"restart", spec.axes.restart}};
+  }
+  if (spec.attention_factor) document["attention_factor"] = *spec.attention_factor;
+  if (spec.xpos) {
+    document["xpos"] = {
+        {"gamma", spec.xpos->gamma}, {"scale_base", spec.xpos->scale_base}, {"center", spec.xpos->center}};
+  }
+  return document.dump();
+}
+
+Scaling scaling_from_flag(std::string_view text) {
+  const std::string flag(text);
+  Json object = Json::object();
+  std::size_t from = 0;
+  while (from <= flag.size()) {
+    const std::size_t to = std::min(flag.find(',', from), flag.size());
+    const std::string part = flag.substr(from, to - from);
+    const std::size_t equals = part.find('=');
+    if (from == 0 && equals == std::string::npos) {
+      object["kind"] = part;
+    } else if (equals == std::string::npos) {
+      throw InputError(fmt::format("--scaling: \"{}\" is not of the form name=value; example: yarn,factor=4", part));
+    } else {
+      object[part.substr(0, equals)] = value_from_flag(part.substr(equals + 1));
+    }
+    from = to + 1;
+  }
+  return read_scaling(object, "--scaling");
+}
+
+std::string to_flags(const RopeSpec& spec) {
+  std::string flags = fmt::format("--head-dim {} --rotary-dim {} --pairing {} --base {}", spec.head_dim,
+                                  spec.rotary_dim, name(spec.pairing), spec.base);
+  const Json rule = write_scaling(spec.scaling);
+  if (rule["kind"] != scaling::None::kind) {
+    flags += " --scaling " + rule["kind"].get<std::string>();
+    for (const auto& [key, value] : rule.items()) {
+      if (key != "kind") flags += fmt::format(",{}={}", key, value_to_flag(value));
+    }
+  }
+  if (!spec.axes.sections.empty()) {
+    flags += fmt::format(" --axes {} --axes-order {}{}", value_to_flag(Json(spec.axes.sections)),
+                         words(spec.axes.order).print(spec.axes.order), spec.axes.restart ? " --axes-restart" : "");
+  }
+  if (spec.attention_factor) flags += fmt::format(" --attention-factor {}", *spec.attention_factor);
+  return flags;
+}
+
+}  // namespace rope

@@ -1,0 +1,219 @@
+// ANG: the angles, pair by pair, at every length and by every rule.
+#include <algorithm>
+
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
+
+// The unit input makes the output cos(phi), sin(phi) of every pair: a Gaussian input hides a small angle.
+Case probe(Case c, std::int64_t start) {
+  c.batch = 1;
+  c.heads = 1;
+  c.input = InputKind::unit;
+  c.start = start;
+  return c;
+}
+
+// Tables hold a row for each position; a long one would only show that a large table can be made.
+constexpr std::int64_t longest_table = 4096;
+
+bool within_table(const Case& c) { return c.source != AngleSource::tables || largest_position(c) < longest_table; }
+
+void theta_cases(CaseList& list) {
+  for (int dim : {64, 128, 96}) {
+    for (double base : {10000.0, 500000.0, 1000000.0}) {
+      if (list.level() == Level::quick && base == 1000000.0) continue;
+      list.for_each_way(dim, [&](Case c) {
+        if (c.dtype != DType::f32 && dim != 128) return;
+        c.spec.base = base;
+        list.add(probe(c, 0));
+        list.add(probe(c, 1000));
+      });
+    }
+  }
+}
+
+// Around the largest integers of the narrow types, and where their products with theta lose the last bit of a turn.
+constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534, (std::int64_t{1} << 24) - 2};
+
+void limit_cases(CaseList& list) {
+  for (std::int64_t start : integer_limits) {
+    list.for_each_way(64, [&](Case c) {
+      c.seq = 5;
+      if (Case p = probe(c, start); within_table(p)) list.add(p);
+      c.form = PositionForm::shared;
+      for (DType position : {DType::i32, DType::i64}) {
+        c.position_dtype = position;
+        if (Case p = probe(c, start); within_table(p)) list.add(p);
+      }
+    });
+  }
+}
+
+void long_cases(CaseList& list) {
+  const std::int64_t most = list.claims().capabilities.max_position;
+  std::vector<std::int64_t> starts;
+  for (int power = 12; power <= 24; power += 2) starts.push_back(std::int64_t{1} << power);
+  starts.push_back((std::int64_t{1} << 20) + 12345);
+  // The largest claimed position, as far as the exact tables reach quickly.
+  starts.push_back(std::min(most, std::int64_t{1} << 31) - 4);
+  for (std::int64_t start : starts) {
+    list.for_each_way(128, [&](Case c) {
+      if (Case p = probe(c, std::max<std::int64_t>(start, 0)); within_table(p)) list.add(p);
+    });
+  }
+}
+
+template <class Rule>
+Scaling with_length(Rule rule, double length) {
+  rule.original_max_position_embeddings = length;
+  return rule;
+}
+
+std::vector<Scaling> every_rule(int pairs, double length) {
+  scaling::Linear linear;
+  linear.factor = 8;
+  scaling::Ntk ntk;
+  ntk.factor = 4;
+  scaling::Dynamic dynamic;
+  dynamic.factor = 4;
+  scaling::Yarn yarn;
+  yarn.factor = 16;
+  scaling::Yarn yarn_exact = yarn;
+  yarn_exact.truncate = false;
+  yarn_exact.mscale = 1;
+  yarn_exact.mscale_all_dim = 0.5;
+  // The upper end of the ramp reaches past the last pair, which is where the two ways to clamp it differ.
+  scaling::Yarn clamped = yarn;
+  clamped.clamp = scaling::Yarn::Clamp::pairs;
+  scaling::LongRope longrope;
+  longrope.factor = 32;
+  for (int p = 0; p < pairs; ++p) {
+    longrope.short_factor.push_back(1 + 0.015625 * p);
+    longrope.long_factor.push_back(1.5 + 0.25 * p);
+  }
+  scaling::Llama3 llama3;
+  llama3.factor = 8;
+  scaling::Proportional proportional;
+  proportional.proportion = 0.5;
+  scaling::Pixel pixel;
+  return {linear,
+          ntk,
+          with_length(dynamic, length),
+          with_length(yarn, length),
+          with_length(yarn_exact, length),
+          with_length(yarn, 262144),
+          with_length(clamped, 262144),
+          with_length(longrope, length),
+          with_length(llama3, length),
+          with_length(llama3, 8192),
+          proportional,
+          pixel,
+          scaling::Constant{}};
+}
+
+void scaling_cases(CaseList& list) {
+  constexpr std::int64_t length = 1024;
+  for (int dim : {64, 128}) {
+    list.for_each_way(dim, [&](Case c) {
+      // Given tables and frequencies hold the rule's result; it is the kernel's own only where angles are computed.
+      if (c.source != AngleSource::computed && c.dtype != DType::f32) return;
+      if (c.source == AngleSource::tables && c.given != DType::f32) return;
+      for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
+        c.spec.scaling = rule;
+        c.spec.attention_factor.reset();
+        if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
+        for (std::int64_t tokens : {length / 2, length - 1, length, length + 1, 2 * length, 4 * length - 5}) {
+          Case p = probe(c, 0);
+          p.start = tokens - p.seq;  // the last token is the last of the sequence
+          p.sequence_length = tokens;
+          if (within_table(p)) list.add(p);
+          if (list.claims().has(ROPE_FEATURE_OFFSET)) continue;
+          p.start = 0;
+          list.add(p);
+        }
+      }
+    });
+  }
+}
+
+void factor_cases(CaseList& list) {
+  for (double lambda : {0.5, 1.1386294361119891, 1.2079441541679836, 0.8660254037844386}) {
+    list.for_each_way(64, [&](Case c) {
+      if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) return;
+      c.spec.attention_factor = lambda;
+      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 41 : 0;
+      list.add(c);
+    });
+  }
+}
+
+void halves_cases(CaseList& list) {
+  for (int dim : {64, 128}) {
+    list.for_each_way(dim, [&](Case c) {
+      if (!c.full_tables) return;
+      c.unequal_halves = true;
+      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 20 : 0;
+      list.add(c);
+      c.spec.rotary_dim = c.spec.head_dim / 4 * 2;
+      list.add(c);
+    });
+  }
+}
+
+std::vector<AxisLayout> axis_layouts(int pairs) {
+  const int third = pairs / 3;
+  AxisLayout chunked;
+  chunked.sections = {pairs - 2 * third, third, third};
+  AxisLayout interleaved = chunked;
+  interleaved.order = AxisLayout::Order::interleaved;
+  AxisLayout axial;
+  axial.sections = {pairs - pairs / 2, pairs / 2};
+  axial.restart = true;
+  return {chunked, interleaved, axial};
+}
+
+void axis_cases(CaseList& list) {
+  for (int dim : {64, 128}) {
+    list.for_each_way(dim, [&](Case c) {
+      if (!list.claims().has(ROPE_FEATURE_AXES)) return;
+      for (int rotary : {c.spec.head_dim, c.spec.head_dim / 4 * 2}) {
+        for (const AxisLayout& axes : axis_layouts(rotary / 2)) {
+          for (PositionForm form : {PositionForm::shared, PositionForm::per_batch}) {
+            c.spec.rotary_dim = rotary;
+            c.spec.axes = axes;
+            c.form = form;
+            c.start = 11;
+            list.add(c);
+          }
+        }
+      }
+    });
+  }
+}
+
+constexpr Requirement requirements[] = {
+    {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
+     "bases other than those tried", theta_cases, accuracy},
+    {"ANG-02", "Angles MUST be right on both sides of the largest integers of bf16, f16 and f32.", "PREC, POS-11",
+     "positions beyond the claimed maximum", limit_cases, accuracy},
+    {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
+     "given tables, whose rows the suite makes, beyond position 4096", long_cases, accuracy},
+    {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its boundary length.", "SCALE",
+     "parameters other than those tried", scaling_cases, accuracy},
+    {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",
+     "where the factor comes from: the call names it", factor_cases, accuracy},
+    {"ANG-06", "Where the halves of a full-width table differ, each feature MUST use its own column.", "BWD-07, PAIR-03",
+     "kernels that claim equal halves", halves_cases, accuracy},
+    {"ANG-07", "Every pair MUST follow the position coordinate of its own axis.", "AXIS, PAIR-07",
+     "kernels that claim one axis", axis_cases, accuracy},
+};
+
+}  // namespace
+
+std::span<const Requirement> angle_requirements() { return requirements; }
+
+}  // namespace rope

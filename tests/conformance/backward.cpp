@@ -1,0 +1,152 @@
+// BWD: the backward pass is the transpose of the forward one.
+#include <cmath>
+#include <numbers>
+
+#include "tests/conformance/relations.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
+
+void round_trip_cases(CaseList& list) {
+  const auto shape = [](Case& c) {
+    c.direction = Direction::backward;
+    c.out_dtype = c.dtype;
+    c.in_place = false;
+    c.unequal_halves = false;
+    c.key_heads = 0;
+  };
+  list.for_each_way(64, [&](Case c) {
+    shape(c);
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 77 : 0;
+    list.add(c);
+  });
+  list.add_random(60, shape);
+}
+
+// backward(forward(x)) = lambda^2 x.
+Finding round_trip(const Case& c, Examiner& examiner) {
+  Case forward = c;
+  forward.direction = Direction::forward;
+  const Trial out = examiner.run(forward);
+  if (!out.ok()) return out.problem;
+  Call call = examiner.build(c);
+  call.q = out.call.q_result();
+  const Trial back = examiner.run(std::move(call));
+  if (!back.ok()) return back.problem;
+
+  Expectation expected_out = examiner.expectation(forward, out.call);
+  Expectation expected_back = examiner.expectation(c, back.call);
+  const double square = expected_out.lambda() * expected_out.lambda();
+  Finding finding;
+  for_each_row(out.q, [&](const RowIndex& row, const std::byte* x) {
+    const RelatedRow y = related_row(out, out.q, out.call.q_result(), row, expected_out);
+    const RelatedRow z = related_row(back, back.q, back.call.q_result(), row, expected_back);
+    for (std::size_t p = 0; p < expected_out.pairs(); ++p) {
+      const double bound =
+          std::fabs(expected_out.lambda()) * std::numbers::sqrt2 * y.pair_bound[p] + z.pair_bound[p];
+      for (int feature : {expected_out.first(p), expected_out.second(p)}) {
+        const double before =
+            load(out.q.dtype, x + feature * out.q.strides[3] * static_cast<std::int64_t>(size_of(out.q.dtype)));
+        relate(finding, "q", row, feature, p, square * before, z.value[static_cast<std::size_t>(feature)], bound);
+      }
+    }
+  });
+  return finding;
+}
+
+void transpose_cases(CaseList& list) {
+  const auto shape = [](Case& c) {
+    c.direction = Direction::backward;
+    c.key_heads = 0;
+    c.in_place = false;
+  };
+  list.for_each_way(64, [&](Case c) {
+    shape(c);
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 77 : 0;
+    list.add(c);
+    c.unequal_halves = true;
+    list.add(c);
+  });
+  list.add_random(60, shape);
+}
+
+// <R x, g> = <x, Rt g> for each row, x and g independent.
+Finding transpose(const Case& c, Examiner& examiner) {
+  Case forward = c;
+  forward.direction = Direction::forward;
+  forward.seed = c.seed + 1;
+  const Trial fx = examiner.run(forward);
+  if (!fx.ok()) return fx.problem;
+  const Trial bg = examiner.run(c);
+  if (!bg.ok()) return bg.problem;
+  Expectation expected_f = examiner.expectation(forward, fx.call);
+  Expectation expected_b = examiner.expectation(c, bg.call);
+  Finding finding;
+  const auto read = [](const Tensor& t, const RowIndex& row, int feature) {
+    return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
+  };
+  for_each_row(fx.q, [&](const RowIndex& row, const std::byte*) {
+    const RelatedRow rx = related_row(fx, fx.q, fx.call.q_result(), row, expected_f);
+    const RelatedRow rg = related_row(bg, bg.q, bg.call.q_result(), row, expected_b);
+    long double left = 0, right = 0, bound = 0;
+    for (int j = 0; j < c.spec.head_dim; ++j) {
+      left += static_cast<long double>(rx.value[static_cast<std::size_t>(j)]) * read(bg.q, row, j);
+      right += static_cast<long double>(rg.value[static_cast<std::size_t>(j)]) * read(fx.q, row, j);
+      bound += std::fabs(rx.value[static_cast<std::size_t>(j)] * read(bg.q, row, j)) * 0x1p-53;
+    }
+    for (std::size_t p = 0; p < expected_f.pairs(); ++p) {
+      const double norm_x = std::hypot(read(fx.q, row, expected_f.first(p)), read(fx.q, row, expected_f.second(p)));
+      const double norm_g = std::hypot(read(bg.q, row, expected_f.first(p)), read(bg.q, row, expected_f.second(p)));
+      bound += std::numbers::sqrt2 * (rx.pair_bound[p] * norm_g + rg.pair_bound[p] * norm_x);
+    }
+    relate(finding, "q", row, 0, std::nullopt, static_cast<double>(left), static_cast<double>(right),
+           static_cast<double>(bound));
+  });
+  return finding;
+}
+
+void gradient_cases(CaseList& list) {
+  const auto shape = [](Case& c) { c.direction = Direction::backward; };
+  for (int dim : {64, 128}) {
+    list.for_each_way(dim, [&](Case c) {
+      shape(c);
+      list.add(c);
+      c.spec.rotary_dim = c.spec.head_dim / 4 * 2;
+      list.add(c);
+    });
+  }
+  list.add_random(100, shape);
+}
+
+void parameter_cases(CaseList& list) {
+  const auto shape = [](Case& c) {
+    c.direction = Direction::backward;
+    c.start = std::max<std::int64_t>(c.start, 9);
+    c.spec.base = 500000;
+  };
+  list.for_each_way(64, [&](Case c) {
+    shape(c);
+    list.add(c);
+  });
+  list.add_random(100, shape);
+}
+
+constexpr Requirement requirements[] = {
+    {"BWD-01", "Backward after forward MUST give back the input, times the square of the attention factor.",
+     "SIGN, BWD-05", "a backward that repeats a mistake of the forward", round_trip_cases, round_trip},
+    {"BWD-02", "Backward MUST be the transpose of forward: <Rx, g> = <x, Rt g>.", "BWD-07, SIGN-01",
+     "a mistake that both passes share", transpose_cases, transpose},
+    {"BWD-03", "The gradient MUST be exact within the bound for any upstream gradient, pass-through features included.",
+     "BWD-01, BWD-03, BWD-07", "gradients of the frequencies", gradient_cases, accuracy},
+    {"BWD-04", "Backward MUST honour offset, base, scaling and pairing as forward does.", "BWD-05, SCALE-15",
+     "parameters that the claims do not name", parameter_cases, accuracy},
+};
+
+}  // namespace
+
+std::span<const Requirement> backward_requirements() { return requirements; }
+
+}  // namespace rope

@@ -1,0 +1,193 @@
+#include "tests/conformance/build_call.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "golden/input_generator.hpp"
+#include "tests/conformance/tensor_walk.hpp"
+
+namespace rope {
+namespace {
+
+// Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types are
+// not aligned by luck.
+Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout) {
+  Tensor tensor = Tensor::contiguous(dtype, shape);
+  if (layout == Layout::contiguous) return tensor;
+  const std::int64_t dim = shape[3];
+  if (layout == Layout::strided) {
+    const std::int64_t head = dim + 5;
+    const std::int64_t seq = shape[2] * head + 7;
+    tensor.strides = {shape[1] * seq + 11, seq, head, 1};
+    tensor.origin = 3;
+  } else {
+    const std::int64_t head = shape[1] * dim;
+    tensor.strides = {shape[2] * head, dim, head, 1};
+  }
+  std::int64_t last = tensor.origin;
+  for (std::size_t i = 0; i < 4; ++i) last += std::max<std::int64_t>(shape[i] - 1, 0) * tensor.strides[i];
+  const std::int64_t tail = layout == Layout::strided ? 9 : 1;
+  tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), canary);
+  return tensor;
+}
+
+// What a feature holds, from what the generator drew for it.
+double input_value(InputKind kind, double drawn, bool of_lonely_pair, bool first_feature) {
+  switch (kind) {
+    case InputKind::unit: return first_feature ? 1 : 0;
+    case InputKind::spread: return drawn;
+    case InputKind::constant: return drawn;
+    case InputKind::lonely: return of_lonely_pair ? drawn : drawn * 1024;
+  }
+  return 0;
+}
+
+Tensor input_tensor(const Case& c, int heads, std::uint64_t seed) {
+  Tensor tensor = laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout);
+  const int half = c.spec.rotary_dim / 2;
+  const std::size_t size = size_of(c.dtype);
+  const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
+  std::size_t index = 0;
+  for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
+    // Which pair is the lonely one: another in each row.
+    const auto lonely = static_cast<int>((row.seq * 7 + row.head * 3 + row.batch) % std::max(half, 1));
+    if (c.input == InputKind::constant) index = static_cast<std::size_t>(row.head * c.spec.head_dim);
+    for (int j = 0; j < c.spec.head_dim; ++j) {
+      const bool split = c.spec.pairing == Pairing::half_split;
+      const int pair = split ? j % half : j / 2;
+      const bool first = j >= c.spec.rotary_dim || (split ? j < half : j % 2 == 0);
+      const double value = load(c.dtype, drawn.data() + index++ * size);
+      store(c.dtype, data + static_cast<std::size_t>(j * tensor.strides[3]) * size,
+            input_value(c.input, value, j < c.spec.rotary_dim && pair == lonely, first));
+    }
+  });
+  return tensor;
+}
+
+Tensor output_tensor(const Case& c, int heads) {
+  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout);
+  fill_with_poison(tensor);
+  return tensor;
+}
+
+// Shared positions have a batch stride of 0.
+Tensor position_tensor(const Case& c) {
+  const bool per_batch = c.form == PositionForm::per_batch;
+  Tensor tensor = Tensor::contiguous(c.position_dtype, {c.spec.axes.count(), per_batch ? c.batch : 1, c.seq});
+  if (!per_batch) tensor.strides[1] = 0;
+  const std::vector<std::int64_t> all = positions(c);
+  std::size_t at = 0;
+  const auto batches = static_cast<std::size_t>(c.batch);
+  const auto seq = static_cast<std::size_t>(c.seq);
+  for (std::size_t a = 0; a < static_cast<std::size_t>(c.spec.axes.count()); ++a) {
+    for (std::size_t b = 0; b < (per_batch ? batches : std::min<std::size_t>(batches, 1)); ++b) {
+      for (std::size_t s = 0; s < seq; ++s) {
+        const std::int64_t value = all[(a * batches + b) * seq + s];
+        std::byte* element = tensor.bytes.data() + at++ * size_of(c.position_dtype);
+        if (c.position_dtype == DType::i32) {
+          const auto narrow = static_cast<std::int32_t>(value);
+          std::memcpy(element, &narrow, sizeof narrow);
+        } else {
+          std::memcpy(element, &value, sizeof value);
+        }
+      }
+    }
+  }
+  return tensor;
+}
+
+void give_tables(const Case& c, Call& call, Oracles& oracles) {
+  const int half = c.spec.rotary_dim / 2;
+  const std::int64_t rows = largest_position(c) + 1;
+  const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
+  call.cos = Tensor::contiguous(c.given, {rows, width});
+  call.sin = Tensor::contiguous(c.given, {rows, width});
+  Oracle& oracle = oracles.of(c.spec, sequence_length(c));
+  const auto pairs = static_cast<std::size_t>(half);
+  const auto count = static_cast<std::size_t>(rows + 1) * pairs;
+  std::vector<double> cosine(count), sine(count);
+  oracle.fill(0, rows + 1, cosine, sine);
+  const std::size_t size = size_of(c.given);
+  for (std::int64_t m = 0; m < rows; ++m) {
+    for (std::int64_t j = 0; j < width; ++j) {
+      std::int64_t pair = j;
+      bool second = false;
+      if (c.full_tables) {
+        const bool split = c.spec.pairing == Pairing::half_split;
+        pair = split ? j % half : j / 2;
+        second = split ? j >= half : j % 2 == 1;
+      }
+      // Unequal halves: the second feature of each pair gets the next position's angle.
+      const std::int64_t row = m + (second && c.unequal_halves ? 1 : 0);
+      const auto from = static_cast<std::size_t>(row) * pairs + static_cast<std::size_t>(pair);
+      const auto to = static_cast<std::size_t>(m * width + j) * size;
+      store(c.given, call.cos->bytes.data() + to, cosine[from]);
+      store(c.given, call.sin->bytes.data() + to, sine[from]);
+    }
+  }
+}
+
+void give_frequencies(const Case& c, Call& call, Oracles& oracles) {
+  const RotationPlan& plan = oracles.of(c.spec, sequence_length(c)).plan();
+  call.theta = Tensor::contiguous(c.given, {c.spec.rotary_dim / 2});
+  for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
+    store(c.given, call.theta->bytes.data() + p * size_of(c.given), plan.pairs[p].theta.to_double());
+  }
+}
+
+}  // namespace
+
+std::uint64_t poison(DType dtype) {
+  switch (size_of(dtype)) {
+    case 8: return 0x7FF8DEADDEADDEADu;
+    case 4: return 0x7FC0DEADu;
+    default: return dtype == DType::f16 ? 0x7EADu : 0x7FEDu;
+  }
+}
+
+void fill_with_poison(Tensor& tensor) {
+  const std::uint64_t bits = poison(tensor.dtype);
+  const std::size_t size = size_of(tensor.dtype);
+  for_each_row(tensor, [&](const RowIndex&, std::byte* data) {
+    for (std::int64_t j = 0; j < tensor.shape[3]; ++j) {
+      std::memcpy(data + static_cast<std::size_t>(j * tensor.strides[3]) * size, &bits, size);
+    }
+  });
+}
+
+Call build_call(const Case& c, Oracles& oracles) {
+  Call call;
+  call.q = input_tensor(c, c.heads, c.seed);
+  if (c.key_heads > 0) call.k = input_tensor(c, c.key_heads, c.seed + 0x9E3779B9u);
+  call.in_place = c.in_place;
+  if (!c.in_place) {
+    call.q_out = output_tensor(c, c.heads);
+    if (call.k) call.k_out = output_tensor(c, c.key_heads);
+  }
+  call.axes = c.spec.axes.count();
+  if (c.form == PositionForm::offset) {
+    call.position_offset = c.start;
+  } else {
+    call.positions = position_tensor(c);
+  }
+  call.sequence_length = sequence_length(c);
+  call.rotary_dim = c.spec.rotary_dim;
+  call.pairing = c.spec.pairing;
+  call.direction = c.direction;
+  call.source = c.source;
+  call.attention_factor = oracles.of(c.spec, sequence_length(c)).plan().lambda;
+  if (call.axes > 1) {
+    const std::vector<int> axis = axis_of_pairs(c.spec);
+    call.axis = Tensor::contiguous(DType::i32, {static_cast<std::int64_t>(axis.size())});
+    std::memcpy(call.axis->bytes.data(), axis.data(), axis.size() * sizeof(int));
+  }
+  if (c.source == AngleSource::tables) give_tables(c, call, oracles);
+  if (c.source == AngleSource::frequencies) give_frequencies(c, call, oracles);
+  if (c.source == AngleSource::computed) {
+    call.base = c.spec.base;
+    call.scaling = c.spec.scaling;
+  }
+  return call;
+}
+
+}  // namespace rope

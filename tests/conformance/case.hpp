@@ -1,0 +1,75 @@
+// Case: one situation in which a requirement is checked, as plain data. A case prints itself as text that makes it again,
+// so that a failure can be replayed alone: `ropecheck replay TEXT`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/dtype.hpp"
+#include "reference/rope_spec.hpp"
+#include "tests/conformance/call.hpp"
+
+namespace rope {
+
+// How the positions of a case are handed to the kernel.
+enum class PositionForm { offset, shared, per_batch };
+
+// What they are; s = token, all from `start`.
+enum class PositionPattern {
+  consecutive,  // start + s
+  repeated,     // start + s/3
+  descending,   // start + (seq - 1 - s)
+  scattered     // anything in 0 .. start, every order of magnitude alike
+};
+
+enum class Layout {
+  contiguous,
+  strided,   // every stride larger than needed, rows padded
+  seq_last   // [batch, heads, seq, head_dim] in memory
+};
+
+enum class InputKind {
+  spread,  // random signs, fractions and exponents 2^-4 .. 2^3
+  unit,    // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
+  lonely,  // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
+  constant // as spread, the same row for every token: scores then depend on the distance alone
+};
+
+struct Case {
+  std::string requirement;  // id
+  RopeSpec spec;
+  int batch = 1;
+  int seq = 4;
+  int heads = 2;
+  int key_heads = 0;  // 0: no k
+  DType dtype = DType::f32;
+  DType out_dtype = DType::f32;
+  AngleSource source = AngleSource::tables;
+  DType given = DType::f32;  // dtype of the tables or of theta
+  bool full_tables = false;
+  bool unequal_halves = false;
+  PositionForm form = PositionForm::offset;
+  DType position_dtype = DType::i64;
+  PositionPattern pattern = PositionPattern::consecutive;
+  std::int64_t start = 0;
+  std::int64_t sequence_length = 0;  // 0: the largest position + 1
+  Direction direction = Direction::forward;
+  bool in_place = false;
+  Layout layout = Layout::contiguous;
+  InputKind input = InputKind::spread;
+  std::uint64_t seed = 1;
+  std::string golden;  // id of a golden case, whose arrays then take the place of seed, positions and tables
+};
+
+// "ROT-01:head_dim=64,seq=3,.."; fields that hold their default are left out.
+std::string to_text(const Case& c);
+Case case_from_text(std::string_view text);  // throws InputError
+
+// Positions [axes][batch][seq], flat. Axes differ from each other, unless the form is offset.
+std::vector<std::int64_t> positions(const Case& c);
+std::int64_t largest_position(const Case& c);
+std::int64_t sequence_length(const Case& c);
+
+}  // namespace rope

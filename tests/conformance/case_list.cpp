@@ -1,0 +1,90 @@
+#include "tests/conformance/case_list.hpp"
+
+#include <algorithm>
+
+#include "tests/conformance/coverage.hpp"
+#include "tests/conformance/random_case.hpp"
+
+namespace rope {
+
+CaseList::CaseList(std::string_view requirement, const Claims& claims, const Selection& selection,
+                   const Manifest* golden)
+    : requirement_(requirement), claims_(claims), selection_(selection), golden_(golden) {}
+
+bool CaseList::selected(const Case& c) const {
+  if (selection_.pairing && c.spec.pairing != *selection_.pairing) return false;
+  const std::vector<DType>& dtypes = selection_.dtypes;
+  return dtypes.empty() || std::find(dtypes.begin(), dtypes.end(), c.dtype) != dtypes.end();
+}
+
+void CaseList::add(Case c) {
+  c.requirement = requirement_;
+  if (selection_.spec) {
+    if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return;
+    c.spec = *selection_.spec;
+  }
+  if (!selected(c) || !uncovered(c, claims_).empty()) return;
+  if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
+}
+
+void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& change) {
+  const std::vector<std::int32_t>& claimed = claims_.head_dims;
+  if (!claimed.empty() && std::find(claimed.begin(), claimed.end(), head_dim) == claimed.end()) {
+    head_dim = claimed.front();
+  }
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = head_dim;
+  c.batch = 2;
+  c.seq = 3;
+  c.seed = selection_.seed;
+  const auto propose = [&](const Case& candidate) {
+    if (selected(candidate) && uncovered(candidate, claims_).empty()) change(candidate);
+  };
+  for (Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
+    for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
+      std::vector<DType> outputs{dtype};
+      if (dtype == DType::bf16 || dtype == DType::f16) outputs.push_back(DType::f32);
+      for (DType out : outputs) {
+        c.spec.pairing = pairing;
+        c.dtype = dtype;
+        c.out_dtype = out;
+        c.source = AngleSource::computed;
+        c.full_tables = false;
+        propose(c);
+        c.source = AngleSource::frequencies;
+        for (DType given : {DType::f32, DType::f64}) {
+          c.given = given;
+          propose(c);
+        }
+        c.source = AngleSource::tables;
+        for (DType given : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
+          c.given = given;
+          for (bool full : {false, true}) {
+            c.full_tables = full;
+            propose(c);
+          }
+        }
+      }
+    }
+  }
+}
+
+void CaseList::add_random(int count, const std::function<void(Case&)>& change) {
+  if (level() == Level::quick) count = std::max(count / 10, 3);
+  if (level() == Level::exhaustive) count *= 10;
+  // A stream of its own for each requirement, so that adding one does not move the cases of another.
+  std::uint64_t stream = selection_.seed;
+  for (char ch : requirement_) stream = stream * 1099511628211u + static_cast<unsigned char>(ch);
+  rc::Random random(stream);
+  for (int i = 0; i < count; ++i) {
+    const std::optional<Case> c = random_case(random, claims_, [&](Case& candidate) {
+      if (selection_.spec) candidate.spec = *selection_.spec;
+      if (selection_.pairing) candidate.spec.pairing = *selection_.pairing;
+      change(candidate);
+    });
+    if (!c) return;
+    add(*c);
+  }
+}
+
+}  // namespace rope

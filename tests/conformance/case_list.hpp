@@ -1,0 +1,66 @@
+// CaseList: the cases of one requirement for one subject at one level. Checks propose freely; the list keeps what the
+// claims cover.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "golden/manifest.hpp"
+#include "tests/conformance/case.hpp"
+#include "tests/conformance/subject.hpp"
+
+namespace rope {
+
+enum class Level { quick, full, exhaustive };
+
+// What a person asked for; what is not given is swept.
+struct Selection {
+  std::optional<RopeSpec> spec;  // judge exactly this variant
+  std::optional<Pairing> pairing;
+  std::vector<DType> dtypes;  // empty: all
+  Level level = Level::full;
+  std::uint64_t seed = 1;
+};
+
+class CaseList {
+ public:
+  // `golden` may be null: there are no golden files then.
+  CaseList(std::string_view requirement, const Claims& claims, const Selection& selection, const Manifest* golden);
+
+  const Claims& claims() const { return claims_; }
+  Level level() const { return selection_.level; }
+  const Manifest* golden() const { return golden_; }
+
+  // Keeps the case if claims and selection cover it. Where a spec was selected it takes the place of the case's own;
+  // golden cases have theirs, and are kept where the two agree.
+  void add(Case c);
+
+  // Proposes what `change` makes of every claimed way to call the kernel: pairing x dtype x angle source x kind of table,
+  // on a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. What is not claimed is left out.
+  void for_each_way(int head_dim, const std::function<void(Case)>& change);
+
+  // `count` (at level full; a tenth at quick, ten times at exhaustive) random cases over all that a case can hold, each
+  // made what the requirement needs by `change`.
+  void add_random(int count, const std::function<void(Case&)>& change);
+
+  std::vector<Case> take() { return std::move(cases_); }
+
+ private:
+  bool selected(const Case& c) const;
+
+  std::string requirement_;
+  const Claims& claims_;
+  const Selection& selection_;
+  const Manifest* golden_;
+  std::vector<Case> cases_;
+  std::set<std::string> seen_;
+};
+
+// Smaller cases to try in place of one that fails, simplest change first.
+std::vector<Case> simpler(const Case& c);
+
+}  // namespace rope

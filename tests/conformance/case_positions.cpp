@@ -1,0 +1,57 @@
+#include <algorithm>
+#include <random>
+
+#include "tests/conformance/case.hpp"
+
+namespace rope {
+namespace {
+
+// Every order of magnitude up to `limit` alike, so that small positions are not drowned by large ones.
+std::int64_t scattered(std::uint64_t word, std::int64_t limit) {
+  int bits = 0;
+  while (bits < 62 && (std::int64_t{1} << bits) <= limit) ++bits;
+  const auto width = static_cast<int>(word % static_cast<std::uint64_t>(bits + 1));
+  const std::uint64_t value = (word >> 8) & ((std::uint64_t{1} << width) - 1);
+  return std::min(static_cast<std::int64_t>(value), limit);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> positions(const Case& c) {
+  std::vector<std::int64_t> result;
+  // The standard fixes the numbers of this generator, so a case has the same positions everywhere.
+  std::mt19937_64 random(c.seed);
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(c.spec.axes.count() * c.batch * c.seq));
+  for (std::uint64_t& word : words) word = random();
+  const bool axes_differ = c.form != PositionForm::offset;
+  for (int a = 0; a < c.spec.axes.count(); ++a) {
+    for (int b = 0; b < c.batch; ++b) {
+      for (int s = 0; s < c.seq; ++s) {
+        const int row = c.form == PositionForm::per_batch ? b : 0;
+        const auto index = static_cast<std::size_t>((a * c.batch + row) * c.seq + s);
+        std::int64_t m = 0;
+        switch (c.pattern) {
+          case PositionPattern::consecutive: m = c.start + s; break;
+          case PositionPattern::repeated: m = c.start + s / 3; break;
+          case PositionPattern::descending: m = c.start + c.seq - 1 - s; break;
+          case PositionPattern::scattered: m = scattered(words[index], c.start); break;
+        }
+        // Batches and axes that walk in step would hide a kernel that takes one for the other.
+        if (c.pattern != PositionPattern::scattered) m += 13 * row + (axes_differ ? (5 + s % 3) * a : 0);
+        result.push_back(m);
+      }
+    }
+  }
+  return result;
+}
+
+std::int64_t largest_position(const Case& c) {
+  const std::vector<std::int64_t> all = positions(c);
+  return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
+}
+
+std::int64_t sequence_length(const Case& c) {
+  return c.sequence_length != 0 ? c.sequence_length : largest_position(c) + 1;
+}
+
+}  // namespace rope

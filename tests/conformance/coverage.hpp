@@ -1,0 +1,14 @@
+// Which cases a kernel's claims cover. What is not claimed is never run, and never a failure.
+#pragma once
+
+#include <string>
+
+#include "tests/conformance/case.hpp"
+#include "tests/conformance/subject.hpp"
+
+namespace rope {
+
+// Empty where the claims cover the case; else why not, in a few words ("bf16 input is not claimed").
+std::string uncovered(const Case& c, const Claims& claims);
+
+}  // namespace rope

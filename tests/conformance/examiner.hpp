@@ -1,0 +1,58 @@
+// The examiner runs cases on one subject for the checks, and keeps what is measured along the way.
+#pragma once
+
+#include <optional>
+
+#include "golden/manifest.hpp"
+#include "tests/conformance/build_call.hpp"
+#include "tests/conformance/case.hpp"
+#include "tests/conformance/finding.hpp"
+#include "tests/conformance/oracles.hpp"
+#include "tests/conformance/subject.hpp"
+
+namespace rope {
+
+// One call that was made: inputs as they were, outputs as they are, and what went wrong in making it.
+struct Trial {
+  Call call;                // after
+  Tensor q;                 // before
+  std::optional<Tensor> k;  // before
+  Finding problem;          // passed() where the kernel answered ok and left alone what it must
+
+  bool ok() const { return problem.passed(); }
+};
+
+class Examiner {
+ public:
+  // `golden` may be null: there are no golden files then.
+  Examiner(Subject& subject, Oracles& oracles, const Manifest* golden)
+      : subject_(subject), oracles_(oracles), golden_(golden) {}
+
+  // The case's call, run. `prepare` may change the call before it is made.
+  Trial run(const Case& c);
+  Trial run(Call call);
+
+  // The case's call, not yet run.
+  Call build(const Case& c) { return build_call(c, oracles_); }
+
+  // run() and every element against the oracle.
+  Finding accuracy(const Case& c);
+
+  // Judges a trial of a case.
+  Finding judge(const Case& c, const Trial& trial);
+
+  Expectation expectation(const Case& c, const Call& call) { return Expectation(call, c.spec, oracles_); }
+
+  Subject& subject() { return subject_; }
+  Oracles& oracles() { return oracles_; }
+  const Manifest* golden() const { return golden_; }
+  std::int64_t calls() const { return calls_; }
+
+ private:
+  Subject& subject_;
+  Oracles& oracles_;
+  const Manifest* golden_;
+  std::int64_t calls_ = 0;
+};
+
+}  // namespace rope

@@ -1,0 +1,55 @@
+// What a check found. Numbers only; explain.hpp makes sentences of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "tests/conformance/expectation.hpp"
+#include "tests/conformance/tensor_walk.hpp"
+
+namespace rope {
+
+// One element of one output, against what it should be.
+struct Element {
+  std::string tensor;  // "q" or "k"
+  RowIndex row{};
+  std::int64_t feature = 0;
+  std::optional<std::size_t> pair;  // none: a pass-through feature
+  std::int64_t position = 0;        // of the pair's axis
+  double phi = 0;                   // radians; 0 where tables are given
+  double expected = 0;
+  double actual = 0;
+  std::uint64_t actual_bits = 0;
+  DType dtype = DType::f32;  // of the output
+  double error = 0;          // absolute
+  double bound = 0;          // absolute, the one that decides
+};
+
+enum class FailureKind {
+  none,
+  value,      // an element is wrong
+  unwritten,  // an element still holds the poison
+  relation,   // a relation between results does not hold
+  status,     // the kernel answered something else than ok
+  crash,      // the kernel's process died
+  timeout,
+  misbehaviour
+};
+
+struct Finding {
+  FailureKind kind = FailureKind::none;
+  std::string message;             // for failures other than a value: a sentence
+  std::optional<Element> element;  // the worst one
+  double use = 0;                  // error / bound of the worst element, against the loosest grade
+  PerGrade<double> use_by_grade{};
+  std::int64_t compared = 0;  // elements
+  std::int64_t wrong = 0;     // elements beyond their bound
+
+  bool passed() const { return kind == FailureKind::none; }
+
+  // Joins what another part of the same check found: the worse element stays, failures are kept.
+  void merge(const Finding& other);
+};
+
+}  // namespace rope

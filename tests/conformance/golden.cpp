@@ -1,0 +1,69 @@
+// GLD: what the real labml, Hugging Face and lucidrains codes computed.
+#include "tests/conformance/golden_call.hpp"
+#include "tests/conformance/judge.hpp"
+#include "tests/conformance/relations.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+void golden_cases(CaseList& list, AngleSource source) {
+  if (list.golden() == nullptr) return;
+  for (const GoldenCase& golden : list.golden()->cases) {
+    if (!golden.conforms) continue;  // kept as negative controls
+    std::optional<Case> c = case_of_golden(golden, source);
+    if (!c) continue;
+    list.add(*c);
+    if (c->key_heads == 0) continue;
+    // Kernels that take no k, or no other number of heads, are judged on q alone.
+    c->key_heads = 0;
+    if (!list.claims().has(ROPE_FEATURE_KEY) || !list.claims().has(ROPE_FEATURE_GROUPED_HEADS)) list.add(*c);
+  }
+}
+
+void table_cases(CaseList& list) { golden_cases(list, AngleSource::tables); }
+void frequency_cases(CaseList& list) { golden_cases(list, AngleSource::frequencies); }
+void computed_cases(CaseList& list) { golden_cases(list, AngleSource::computed); }
+
+// Source and kernel are each within the bound of the exact value, so they are within twice the bound of each other.
+void compare(Finding& finding, const char* name, const Trial& trial, const Tensor& input, const Tensor& output,
+             const GoldenOutput& golden, Expectation& expected) {
+  for_each_row(input, [&](const RowIndex& row, const std::byte*) {
+    const RelatedRow y = related_row(trial, input, output, row, expected);
+    const std::byte* source = row_data(golden.value, row);
+    for (std::size_t p = 0; p < expected.pairs(); ++p) {
+      for (int feature : {expected.first(p), expected.second(p)}) {
+        const auto j = static_cast<std::size_t>(feature);
+        const double value = load(golden.value.dtype, source + j * size_of(golden.value.dtype));
+        const double printed = golden.print ? golden.print->half_unit(value) : 0;
+        relate(finding, name, row, feature, p, value, y.value[j], 2 * y.pair_bound[p] + printed);
+      }
+    }
+  });
+}
+
+Finding agreement(const Case& c, Examiner& examiner) {
+  GoldenCall golden = build_golden_call(c, *examiner.golden());
+  const Trial trial = examiner.run(std::move(golden.call));
+  if (!trial.ok()) return trial.problem;
+  Expectation expected = examiner.expectation(c, trial.call);
+  Finding finding = judge_call(trial.call, trial.q, trial.k, expected);
+  compare(finding, "q", trial, trial.q, trial.call.q_result(), golden.q, expected);
+  if (golden.k) compare(finding, "k", trial, *trial.k, trial.call.k_result(), *golden.k, expected);
+  return finding;
+}
+
+constexpr Requirement requirements[] = {
+    {"GLD-01", "From the tables of a golden case the kernel MUST give the source's output, within the bound of each.",
+     "PAIR, SIGN, PART, HEAD", "how the source made its tables", table_cases, agreement},
+    {"GLD-02", "From the frequencies of a golden case the kernel MUST give the source's output, within the bound of each.",
+     "POS, AXIS, PREC", "how the source made its frequencies", frequency_cases, agreement},
+    {"GLD-03", "From base and scaling of a golden case the kernel MUST give the source's output, within the bound of each.",
+     "FREQ, SCALE", "scaling rules that no source has", computed_cases, agreement},
+};
+
+}  // namespace
+
+std::span<const Requirement> golden_requirements() { return requirements; }
+
+}  // namespace rope

@@ -1,0 +1,165 @@
+#include "tests/conformance/golden_call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "reference/input_error.hpp"
+#include "tests/conformance/build_call.hpp"
+#include "tests/conformance/tensor_walk.hpp"
+
+namespace rope {
+namespace {
+
+const GoldenArray& array_called(const GoldenCase& golden, std::string_view name) {
+  const GoldenArray* array = golden.find(name);
+  if (array == nullptr) throw InputError(fmt::format("golden case {}: it has no array {}", golden.id, name));
+  return *array;
+}
+
+// The bytes as [batch, seq, heads, head_dim], contiguous, whatever order the source keeps them in.
+Tensor in_contract_order(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array) {
+  const NpyArray stored = load(manifest, golden, array);
+  std::vector<std::int64_t> strides(4, 1);
+  for (std::size_t i = 3; i-- > 0;) strides[i] = strides[i + 1] * array.shape[i + 1];
+  std::vector<std::int64_t> shape;
+  std::int64_t step[4] = {};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto axis = static_cast<std::size_t>(golden.axis_of[i]);
+    shape.push_back(array.shape[axis]);
+    step[i] = strides[axis];
+  }
+  Tensor tensor = Tensor::contiguous(array.dtype, shape);
+  const std::size_t size = size_of(array.dtype);
+  for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
+    for (std::int64_t j = 0; j < shape[3]; ++j) {
+      const std::int64_t from = row.batch * step[0] + row.seq * step[1] + row.head * step[2] + j * step[3];
+      std::memcpy(data + static_cast<std::size_t>(j) * size, stored.bytes.data() + static_cast<std::size_t>(from) * size,
+                  size);
+    }
+  });
+  return tensor;
+}
+
+Tensor as_stored(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array,
+                 const std::vector<std::int64_t>& shape) {
+  Tensor tensor = Tensor::contiguous(array.dtype, shape);
+  tensor.bytes = load(manifest, golden, array).bytes;
+  return tensor;
+}
+
+
+// The source gathers one table row a token; the contract has one a position. Tokens are numbered, and the number is the
+// position: which rows are used for which token stays the source's own.
+void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase& golden, Call& call) {
+  const GoldenArray& cosine = array_called(golden, "cos");
+  const std::int64_t rows = cosine.shape[0] * cosine.shape[1];
+  call.cos = as_stored(manifest, golden, cosine, {rows, cosine.shape[2]});
+  call.sin = as_stored(manifest, golden, array_called(golden, "sin"), {rows, cosine.shape[2]});
+  call.attention_factor = golden.tables_include_attention_factor ? 1 : golden.attention_factor;
+  if (cosine.shape[0] == 1) return;  // one row of tables for every batch: offset 0
+  call.positions = Tensor::contiguous(DType::i64, {1, c.batch, c.seq});
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::memcpy(call.positions->bytes.data() + static_cast<std::size_t>(i) * sizeof i, &i, sizeof i);
+  }
+}
+
+void give_positions(const Manifest& manifest, const GoldenCase& golden, Call& call) {
+  if (call.axes == 1 && golden.position_offset) {
+    call.position_offset = *golden.position_offset;
+    return;
+  }
+  const GoldenArray& array = array_called(golden, "positions");
+  call.positions = as_stored(manifest, golden, array, array.shape);
+  if (array.shape[1] == 1) call.positions->strides[1] = 0;
+}
+
+}  // namespace
+
+std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source) {
+  const GoldenArray* q = golden.find("q");
+  const GoldenArray* positions = golden.find("positions");
+  if (q == nullptr || golden.find("q_out") == nullptr || positions == nullptr) return std::nullopt;
+  Case c;
+  c.golden = golden.id;
+  c.spec = golden.spec;
+  const auto extent = [&](const GoldenArray& array, std::size_t axis) {
+    return static_cast<int>(array.shape[static_cast<std::size_t>(golden.axis_of[axis])]);
+  };
+  c.batch = extent(*q, 0);
+  c.seq = extent(*q, 1);
+  c.heads = extent(*q, 2);
+  if (const GoldenArray* k = golden.find("k"); k != nullptr && golden.find("k_out") != nullptr) {
+    c.key_heads = extent(*k, 2);
+  }
+  c.dtype = golden.dtype;
+  c.out_dtype = golden.rounding == GoldenRounding::printed ? golden.dtype : golden.output_dtype.value_or(golden.dtype);
+  c.source = source;
+  c.sequence_length = golden.sequence_length;
+  c.form = c.spec.axes.count() == 1 && golden.position_offset ? PositionForm::offset
+           : positions->shape[1] == 1                         ? PositionForm::shared
+                                                              : PositionForm::per_batch;
+  c.start = golden.position_offset.value_or(std::max<std::int64_t>(golden.sequence_length - c.seq, 0));
+  if (source == AngleSource::tables) {
+    const GoldenArray* cosine = golden.find("cos");
+    if (cosine == nullptr) return std::nullopt;
+    c.given = cosine->dtype;
+    c.full_tables = cosine->axes.ends_with("feature");
+    c.form = cosine->shape[0] == 1 ? PositionForm::offset : PositionForm::per_batch;
+    c.start = 0;
+    c.spec.axes = {};  // the tables hold each pair's own axis already
+    if (golden.tables_include_attention_factor) c.spec.attention_factor = 1;
+  } else if (source == AngleSource::frequencies) {
+    // Where the source divides positions, theta alone does not say by what a pair turns.
+    if (golden.find("theta") == nullptr || golden.position_divisor != 1) return std::nullopt;
+    c.given = golden.find("theta")->dtype;
+  }
+  return c;
+}
+
+GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
+  const GoldenCase* golden = manifest.find(c.golden);
+  if (golden == nullptr) throw InputError(fmt::format("golden case \"{}\" is not in the manifest", c.golden));
+  GoldenCall result;
+  Call& call = result.call;
+  const auto take = [&](const char* name, const char* out_name, std::optional<Tensor>& out, GoldenOutput& expected) {
+    Tensor input = in_contract_order(manifest, *golden, array_called(*golden, name));
+    const GoldenArray& output = array_called(*golden, out_name);
+    expected = {in_contract_order(manifest, *golden, output), output.print};
+    out = Tensor::contiguous(c.out_dtype, input.shape);
+    fill_with_poison(*out);
+    return input;
+  };
+  call.q = take("q", "q_out", call.q_out, result.q);
+  if (c.key_heads > 0) {
+    result.k.emplace();
+    call.k = take("k", "k_out", call.k_out, *result.k);
+  }
+  call.sequence_length = golden->sequence_length;
+  call.rotary_dim = c.spec.rotary_dim;
+  call.pairing = c.spec.pairing;
+  call.source = c.source;
+  call.axes = c.spec.axes.count();
+  call.attention_factor = golden->attention_factor;
+  if (call.axes > 1) {
+    const std::vector<int> axis = axis_of_pairs(c.spec);
+    call.axis = Tensor::contiguous(DType::i32, {static_cast<std::int64_t>(axis.size())});
+    std::memcpy(call.axis->bytes.data(), axis.data(), axis.size() * sizeof(int));
+  }
+  if (c.source == AngleSource::tables) {
+    give_token_tables(c, manifest, *golden, call);
+    return result;
+  }
+  give_positions(manifest, *golden, call);
+  if (c.source == AngleSource::frequencies) {
+    const GoldenArray& theta = array_called(*golden, "theta");
+    call.theta = as_stored(manifest, *golden, theta, theta.shape);
+  } else {
+    call.base = c.spec.base;
+    call.scaling = c.spec.scaling;
+  }
+  return result;
+}
+
+}  // namespace rope

@@ -1,0 +1,26 @@
+// A golden case as a call: the source's own input, tables, frequencies and positions in the contract's terms.
+#pragma once
+
+#include "golden/manifest.hpp"
+#include "tests/conformance/case.hpp"
+
+namespace rope {
+
+// What the source made, in the order of the contract, [batch, seq, heads, head_dim].
+struct GoldenOutput {
+  Tensor value;
+  std::optional<GoldenPrint> print;  // of printed values: good to half a unit of the last digit
+};
+
+struct GoldenCall {
+  Call call;
+  GoldenOutput q;
+  std::optional<GoldenOutput> k;
+};
+
+// The case that stands for `golden` with angles from `source`; none where the manifest lacks what that needs.
+std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source);
+
+GoldenCall build_golden_call(const Case& c, const Manifest& manifest);
+
+}  // namespace rope

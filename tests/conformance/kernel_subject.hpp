@@ -1,0 +1,25 @@
+// A kernel of our own as a subject, called in this process: it is trusted.
+#pragma once
+
+#include "tests/conformance/subject.hpp"
+
+namespace rope {
+
+// Claims as the suite keeps them. The kernel's arrays are copied.
+Claims claims_of(const rope_capabilities& capabilities);
+
+class KernelSubject : public Subject {
+ public:
+  explicit KernelSubject(const rope_kernel& kernel);
+
+  const std::string& name() const override { return name_; }
+  const Claims& claims() const override { return claims_; }
+  Reply apply(Call& call) override;
+
+ private:
+  const rope_kernel& kernel_;
+  std::string name_;
+  Claims claims_;
+};
+
+}  // namespace rope

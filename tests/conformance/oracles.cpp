@@ -1,0 +1,49 @@
+#include "tests/conformance/oracles.hpp"
+
+#include <fmt/format.h>
+
+#include <functional>
+
+namespace rope {
+namespace {
+
+constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs with all its levels takes about 1.5 MB
+
+}  // namespace
+
+Oracle& Oracles::keep(const std::string& key, const std::function<RotationPlan()>& make) {
+  const auto found = kept_.find(key);
+  if (found != kept_.end()) return *found->second;
+  if (kept_.size() >= most_kept) kept_.clear();
+  return *kept_.emplace(key, std::make_unique<Oracle>(make())).first->second;
+}
+
+Oracle& Oracles::of(const RopeSpec& spec, std::int64_t sequence_length) {
+  const bool by_length = std::holds_alternative<scaling::Dynamic>(spec.scaling) ||
+                         std::holds_alternative<scaling::LongRope>(spec.scaling);
+  const std::int64_t length = by_length ? sequence_length : 0;
+  return keep(fmt::format("{} {}", to_json(spec), length), [&] { return compile(spec, length); });
+}
+
+Oracle& Oracles::of_given_frequencies(const Call& call, int head_dim) {
+  const Tensor& theta = *call.theta;
+  std::string key = fmt::format("{} {} {} {} ", head_dim, name(call.pairing), name(theta.dtype), call.attention_factor);
+  key.append(reinterpret_cast<const char*>(theta.bytes.data()), theta.bytes.size());
+  if (call.axis) key.append(reinterpret_cast<const char*>(call.axis->bytes.data()), call.axis->bytes.size());
+  return keep(key, [&] {
+    RotationPlan plan;
+    plan.head_dim = head_dim;
+    plan.lambda = call.attention_factor;
+    const int half = call.rotary_dim / 2;
+    for (int p = 0; p < half; ++p) {
+      const auto i = static_cast<std::size_t>(p);
+      const bool split = call.pairing == Pairing::half_split;
+      const double given = load(theta.dtype, theta.data() + i * size_of(theta.dtype));
+      const int axis = call.axis ? static_cast<int>(load(DType::i32, call.axis->data() + i * 4)) : 0;
+      plan.pairs.push_back({split ? p : 2 * p, split ? p + half : 2 * p + 1, axis, Real(given)});
+    }
+    return plan;
+  });
+}
+
+}  // namespace rope

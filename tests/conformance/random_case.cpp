@@ -1,0 +1,171 @@
+#include "tests/conformance/random_case.hpp"
+
+#include <functional>
+
+#include "tests/conformance/coverage.hpp"
+
+namespace rope {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(rc::Random& random) : random_(random) {}
+
+  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random_.next() % static_cast<std::uint64_t>(n)); }
+  int between(int low, int high) { return low + static_cast<int>(below(high - low + 1)); }
+  bool one_in(int n) { return below(n) == 0; }
+
+  template <class T>
+  T one_of(std::initializer_list<T> values) {
+    return values.begin()[below(static_cast<std::int64_t>(values.size()))];
+  }
+  template <class T>
+  T one_of(const std::vector<T>& values) {
+    return values[static_cast<std::size_t>(below(static_cast<std::int64_t>(values.size())))];
+  }
+
+ private:
+  rc::Random& random_;
+};
+
+constexpr double original_length = 512;  // of the scaling rules below; short enough for tables on both sides of it
+
+Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
+  if (!draw.one_in(3) || spec.rotary_dim < 4) return scaling::None{};
+  switch (draw.below(7)) {
+    case 0: {
+      scaling::Linear rule;
+      rule.factor = draw.one_of({2.0, 4.0, 8.0, 3.0});
+      return rule;
+    }
+    case 1: {
+      scaling::Ntk rule;
+      rule.factor = draw.one_of({2.0, 4.0, 8.0});
+      return rule;
+    }
+    case 2: {
+      scaling::Dynamic rule;
+      rule.factor = draw.one_of({2.0, 4.0});
+      rule.original_max_position_embeddings = original_length;
+      return rule;
+    }
+    case 3: {
+      scaling::Yarn rule;
+      rule.factor = draw.one_of({4.0, 16.0, 40.0});
+      rule.original_max_position_embeddings = draw.one_of({original_length, 4096.0, 32768.0, 163840.0});
+      rule.truncate = !draw.one_in(3);
+      rule.clamp = draw.one_in(3) ? scaling::Yarn::Clamp::pairs : scaling::Yarn::Clamp::rotary_dim;
+      if (draw.one_in(3)) {
+        rule.mscale = 1;
+        rule.mscale_all_dim = 0.707;
+      }
+      return rule;
+    }
+    case 4: {
+      scaling::LongRope rule;
+      rule.factor = 32;
+      rule.original_max_position_embeddings = original_length;
+      for (int p = 0; p < spec.rotary_dim / 2; ++p) {
+        rule.short_factor.push_back(1 + 0.015625 * p);
+        rule.long_factor.push_back(1.5 + 0.5 * p);
+      }
+      return rule;
+    }
+    case 5: {
+      scaling::Llama3 rule;
+      rule.original_max_position_embeddings = draw.one_of({original_length, 8192.0});
+      rule.factor = draw.one_of({8.0, 32.0});
+      return rule;
+    }
+    default: {
+      if (spec.rotary_dim != spec.head_dim) return scaling::None{};
+      scaling::Proportional rule;
+      rule.proportion = draw.one_of({0.25, 0.5});
+      rule.factor = draw.one_of({1.0, 8.0});
+      return rule;
+    }
+  }
+}
+
+AxisLayout draw_axes(Draw& draw, int pairs) {
+  AxisLayout axes;
+  if (!draw.one_in(6) || pairs < 3) return axes;
+  const int third = pairs / 3;
+  axes.sections = draw.one_in(3) ? std::vector<int>{pairs - pairs / 2, pairs / 2}
+                                 : std::vector<int>{pairs - 2 * third, third, third};
+  axes.order = draw.one_in(2) ? AxisLayout::Order::chunked : AxisLayout::Order::interleaved;
+  return axes;
+}
+
+RopeSpec draw_spec(Draw& draw, const Claims& claims) {
+  static const std::vector<std::int32_t> usual{2, 4, 6, 8, 16, 32, 48, 64, 80, 96, 128, 130, 160, 256};
+  RopeSpec spec;
+  spec.head_dim = draw.one_of(claims.head_dims.empty() ? usual : claims.head_dims);
+  spec.rotary_dim = spec.head_dim;
+  if (draw.one_in(3) && spec.head_dim >= 4) {
+    spec.rotary_dim = draw.one_of({spec.head_dim / 2, spec.head_dim / 4, spec.head_dim - 2}) / 2 * 2;
+    spec.rotary_dim = std::max(spec.rotary_dim, 2);
+  }
+  spec.pairing = draw.one_in(2) ? Pairing::half_split : Pairing::interleaved;
+  spec.base = draw.one_of({10000.0, 500000.0, 1000000.0, 150.0});
+  spec.axes = draw_axes(draw, spec.rotary_dim / 2);
+  spec.scaling = draw_scaling(draw, spec);
+  const bool factor_claimed = claims.has(ROPE_FEATURE_ATTENTION_FACTOR);
+  if (!factor_claimed) {
+    spec.attention_factor = 1.0;
+  } else if (draw.one_in(6)) {
+    spec.attention_factor = draw.one_of({0.75, 1.3465735902799727});
+  }
+  return spec;
+}
+
+void draw_positions(Draw& draw, Case& c, std::int64_t most) {
+  c.form = draw.one_of({PositionForm::offset, PositionForm::shared, PositionForm::per_batch});
+  c.position_dtype = draw.one_in(2) ? DType::i32 : DType::i64;
+  c.pattern = draw.one_of({PositionPattern::consecutive, PositionPattern::scattered, PositionPattern::repeated,
+                           PositionPattern::descending, PositionPattern::scattered});
+  if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
+  // Tables hold a row for every position up to the largest.
+  const std::int64_t reach = std::min(most, c.source == AngleSource::tables ? std::int64_t{1500} : std::int64_t{1} << 20);
+  const int magnitude = draw.between(0, 20);
+  c.start = std::min(reach - 100, draw.below(std::int64_t{1} << magnitude));
+  if (draw.one_in(4)) c.start = 0;
+  c.start = std::max<std::int64_t>(c.start, 0);
+}
+
+Case draw_case(Draw& draw, const Claims& claims) {
+  Case c;
+  c.spec = draw_spec(draw, claims);
+  c.batch = draw.between(1, 3);
+  c.seq = draw.one_in(4) ? c.batch : draw.between(1, 7);
+  c.heads = draw.between(1, 5);
+  if (draw.one_in(2)) c.key_heads = draw.one_in(2) ? c.heads : draw.between(1, 3);
+  c.dtype = draw.one_of({DType::f32, DType::f32, DType::bf16, DType::f16, DType::f64});
+  c.out_dtype = draw.one_in(6) ? DType::f32 : c.dtype;
+  c.source = draw.one_of({AngleSource::tables, AngleSource::frequencies, AngleSource::computed});
+  c.given = draw.one_of({DType::f32, DType::f32, c.dtype, DType::f64});
+  if (c.source == AngleSource::tables) {
+    c.full_tables = draw.one_in(2);
+    c.unequal_halves = c.full_tables && draw.one_in(3);
+  }
+  draw_positions(draw, c, claims.capabilities.max_position);
+  if (draw.one_in(4)) c.direction = Direction::backward;
+  c.in_place = draw.one_in(3) && c.out_dtype == c.dtype;
+  c.layout = draw.one_of({Layout::contiguous, Layout::strided, Layout::seq_last});
+  return c;
+}
+
+}  // namespace
+
+std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change) {
+  Draw draw(random);
+  for (int attempt = 0; attempt < 60; ++attempt) {
+    Case c = draw_case(draw, claims);
+    c.seed = random.next() >> 32;
+    change(c);
+    if (uncovered(c, claims).empty()) return c;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rope

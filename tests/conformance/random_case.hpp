@@ -1,0 +1,18 @@
+// Random cases over everything that a case can hold and the claims cover.
+#pragma once
+
+#include <rapidcheck/Random.h>
+
+#include <functional>
+#include <optional>
+
+#include "tests/conformance/case.hpp"
+#include "tests/conformance/subject.hpp"
+
+namespace rope {
+
+// None where some attempts in a row made nothing that the claims cover. `change` makes each attempt what a requirement
+// needs before it is held against the claims.
+std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change);
+
+}  // namespace rope

@@ -1,0 +1,25 @@
+// Relations between results of several calls, within what the bounds of each allow. They hold for every right kernel and
+// need no exact angles, so they would catch a mistake of the oracle too.
+#pragma once
+
+#include "tests/conformance/examiner.hpp"
+
+namespace rope {
+
+// One feature row of an output as doubles, with the bound of each pair and the norm of its input.
+struct RelatedRow {
+  std::vector<double> value;       // head_dim
+  std::vector<double> pair_bound;  // of each element of the pair
+  std::vector<double> pair_norm;   // of the input, times |lambda|
+};
+
+// A trial's row. The bounds are those that decide, and where tables are given also the rounding of the tables, because
+// a relation between rotations holds for exact cosines only.
+RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& output, const RowIndex& row,
+                       Expectation& expectation);
+
+// Reports a relation: |actual - expected| <= bound, at an element.
+void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
+            std::optional<std::size_t> pair, double expected, double actual, double bound);
+
+}  // namespace rope

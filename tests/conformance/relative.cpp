@@ -1,0 +1,160 @@
+// REL: what attention sees of a rotation, the distance between two tokens and nothing else.
+#include <cmath>
+#include <numbers>
+
+#include "tests/conformance/relations.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+// Rotated queries and keys of one case. Independent of each other: a kernel that takes one for the other must show. Where
+// the kernel takes no k, the keys are the queries of a second call with another seed.
+struct Rotated {
+  Trial query;
+  Trial key;
+  bool joint = false;  // both from `query`
+
+  const Finding& problem() const { return query.ok() ? key.problem : query.problem; }
+  bool ok() const { return query.ok() && key.ok(); }
+  const Trial& key_trial() const { return joint ? query : key; }
+  const Tensor& key_input() const { return joint ? *query.k : key.q; }
+  const Tensor& key_output() const { return joint ? query.call.k_result() : key.call.q_result(); }
+};
+
+Rotated rotate(const Case& c, Examiner& examiner) {
+  Rotated r;
+  r.query = examiner.run(c);
+  r.joint = c.key_heads > 0;
+  if (r.joint) return r;
+  Case keys = c;
+  keys.seed = c.seed ^ 0x5A5A5A;
+  r.key = examiner.run(keys);
+  return r;
+}
+
+struct Score {
+  double value = 0;
+  double bound = 0;
+};
+
+// <q, k> over the pairs that rotate, and how far it may be off: an error of b in each element of a pair costs at most
+// sqrt(2) b times the norm of the other's pair, and two errors multiply.
+Score score(const RelatedRow& q, const RelatedRow& k, const Expectation& expectation) {
+  long double sum = 0;
+  double bound = 0;
+  double magnitude = 0;
+  for (std::size_t p = 0; p < expectation.pairs(); ++p) {
+    for (int feature : {expectation.first(p), expectation.second(p)}) {
+      const auto j = static_cast<std::size_t>(feature);
+      sum += static_cast<long double>(q.value[j]) * static_cast<long double>(k.value[j]);
+    }
+    bound += std::numbers::sqrt2 * (q.pair_bound[p] * k.pair_norm[p] + k.pair_bound[p] * q.pair_norm[p]) +
+             2 * q.pair_bound[p] * k.pair_bound[p];
+    magnitude += q.pair_norm[p] * k.pair_norm[p];
+  }
+  return {static_cast<double>(sum), bound + magnitude * 0x1p-52};
+}
+
+void shift_cases(CaseList& list) {
+  const auto shape = [&](Case& c) {
+    c.pattern = PositionPattern::consecutive;
+    c.unequal_halves = false;
+    c.seq = 4;
+    c.sequence_length = 4000;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+  };
+  for (std::int64_t start : {0, 100, 1000}) {
+    list.for_each_way(64, [&](Case c) {
+      shape(c);
+      c.start = start;
+      list.add(c);
+    });
+  }
+  list.add_random(60, [&](Case& c) {
+    shape(c);
+    c.start %= 2000;
+  });
+}
+
+// <R(m)q, R(n)k> = <R(m+shift)q, R(n+shift)k> for every pair of tokens.
+Finding shift_invariance(const Case& c, Examiner& examiner) {
+  Case shifted = c;
+  shifted.start = c.start + 1 + static_cast<std::int64_t>(c.seed % 97);
+  const Rotated here = rotate(c, examiner);
+  if (!here.ok()) return here.problem();
+  const Rotated there = rotate(shifted, examiner);
+  if (!there.ok()) return there.problem();
+  Expectation at_here = examiner.expectation(c, here.query.call);
+  Expectation at_there = examiner.expectation(shifted, there.query.call);
+  Finding finding;
+  for_each_row(here.query.q, [&](const RowIndex& row, const std::byte*) {
+    const RelatedRow q0 = related_row(here.query, here.query.q, here.query.call.q_result(), row, at_here);
+    const RelatedRow q1 = related_row(there.query, there.query.q, there.query.call.q_result(), row, at_there);
+    for (std::int64_t n = 0; n < c.seq; ++n) {
+      const RowIndex other{row.batch, n, row.head};
+      const RelatedRow k0 = related_row(here.key_trial(), here.key_input(), here.key_output(), other, at_here);
+      const RelatedRow k1 = related_row(there.key_trial(), there.key_input(), there.key_output(), other, at_there);
+      const Score before = score(q0, k0, at_here);
+      const Score after = score(q1, k1, at_there);
+      relate(finding, "q.k", row, n, std::nullopt, before.value, after.value, before.bound + after.bound);
+    }
+  });
+  return finding;
+}
+
+void grid_cases(CaseList& list) {
+  const auto shape = [&](Case& c) {
+    c.pattern = PositionPattern::consecutive;
+    c.spec.axes = {};
+    c.input = InputKind::constant;
+    c.unequal_halves = false;
+    c.seq = 9;
+    c.batch = 1;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+  };
+  list.for_each_way(64, [&](Case c) {
+    shape(c);
+    list.add(c);
+  });
+  list.add_random(30, shape);
+}
+
+// The same q and k at every token: the score of (m, n) is that of (m-1, n-1).
+Finding toeplitz(const Case& c, Examiner& examiner) {
+  const Rotated rotated = rotate(c, examiner);
+  if (!rotated.ok()) return rotated.problem();
+  Expectation expected = examiner.expectation(c, rotated.query.call);
+  Finding finding;
+  for (std::int64_t h = 0; h < c.heads; ++h) {
+    std::vector<RelatedRow> q, k;
+    for (std::int64_t s = 0; s < c.seq; ++s) {
+      q.push_back(related_row(rotated.query, rotated.query.q, rotated.query.call.q_result(), {0, s, h}, expected));
+      k.push_back(
+          related_row(rotated.key_trial(), rotated.key_input(), rotated.key_output(), {0, s, h}, expected));
+    }
+    for (std::size_t m = 1; m < q.size(); ++m) {
+      for (std::size_t n = 1; n < k.size(); ++n) {
+        const Score here = score(q[m], k[n], expected);
+        const Score before = score(q[m - 1], k[n - 1], expected);
+        relate(finding, "q.k", {0, static_cast<std::int64_t>(m), h}, static_cast<std::int64_t>(n), std::nullopt,
+               before.value, here.value, here.bound + before.bound);
+      }
+    }
+  }
+  return finding;
+}
+
+constexpr Requirement requirements[] = {
+    {"REL-01", "The score of a query and a key MUST NOT change when both positions move by the same amount.",
+     "PAIR-03, PREC, POS-09, HEAD-01, XPOS", "any rotation by angles that are linear in the position, however wrong",
+     shift_cases, shift_invariance},
+    {"REL-02", "The grid of scores of equal tokens MUST be constant along its diagonals.", "PAIR-03, POS-07, PREC",
+     "wrong frequencies", grid_cases, toeplitz},
+};
+
+}  // namespace
+
+std::span<const Requirement> relative_requirements() { return requirements; }
+
+}  // namespace rope

@@ -1,0 +1,339 @@
+// ROT: what a rotation is.
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "tests/conformance/relations.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
+
+// The head_dims that kernels are specialised for, and some that no power of two comes near.
+constexpr int head_dims[] = {64, 128, 2, 4, 6, 32, 80, 96, 160, 256, 512};
+
+void accuracy_cases(CaseList& list) {
+  for (int dim : head_dims) {
+    if (list.level() == Level::quick && dim > 128) continue;
+    list.for_each_way(dim, [&](Case c) {
+      c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? (list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 2) : 0;
+      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
+      list.add(c);
+    });
+  }
+  list.add_random(400, [](Case&) {});
+}
+
+void identity_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    c.seq = 1;
+    c.spec.attention_factor = 1;
+    list.add(c);
+  });
+  list.add_random(30, [](Case& c) {
+    c.start = 0;
+    c.seq = 1;
+    c.form = PositionForm::offset;
+    c.pattern = PositionPattern::consecutive;
+    c.unequal_halves = false;
+    c.spec.attention_factor = 1;
+    c.sequence_length = 0;
+  });
+}
+
+// At position 0 the exact result is the input itself, so this needs no oracle.
+Finding identity(const Case& c, Examiner& examiner) {
+  const Trial trial = examiner.run(c);
+  if (!trial.ok()) return trial.problem;
+  Expectation expected = examiner.expectation(c, trial.call);
+  Finding finding;
+  const auto compare = [&](const char* name, const Tensor& input, const Tensor& output) {
+    for_each_row(input, [&](const RowIndex& row, const std::byte* x) {
+      const RelatedRow y = related_row(trial, input, output, row, expected);
+      for (std::size_t p = 0; p < expected.pairs(); ++p) {
+        for (int feature : {expected.first(p), expected.second(p)}) {
+          const double before =
+              load(input.dtype, x + feature * input.strides[3] * static_cast<std::int64_t>(size_of(input.dtype)));
+          relate(finding, name, row, feature, p, before, y.value[static_cast<std::size_t>(feature)], y.pair_bound[p]);
+        }
+      }
+    });
+  };
+  compare("q", trial.q, trial.call.q_result());
+  if (trial.k) compare("k", *trial.k, trial.call.k_result());
+  return finding;
+}
+
+void plain_random_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 300 : 0;
+    list.add(c);
+  });
+  list.add_random(60, [](Case& c) { c.unequal_halves = false; });
+}
+
+Finding norm(const Case& c, Examiner& examiner) {
+  const Trial trial = examiner.run(c);
+  if (!trial.ok()) return trial.problem;
+  Expectation expected = examiner.expectation(c, trial.call);
+  Finding finding;
+  const auto compare = [&](const char* name, const Tensor& input, const Tensor& output) {
+    for_each_row(input, [&](const RowIndex& row, const std::byte*) {
+      const RelatedRow y = related_row(trial, input, output, row, expected);
+      for (std::size_t p = 0; p < expected.pairs(); ++p) {
+        const double length = std::hypot(y.value[static_cast<std::size_t>(expected.first(p))],
+                                         y.value[static_cast<std::size_t>(expected.second(p))]);
+        // Two elements, each within the bound, move the norm by at most sqrt(2) of it.
+        relate(finding, name, row, expected.first(p), p, y.pair_norm[p], length, std::numbers::sqrt2 * y.pair_bound[p]);
+      }
+    });
+  };
+  compare("q", trial.q, trial.call.q_result());
+  if (trial.k) compare("k", *trial.k, trial.call.k_result());
+  return finding;
+}
+
+void lonely_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    c.input = InputKind::lonely;
+    c.seq = 8;
+    list.add(c);
+  });
+  list.add_random(60, [](Case& c) { c.input = InputKind::lonely; });
+}
+
+// Two calls on inputs that differ by `change`; each row of the second is related to the first by `expected_of`.
+Trial run_changed(const Case& c, Examiner& examiner, const std::function<double(int feature, double x)>& change) {
+  Call call = examiner.build(c);
+  for_each_row(call.q, [&](const RowIndex&, std::byte* data) {
+    for (int j = 0; j < c.spec.head_dim; ++j) {
+      std::byte* element = data + j * call.q.strides[3] * static_cast<std::int64_t>(size_of(c.dtype));
+      store(c.dtype, element, change(j, load(c.dtype, element)));
+    }
+  });
+  return examiner.run(std::move(call));
+}
+
+// y(factor x) = factor y(x), factor a power of two or -1.
+Finding scaled_by(double factor, const Case& c, Examiner& examiner) {
+  const Trial one = examiner.run(c);
+  if (!one.ok()) return one.problem;
+  const Trial other = run_changed(c, examiner, [&](int, double x) { return factor * x; });
+  if (!other.ok()) return other.problem;
+  Expectation expected = examiner.expectation(c, one.call);
+  Finding finding;
+  for_each_row(one.q, [&](const RowIndex& row, const std::byte*) {
+    const RelatedRow y = related_row(one, one.q, one.call.q_result(), row, expected);
+    const RelatedRow z = related_row(other, other.q, other.call.q_result(), row, expected);
+    for (std::size_t p = 0; p < expected.pairs(); ++p) {
+      for (int feature : {expected.first(p), expected.second(p)}) {
+        const auto j = static_cast<std::size_t>(feature);
+        const double bound = std::fabs(factor) * y.pair_bound[p] + z.pair_bound[p];
+        relate(finding, "q", row, feature, p, factor * y.value[j], z.value[j], bound);
+      }
+    }
+  });
+  return finding;
+}
+
+Finding homogeneity(const Case& c, Examiner& examiner) { return scaled_by(c.seed % 2 == 0 ? 8 : 0.25, c, examiner); }
+Finding oddness(const Case& c, Examiner& examiner) { return scaled_by(-1, c, examiner); }
+
+// y(a, 0) + y(0, b) = y(a, b): the parts add up without rounding, so only the kernel's own errors count.
+Finding additivity(const Case& c, Examiner& examiner) {
+  const Trial whole = examiner.run(c);
+  if (!whole.ok()) return whole.problem;
+  Expectation expected = examiner.expectation(c, whole.call);
+  std::vector<bool> is_first(static_cast<std::size_t>(c.spec.head_dim), false);
+  for (std::size_t p = 0; p < expected.pairs(); ++p) is_first[static_cast<std::size_t>(expected.first(p))] = true;
+  const auto part = [&](bool firsts) {
+    return run_changed(c, examiner,
+                       [&](int j, double x) { return is_first[static_cast<std::size_t>(j)] == firsts ? x : 0; });
+  };
+  const Trial first = part(true);
+  const Trial second = part(false);
+  if (!first.ok()) return first.problem;
+  if (!second.ok()) return second.problem;
+  Finding finding;
+  for_each_row(whole.q, [&](const RowIndex& row, const std::byte*) {
+    const RelatedRow y = related_row(whole, whole.q, whole.call.q_result(), row, expected);
+    const RelatedRow a = related_row(first, first.q, first.call.q_result(), row, expected);
+    const RelatedRow b = related_row(second, second.q, second.call.q_result(), row, expected);
+    for (std::size_t p = 0; p < expected.pairs(); ++p) {
+      for (int feature : {expected.first(p), expected.second(p)}) {
+        const auto j = static_cast<std::size_t>(feature);
+        const double bound = y.pair_bound[p] + a.pair_bound[p] + b.pair_bound[p];
+        relate(finding, "q", row, feature, p, a.value[j] + b.value[j], y.value[j], bound);
+      }
+    }
+  });
+  return finding;
+}
+
+void composition_cases(CaseList& list) {
+  const auto shape = [](Case& c) {
+    c.form = PositionForm::offset;
+    c.pattern = PositionPattern::consecutive;
+    c.out_dtype = c.dtype;
+    c.in_place = false;
+    c.unequal_halves = false;
+    c.seq = 1;
+    c.key_heads = 0;
+    // A rule that follows the length would turn the three calls by different frequencies.
+    c.sequence_length = 3000;
+  };
+  for (std::int64_t start : {1, 37, 600}) {
+    list.for_each_way(64, [&](Case c) {
+      shape(c);
+      c.start = start;
+      list.add(c);
+    });
+  }
+  list.add_random(60, [&](Case& c) {
+    shape(c);
+    c.start = 1 + c.start % 1000;
+  });
+}
+
+// R(a) R(b) = lambda R(a + b), with b = a + 3.
+Finding composition(const Case& c, Examiner& examiner) {
+  Case later = c;
+  later.start = c.start + 3;
+  Case sum = c;
+  sum.start = c.start + later.start;
+  const Trial once = examiner.run(c);
+  if (!once.ok()) return once.problem;
+  Call call = examiner.build(later);
+  call.q = once.call.q_result();
+  const Trial twice = examiner.run(std::move(call));
+  if (!twice.ok()) return twice.problem;
+  const Trial direct = examiner.run(sum);
+  if (!direct.ok()) return direct.problem;
+
+  Expectation at_a = examiner.expectation(c, once.call);
+  Expectation at_b = examiner.expectation(later, twice.call);
+  Expectation at_sum = examiner.expectation(sum, direct.call);
+  Finding finding;
+  for_each_row(once.q, [&](const RowIndex& row, const std::byte*) {
+    const RelatedRow a = related_row(once, once.q, once.call.q_result(), row, at_a);
+    const RelatedRow b = related_row(twice, twice.q, twice.call.q_result(), row, at_b);
+    const RelatedRow s = related_row(direct, direct.q, direct.call.q_result(), row, at_sum);
+    const double lambda = at_a.lambda();
+    for (std::size_t p = 0; p < at_a.pairs(); ++p) {
+      // The second rotation turns the first one's error vector and multiplies it by lambda.
+      const double bound =
+          std::fabs(lambda) * (std::numbers::sqrt2 * a.pair_bound[p] + s.pair_bound[p]) + b.pair_bound[p];
+      for (int feature : {at_a.first(p), at_a.second(p)}) {
+        const auto j = static_cast<std::size_t>(feature);
+        relate(finding, "q", row, feature, p, lambda * s.value[j], b.value[j], bound);
+      }
+    }
+  });
+  return finding;
+}
+
+void partial_cases(CaseList& list) {
+  for (int dim : {64, 128, 80}) {
+    list.for_each_way(dim, [&](Case c) {
+      for (int rotary : {c.spec.head_dim / 2, c.spec.head_dim / 4, c.spec.head_dim - 2}) {
+        c.spec.rotary_dim = std::max(rotary / 2 * 2, 2);
+        c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
+        list.add(c);
+      }
+    });
+  }
+  list.add_random(60, [](Case& c) {
+    c.spec.axes = {};
+    c.spec.scaling = scaling::None{};
+    c.spec.rotary_dim = std::max(c.spec.head_dim / 4 * 2, 2);
+  });
+}
+
+// Pass-through features alone, with values that arithmetic would not keep: -0 and subnormals among them.
+Finding pass_through(const Case& c, Examiner& examiner) {
+  Call call = examiner.build(c);
+  const std::size_t size = size_of(c.dtype);
+  int count = 0;
+  for_each_row(call.q, [&](const RowIndex&, std::byte* data) {
+    for (int j = c.spec.rotary_dim; j < c.spec.head_dim; ++j) {
+      const double values[] = {-0.0, smallest_subnormal(c.dtype), largest_finite(c.dtype), 1.0};
+      store(c.dtype, data + static_cast<std::size_t>(j * call.q.strides[3]) * size, values[count++ % 4]);
+    }
+  });
+  const Trial trial = examiner.run(std::move(call));
+  return examiner.judge(c, trial);
+}
+
+void written_cases(CaseList& list) {
+  for (int dim : {128, 64, 256}) {
+    list.for_each_way(dim, [&](Case c) {
+      c.seq = 33;
+      c.heads = 3;
+      list.add(c);
+    });
+  }
+  list.add_random(30, [](Case& c) { c.in_place = false; });
+}
+
+// In place there is nothing to see: the input stands where the poison would.
+Finding written(const Case& c, Examiner& examiner) {
+  const Trial trial = examiner.run(c);
+  if (!trial.ok()) return trial.problem;
+  Finding finding;
+  const auto look = [&](const char* name, const Tensor& output) {
+    const std::uint64_t unwritten = poison(output.dtype);
+    const std::size_t size = size_of(output.dtype);
+    for_each_row(output, [&](const RowIndex& row, const std::byte* data) {
+      for (std::int64_t j = 0; j < output.shape[3]; ++j) {
+        ++finding.compared;
+        const std::byte* element = data + static_cast<std::size_t>(j * output.strides[3]) * size;
+        if (std::memcmp(element, &unwritten, size) != 0) continue;
+        if (finding.wrong++ > 0) continue;
+        finding.kind = FailureKind::unwritten;
+        Element e;
+        e.tensor = name;
+        e.row = row;
+        e.feature = j;
+        e.dtype = output.dtype;
+        e.actual = load(output.dtype, element);
+        e.actual_bits = unwritten;
+        finding.element = e;
+      }
+    });
+  };
+  look("q", trial.call.q_result());
+  if (trial.k) look("k", trial.call.k_result());
+  return finding;
+}
+
+constexpr Requirement requirements[] = {
+    {"ROT-01", "Every output element MUST lie within the derived bound of the exact rotation.",
+     "PAIR, SIGN, FREQ, SCALE, PREC, PART, HEAD, MEM, POS, PIPE",
+     "head_dims, shapes and positions that the case list does not hold", accuracy_cases, accuracy},
+    {"ROT-02", "At position 0 the output MUST be the input, within the bound.", "POS-15, SIGN-03, PAIR-05",
+     "wrong frequencies: every one of them is right at position 0", identity_cases, identity},
+    {"ROT-03", "The norm of every pair MUST be kept, times the attention factor.", "PAIR-03, MEM-03, SCALE-07, PIPE-05",
+     "any rotation by a wrong angle keeps the norm", plain_random_cases, norm},
+    {"ROT-04", "The output of a pair MUST depend on that pair alone.", "PAIR, HEAD-01, NAN-01",
+     "leaks that are smaller than the pair's own bound", lonely_cases, accuracy},
+    {"ROT-05", "Scaling the input by a power of two MUST scale the output by it, within the bound.", "PREC",
+     "the bit-for-bit form of this is not demanded", plain_random_cases, homogeneity},
+    {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC",
+     "the bit-for-bit form of this is not demanded", plain_random_cases, oddness},
+    {"ROT-07", "The outputs of two inputs that add up MUST add up, within the bound.", "PAIR, MEM-03",
+     "every linear map passes, rotation or not", plain_random_cases, additivity},
+    {"ROT-08", "Rotating by position a and then by b MUST equal rotating by a + b, times the attention factor.",
+     "FREQ, POS-01, SCALE", "wrong frequencies: they compose too", composition_cases, composition},
+    {"ROT-09", "Features beyond rotary_dim MUST be copied bit for bit.", "PART, BWD-01, NAN-01",
+     "kernels that claim no partial rotary", partial_cases, pass_through},
+    {"ROT-10", "Every output element MUST be written, in the dtype that the call names.", "PREC-11, MEM-13, LIM",
+     "calls in place, where the input stands in the output", written_cases, written},
+};
+
+}  // namespace
+
+std::span<const Requirement> rotation_requirements() { return requirements; }
+
+}  // namespace rope

@@ -1,0 +1,34 @@
+// Walking over the rows of a [batch, seq, heads, head_dim] tensor, whatever its strides.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tests/conformance/call.hpp"
+
+namespace rope {
+
+struct RowIndex {
+  std::int64_t batch, seq, head;
+};
+
+inline std::int64_t row_offset(const Tensor& t, const RowIndex& row) {  // elements from data()
+  return row.batch * t.strides[0] + row.seq * t.strides[1] + row.head * t.strides[2];
+}
+
+template <class T>  // Tensor or const Tensor
+auto* row_data(T& t, const RowIndex& row) {
+  return t.data() + row_offset(t, row) * static_cast<std::int64_t>(size_of(t.dtype));
+}
+
+// visit(RowIndex, pointer to the row's first element), in the order batch, seq, head.
+template <class T, class Visitor>
+void for_each_row(T& t, Visitor&& visit) {
+  for (std::int64_t b = 0; b < t.shape[0]; ++b) {
+    for (std::int64_t s = 0; s < t.shape[1]; ++s) {
+      for (std::int64_t h = 0; h < t.shape[2]; ++h) visit(RowIndex{b, s, h}, row_data(t, {b, s, h}));
+    }
+  }
+}
+
+}  // namespace rope

@@ -1,0 +1,90 @@
+// Tables: read at the wrong place, or kept from an earlier call.
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "reference/dtype.hpp"
+#include "tests/mutants/mutant.hpp"
+
+namespace rope::mutants {
+namespace {
+
+class CacheKeyedByLength : public Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.positions.data != nullptr || call.angle_source == ROPE_TABLES) return c;
+    const std::lock_guard guard(lock_);
+    c.positions.offset = first_offset_.try_emplace(call.q.shape[1], call.positions.offset).first->second;
+    return c;
+  }
+  mutable std::mutex lock_;
+  mutable std::map<std::int64_t, std::int64_t> first_offset_;  // of each length
+};
+
+class SpoiltByBfloat16 : public Kernel {
+  std::vector<double> theta(const rope_call& call) const override {
+    std::vector<double> result = Kernel::theta(call);
+    if (call.q.dtype == ROPE_BF16) spoilt_ = true;
+    if (!spoilt_ || call.q.dtype == ROPE_BF16) return result;
+    for (double& value : result) value = bfloat16_to_double(double_to_bfloat16(value));
+    return result;
+  }
+  mutable std::atomic<bool> spoilt_ = false;
+};
+
+struct SineBehindThePaddedWidth : Kernel {
+  Row row(const Place& at, const std::vector<double>& theta) const override {
+    const Row right = Kernel::row(at, theta);
+    Row wrong = right;
+    const int pairs = at.call.rotary_dim / 2;
+    const int shift = static_cast<int>(std::bit_ceil(static_cast<unsigned>(pairs))) - pairs;
+    for (int feature = 0; feature < wrong.features(); ++feature) {
+      const int source = pair_of(at.call, feature) + shift;
+      wrong.sin(feature) = source < pairs ? right.sin(pair(at.call, source).first) : 0;
+    }
+    return wrong;
+  }
+};
+
+struct FoldedAtTraceLength : Kernel {
+  std::int64_t position(const Place& at, int axis) const override { return Kernel::position(at, axis) % 2048; }
+};
+
+struct RowsTakenToBeDense : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    c.table.row_stride = call.table.width;
+    return c;
+  }
+};
+
+struct SecondHalfNotRead : Kernel {
+  Row row(const Place& at, const std::vector<double>& theta) const override {
+    Row result = Kernel::row(at, theta);
+    for (int p = 0; p < at.call.rotary_dim / 2; ++p) {
+      const auto [first, second] = pair(at.call, p);
+      result.cos(second) = result.cos(first);
+      result.sin(second) = result.sin(first);
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+Mutants cache_mutants() {
+  static const Mutant all[] = {
+      mutant<CacheKeyedByLength>("TAB-01", "table-cache", "a second call of the same length: offset of the first one"),
+      mutant<SineBehindThePaddedWidth>("TAB-03", "table-cache",
+                                       "sin read from where a power-of-two width would have put it; 0 past the end"),
+      mutant<FoldedAtTraceLength>("TAB-09", "table-cache", "positions from 2048 on start again at 0"),
+      mutant<RowsTakenToBeDense>("TAB-ROW-STRIDE", "table-cache", "row stride of the table ignored"),
+      mutant<SecondHalfNotRead>("TAB-HALVES", "table-cache", "full-width tables: the second feature gets the first's"),
+      mutant<SpoiltByBfloat16>("TAB-DTYPE", "table-cache", "after a bf16 call, other dtypes get theta in bf16"),
+  };
+  return all;
+}
+
+}  // namespace rope::mutants

@@ -1,0 +1,44 @@
+// mutants.so: the right kernel as `none`, then every mutant under its id.
+#include <string>
+#include <vector>
+
+#include "tests/mutants/mutant.hpp"
+
+namespace rope::mutants {
+namespace {
+
+struct Library {
+  std::vector<std::string> descriptions;
+  std::vector<rope_kernel> kernels;
+};
+
+Library collect() {
+  const Mutant none = mutant<Kernel>("none", "no bug", "what is asked for");
+  std::vector<Mutant> all{none};
+  for (const Mutants& kind : {pairing_mutants(), frequency_mutants(), scaling_mutants(), precision_mutants(),
+                              position_mutants(), cache_mutants(), partial_mutants(), head_mutants(), memory_mutants(),
+                              backward_mutants(), repetition_mutants()}) {
+    all.insert(all.end(), kind.begin(), kind.end());
+  }
+  Library library;
+  for (const Mutant& m : all) library.descriptions.push_back(std::string(m.bug_class) + ": " + m.sentence);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    library.kernels.push_back(
+        {sizeof(rope_kernel), ROPE_KERNEL_ABI, all[i].id, library.descriptions[i].c_str(), all[i].apply, claims()});
+  }
+  return library;
+}
+
+const Library& library() {
+  static const Library result = collect();
+  return result;
+}
+
+}  // namespace
+}  // namespace rope::mutants
+
+uint32_t rope_kernel_count() { return static_cast<std::uint32_t>(rope::mutants::library().kernels.size()); }
+
+const rope_kernel* rope_kernel_get(uint32_t index) {
+  return index < rope_kernel_count() ? &rope::mutants::library().kernels[index] : nullptr;
+}

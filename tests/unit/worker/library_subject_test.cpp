@@ -1,0 +1,87 @@
+#include "tools/worker/library_subject.hpp"
+
+#include <cstdlib>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/unit/worker/small_call.hpp"
+#include "tools/worker/subject_error.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+
+const std::filesystem::path built = ROPECHECK_BINARY_DIR;
+
+std::string refusal(const std::filesystem::path& library, std::string_view kernel) {
+  try {
+    open_library(library, kernel);
+  } catch (const SubjectError& error) {
+    return error.what();
+  }
+  return "(opened)";
+}
+
+TEST_CASE("claims and names come from the library without loading it here") {
+  const auto subject = open_library(misbehaving, "alignment");
+  CHECK(subject->name() == misbehaving.string() + "#alignment");
+  const rope_capabilities& claims = subject->claims().capabilities;
+  CHECK(claims.alignment == 64);
+  CHECK(claims.out_dtypes[ROPE_F64] == 0);
+  CHECK(claims.out_dtypes[ROPE_F32] == ROPE_BIT(ROPE_F32));
+  CHECK(claims.out_dtypes[ROPE_BF16] == (ROPE_BIT(ROPE_BF16) | ROPE_BIT(ROPE_F32)));
+  CHECK(claims.pairings == ROPE_BIT(ROPE_HALF_SPLIT));
+  CHECK(claims.angle_sources == ROPE_BIT(ROPE_TABLES));
+  CHECK(claims.half_tables == 1);
+  CHECK(claims.full_tables == 0);
+  CHECK(claims.max_position == 1 << 20);
+  CHECK(claims.device == ROPE_CPU);
+  CHECK(subject->claims().has(ROPE_FEATURE_OFFSET));
+  CHECK_FALSE(subject->claims().has(ROPE_FEATURE_KEY));
+  CHECK(subject->claims().head_dims == std::vector<std::int32_t>{64, 128});
+
+  const std::vector<std::string> names = kernels_in(misbehaving);
+  CHECK(names.size() == 30);
+  CHECK(names.front() == "right");
+  CHECK(names.back() == "null_apply");
+  CHECK(kernels_in(built / "throwing.so") == std::vector<std::string>{"throws"});
+}
+
+TEST_CASE("what cannot be opened is refused with what to do") {
+  CHECK_THAT(refusal("/nowhere/lib.so", ""), Contains("/nowhere/lib.so does not exist"));
+  CHECK_THAT(refusal("/tmp", ""), Contains("/tmp is a folder"));
+  const std::filesystem::path text = built / "not_a_library.so";
+  std::ofstream(text) << "hello";
+  CHECK_THAT(refusal(text, ""), Contains("cannot be loaded") && Contains("not_a_library.so"));
+  CHECK_THAT(refusal(built / "no_kernels.so", ""), Contains("does not export rope_kernel_count"));
+  CHECK_THAT(refusal(built / "zero_kernels.so", ""), Contains("holds no kernels: rope_kernel_count() returned 0"));
+  CHECK_THAT(refusal(misbehaving, ""),
+             Contains("holds 30 kernels; choose one of them") && Contains("right, null_write"));
+  CHECK_THAT(refusal(misbehaving, "rihgt"), Contains("holds no kernel rihgt; it holds right, null_write"));
+  CHECK_THAT(refusal(misbehaving, "future_abi"), Contains("is built for ABI 2, this ropecheck speaks ABI 1"));
+  CHECK_THAT(refusal(misbehaving, "short_struct"), Contains("says struct_size 24, ABI 1 needs at least"));
+  CHECK_THAT(refusal(misbehaving, "null_apply"), Contains("has no apply"));
+  CHECK_THROWS_AS(kernels_in(built / "no_kernels.so"), SubjectError);
+}
+
+TEST_CASE("a crash while the library is loaded is an error of the start") {
+  setenv("CRASH_WHILE_LOADING", "1", 1);
+  const std::string text = refusal(built / "throwing.so", "");
+  unsetenv("CRASH_WHILE_LOADING");
+  CHECK_THAT(text, Contains("the subject aborted") && Contains("while it was loaded, before any call"));
+}
+
+TEST_CASE("a host that is missing or is no worker is an error of the start") {
+  WorkerOptions options;
+  options.host = "/nowhere/host";
+  CHECK_THROWS_WITH(open_library(misbehaving, "right", options),
+                    Contains("the worker program /nowhere/host cannot be started"));
+  options.host = "/bin/echo";
+  CHECK_THROWS_WITH(open_library(misbehaving, "right", options),
+                    Contains("ended its process with exit status 0 while it was loaded") && Contains("__worker"));
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,239 @@
+// Everything a kernel can do to its process is a sentence, and the run goes on.
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <fstream>
+
+#include "tests/unit/worker/small_call.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+WorkerOptions impatient() {
+  WorkerOptions options;
+  options.first_call_deadline = std::chrono::seconds(20);
+  options.deadline = std::chrono::milliseconds(300);
+  return options;
+}
+
+Reply reply_of(const char* kernel, Placement placement = Placement::at_end) {
+  Call call = small_call();
+  return open_library(misbehaving, kernel, impatient())->apply(call, placement);
+}
+
+struct Expected {
+  const char* kernel;
+  ReplyKind kind;
+  const char* sentence;  // how it begins
+};
+
+// AddressSanitizer sees a double free before the C library does.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char* double_freed = "ended its process with exit status 1 in the middle of the call";
+#else
+constexpr const char* double_freed = "aborted (SIGABRT)";
+#endif
+
+const Expected deeds[] = {
+    {"null_write", ReplyKind::crashed, "wrote to address 0x0 (a null pointer), in misbehaving.so+0x"},
+    {"write_past_end", ReplyKind::misbehaved, "wrote 1 element past the end of q_out (element 1024 of 1024)"},
+    {"write_before_start", ReplyKind::misbehaved, "wrote 1 element before the start of q_out (element -1 of 1024)"},
+    {"read_far_away", ReplyKind::misbehaved, "read 2147483638 elements before the start of q (element -2147483638"},
+    {"read_past_table", ReplyKind::misbehaved, "read cos at row 32, beyond its 32 rows, in misbehaving.so+0x"},
+    {"write_to_input", ReplyKind::misbehaved, "wrote to the input q at [0, 1, 0, 5]; inputs must stay as they are"},
+    {"give_up", ReplyKind::crashed, "aborted (SIGABRT)"},
+    {"exit_politely", ReplyKind::crashed, "ended its process with exit status 0 in the middle of the call"},
+    {"exit_at_once", ReplyKind::crashed, "ended its process with exit status 3 in the middle of the call"},
+    {"stack_overflow", ReplyKind::crashed, "overflowed its stack, in misbehaving.so+0x"},
+    {"double_free", ReplyKind::crashed, double_freed},
+    {"divide_by_zero", ReplyKind::crashed, "trapped in arithmetic, for example an integer division by zero"},
+    {"close_all", ReplyKind::misbehaved, "closed files that are not its own"},
+    {"status_7", ReplyKind::misbehaved, "returned status 7; rope_status has 0 to 3"},
+    {"orphan", ReplyKind::crashed, "was killed from outside, for example because memory ran out (SIGKILL)"},
+    {"garbage", ReplyKind::misbehaved, "spoke something else than the worker protocol: {\"id\":"},
+};
+
+TEST_CASE("what a kernel does to its process is told in a sentence") {
+  const Expected& expected = GENERATE(from_range(std::begin(deeds), std::end(deeds)));
+  INFO(expected.kernel);
+  const auto subject = open_library(misbehaving, expected.kernel, impatient());
+  // Twice: the second call finds a new process.
+  for (int i = 0; i < 2; ++i) {
+    Call call = small_call();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == expected.kind);
+    CHECK_THAT(reply.detail, StartsWith(expected.sentence));
+  }
+}
+
+TEST_CASE("a placement at the start catches what is before it") {
+  const Reply read = reply_of("read_before_start", Placement::at_start);
+  CHECK(read.kind == ReplyKind::misbehaved);
+  CHECK_THAT(read.detail,
+             StartsWith("read 1 element before the start of q (element -1 of 1024), in misbehaving.so+0x"));
+  CHECK_THAT(reply_of("write_before_start", Placement::at_start).detail,
+             StartsWith("wrote 1 element before the start of q_out (element -1 of 1024), in misbehaving.so+0x"));
+  CHECK_THAT(reply_of("write_past_end", Placement::at_start).detail,
+             StartsWith("wrote 1 element past the end of q_out (element 1024 of 1024)"));
+}
+
+TEST_CASE("a write between a tensor and its inaccessible page is seen after the call") {
+  const Placement placement = GENERATE(Placement::at_end, Placement::at_start);
+  const auto [kernel, sentence] = GENERATE(table<const char*, const char*>(
+      {{"write_past_end", "wrote 1 element past the end of q_out (element 512 of 512)"},
+       {"write_before_start", "wrote 1 element before the start of q_out (element -1 of 512)"}}));
+  Call call = small_call();
+  call.q_out = Tensor::contiguous(DType::f32, {1, 8, 1, 64});  // half a page
+  const auto subject = open_library(misbehaving, kernel, impatient());
+  for (int i = 0; i < 2; ++i) {
+    const Reply reply = subject->apply(call, placement);
+    CHECK(reply.kind == ReplyKind::misbehaved);
+    CHECK_THAT(reply.detail, StartsWith(sentence));
+  }
+}
+
+TEST_CASE("an endless loop ends at the deadline, and later calls do not wait for the first one's") {
+  WorkerOptions options = impatient();
+  options.first_call_deadline = std::chrono::milliseconds(600);
+  const auto subject = open_library(misbehaving, "endless", options);
+  for (const char* seconds : {"0.6", "0.3"}) {
+    Call call = small_call();
+    const auto start = std::chrono::steady_clock::now();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == ReplyKind::timed_out);
+    CHECK_THAT(reply.detail,
+               StartsWith(std::string("did not return within ") + seconds + " s; its process was killed"));
+    CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  }
+}
+
+TEST_CASE("what it printed before is part of the report") {
+  CHECK_THAT(reply_of("give_up").detail, Contains("it printed last:\nassertion failed: the moon is full"));
+  CHECK_THAT(reply_of("double_free").detail, Contains("double free") || Contains("double-free"));
+  const Reply declined = reply_of("decline");
+  CHECK(declined.kind == ReplyKind::done);
+  CHECK(declined.status == ROPE_UNSUPPORTED);
+  CHECK(declined.detail == "printed:\nno such head_dim");
+}
+
+TEST_CASE("noise, lines like the protocol's, and closed files do no harm") {
+  const char* kernel = GENERATE("right", "noise", "protocol_lines", "close_low");
+  INFO(kernel);
+  const auto subject = open_library(misbehaving, kernel, impatient());
+  for (int i = 0; i < 5; ++i) {
+    Call call = small_call();
+    const Reply reply = subject->apply(call, i % 2 == 0 ? Placement::at_end : Placement::at_start);
+    CHECK(reply.kind == ReplyKind::done);
+    CHECK(reply.status == ROPE_OK);
+    CHECK(reply.detail.empty());
+    CHECK(reply.nanoseconds > 0);
+    CHECK(is_right(call));
+  }
+}
+
+TEST_CASE("what a kernel leaves out keeps what the caller put there") {
+  Call call = small_call();
+  const Reply reply = open_library(misbehaving, "partial", impatient())->apply(call);
+  CHECK(reply.kind == ReplyKind::done);
+  const auto half = static_cast<std::ptrdiff_t>(call.q_out->bytes.size() / 2);
+  CHECK(std::all_of(call.q_out->bytes.begin() + half, call.q_out->bytes.end(),
+                    [](std::byte b) { return b == std::byte{0xee}; }));
+  CHECK(call.q_out->bytes[0] != std::byte{0xee});
+}
+
+TEST_CASE("a C++ exception that escapes is told with its text") {
+  const auto subject = open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "throwing.so", "", impatient());
+  CHECK_THAT(subject->name(), Catch::EndsWith("throwing.so#throws"));
+  Call call = small_call();
+  const Reply reply = subject->apply(call);
+  CHECK(reply.kind == ReplyKind::misbehaved);
+  CHECK_THAT(reply.detail, StartsWith("let a C++ exception escape from a C function: std::out_of_range: row 40 of 32"));
+}
+
+std::size_t open_files() {
+  std::size_t count = 0;
+  DIR* folder = opendir("/proc/self/fd");
+  while (readdir(folder) != nullptr) ++count;
+  closedir(folder);
+  return count;
+}
+
+std::size_t children() {
+  std::ifstream list("/proc/thread-self/children");
+  std::size_t count = 0;
+  for (std::string pid; list >> pid;) ++count;
+  return count;
+}
+
+TEST_CASE("nothing is left behind: no file, no process, no zombie") {
+  const std::size_t files = open_files();
+  const std::size_t processes = children();
+  WorkerOptions options = impatient();
+  options.first_call_deadline = options.deadline;
+  for (const char* kernel : {"right", "null_write", "endless", "orphan", "close_all"}) {
+    Call call = small_call();
+    open_library(misbehaving, kernel, options)->apply(call);
+    CHECK(open_files() == files);
+    CHECK(children() == processes);
+  }
+}
+
+// The state letter of a process, as in proc(5); 'X' where there is none.
+char state_of(pid_t pid) {
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string number;
+  std::string name;
+  char state = 'X';
+  stat >> number >> name >> state;
+  return state;
+}
+
+bool has_ended(pid_t pid) { return state_of(pid) == 'X' || state_of(pid) == 'Z'; }
+
+template <class Condition>
+bool within_ten_seconds(Condition&& condition) {
+  for (int i = 0; i < 1000 && !condition(); ++i) usleep(10'000);
+  return condition();
+}
+
+TEST_CASE("what a kernel started ends with its worker") {
+  const std::string text = reply_of("orphan").detail;
+  const std::size_t line = text.find('\n');
+  REQUIRE(line != std::string::npos);
+  const pid_t child = std::stoi(text.substr(line + 1));
+  REQUIRE(child > 0);
+  CHECK(within_ten_seconds([&] { return has_ended(child); }));
+}
+
+TEST_CASE("an input cannot be made writable") {
+  const Reply reply = reply_of("unprotect");
+  CHECK(reply.kind == ReplyKind::done);
+  CHECK(reply.status == ROPE_UNSUPPORTED);
+}
+
+TEST_CASE("a worker in an endless loop does not outlive a suite that is killed") {
+  const pid_t suite = fork();
+  if (suite == 0) {
+    Call call = small_call();
+    open_library(misbehaving, "endless")->apply(call);
+    _exit(0);
+  }
+  const std::string list = "/proc/" + std::to_string(suite) + "/task/" + std::to_string(suite) + "/children";
+  pid_t worker = 0;
+  CHECK(within_ten_seconds([&] { return static_cast<bool>(std::ifstream(list) >> worker); }));
+  usleep(100'000);  // into the call
+  CHECK(state_of(worker) == 'R');
+  kill(suite, SIGKILL);
+  waitpid(suite, nullptr, 0);
+  CHECK(within_ten_seconds([&] { return has_ended(worker); }));
+}
+
+}  // namespace
+}  // namespace rope

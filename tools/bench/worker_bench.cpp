@@ -1,0 +1,51 @@
+// What isolation costs: a call of a kernel that does nothing, by way of another process and back.
+#include <benchmark/benchmark.h>
+
+#include "tools/worker/library_subject.hpp"
+
+namespace rope {
+namespace {
+
+const std::filesystem::path library = std::filesystem::path(ROPECHECK_BINARY_DIR) / "idle_kernel.so";
+
+Call call_of(std::int64_t tokens) {
+  Call call;
+  call.q = Tensor::contiguous(DType::f32, {1, tokens, 2, 64});
+  call.q_out = Tensor::contiguous(DType::f32, {1, tokens, 2, 64});
+  call.cos = Tensor::contiguous(DType::f32, {tokens, 32});
+  call.sin = Tensor::contiguous(DType::f32, {tokens, 32});
+  call.rotary_dim = 64;
+  call.sequence_length = tokens;
+  return call;
+}
+
+void expect_done(benchmark::State& state, const Reply& reply) {
+  if (reply.kind != ReplyKind::done || reply.status != ROPE_OK) state.SkipWithError(reply.detail.c_str());
+}
+
+// The layout of the call before: only its id travels.
+void worker_same_call(benchmark::State& state) {
+  const auto subject = open_library(library, "");
+  Call call = call_of(state.range(0));
+  for (auto _ : state) expect_done(state, subject->apply(call));
+}
+BENCHMARK(worker_same_call)->Arg(8)->Arg(64)->Arg(512)->Arg(4096)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+// Another layout each time: the whole call is described, and pages are mapped anew.
+void worker_other_call(benchmark::State& state) {
+  const auto subject = open_library(library, "");
+  Call calls[] = {call_of(state.range(0)), call_of(2 * state.range(0))};
+  std::size_t i = 0;
+  for (auto _ : state) expect_done(state, subject->apply(calls[i++ % 2]));
+}
+BENCHMARK(worker_other_call)->Arg(4)->Arg(64)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+// Start, hello, one call, end.
+void worker_start(benchmark::State& state) {
+  Call call = call_of(8);
+  for (auto _ : state) expect_done(state, open_library(library, "")->apply(call));
+}
+BENCHMARK(worker_start)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace rope

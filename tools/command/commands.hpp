@@ -1,0 +1,19 @@
+// The commands of ropecheck. Each adds itself to the parser; what it returns when it runs is the exit code.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace rope {
+
+// design: 0 conforms; 1 does not conform; 2 usage or bad input; 3 the subject could not be started; 4 incomplete.
+enum ExitCode { exit_conforms = 0, exit_fails = 1, exit_bad_input = 2, exit_no_subject = 3, exit_incomplete = 4 };
+
+using Action = std::function<int()>;
+
+Action add_verify(CLI::App& app);
+Action add_replay(CLI::App& app);
+Action add_golden(CLI::App& app);
+Action add_list(CLI::App& app);
+
+}  // namespace rope

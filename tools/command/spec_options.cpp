@@ -1,0 +1,66 @@
+#include "tools/command/spec_options.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "reference/input_error.hpp"
+
+namespace rope {
+
+Pairing pairing_called(const std::string& text) {
+  for (Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
+    if (name(pairing) == text) return pairing;
+  }
+  throw InputError(fmt::format("--pairing: \"{}\" is not known; use half_split or interleaved", text));
+}
+
+void SpecOptions::add_to(CLI::App& command) {
+  const char* group = "Which rope (default: everything that the subject claims)";
+  command.add_option("--spec", file_, "a RopeSpec as JSON, reference/rope_spec.schema.json")->group(group);
+  command.add_option("--head-dim", head_dim_, "features of a head")->group(group);
+  command.add_option("--rotary-dim", rotary_dim_, "features that rotate, from the first; default all")->group(group);
+  command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
+  command.add_option("--scaling", scaling_, "kind,name=value,..; for example linear,factor=4")->group(group);
+  command.add_option("--axes", axes_, "pairs of each position axis, 16:24:24")->delimiter(':')->group(group);
+  command.add_option("--axes-order", axes_order_, "chunked or interleaved")->group(group);
+  command.add_flag("--axes-restart", axes_restart_, "frequencies start again on each axis")->group(group);
+  command.add_option("--attention-factor", attention_factor_, "lambda, in place of the rule's own")->group(group);
+  command.add_option("--pairing", pairing_, "half_split or interleaved")->group(group);
+}
+
+std::optional<RopeSpec> SpecOptions::spec() const {
+  const bool by_flags = head_dim_ || rotary_dim_ || base_ || scaling_ || !axes_.empty() || attention_factor_;
+  if (!file_.empty()) {
+    if (by_flags || pairing_) throw InputError("--spec says everything; it goes with no other flag of the spec");
+    std::ifstream stream(file_, std::ios::binary);
+    if (!stream) throw InputError(fmt::format("--spec: {} cannot be read", file_));
+    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    return spec_from_json(text, file_);
+  }
+  if (!by_flags) return std::nullopt;
+  if (!head_dim_) throw InputError("--head-dim is missing; a spec given by flags needs it");
+  RopeSpec spec;
+  spec.head_dim = *head_dim_;
+  spec.rotary_dim = rotary_dim_.value_or(spec.head_dim);
+  if (pairing_) spec.pairing = pairing_called(*pairing_);
+  spec.base = base_.value_or(spec.base);
+  if (scaling_) spec.scaling = scaling_from_flag(*scaling_);
+  spec.axes.sections = axes_;
+  if (axes_order_ == "interleaved") {
+    spec.axes.order = AxisLayout::Order::interleaved;
+  } else if (axes_order_ != "chunked") {
+    throw InputError(fmt::format("--axes-order: \"{}\" is not known; use chunked or interleaved", axes_order_));
+  }
+  spec.axes.restart = axes_restart_;
+  spec.attention_factor = attention_factor_;
+  validate(spec);
+  return spec;
+}
+
+std::optional<Pairing> SpecOptions::pairing() const {
+  return pairing_ ? std::optional(pairing_called(*pairing_)) : std::nullopt;
+}
+
+}  // namespace rope

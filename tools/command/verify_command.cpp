@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+
+#include "reference/input_error.hpp"
+#include "tests/conformance/suite.hpp"
+#include "tools/command/commands.hpp"
+#include "tools/command/golden_folder.hpp"
+#include "tools/command/spec_options.hpp"
+#include "tools/command/subjects.hpp"
+#include "tools/report/json.hpp"
+#include "tools/report/progress.hpp"
+#include "tools/report/terminal.hpp"
+#include "tools/report/write_file.hpp"
+
+namespace rope {
+namespace {
+
+std::atomic<bool> stop_requested{false};  // the one thing a signal handler may touch
+
+void request_stop(int) {
+  if (stop_requested.exchange(true)) _exit(128 + SIGINT);  // asked twice: at once
+}
+
+struct VerifyOptions {
+  std::vector<std::string> subjects;
+  SpecOptions spec;
+  std::vector<std::string> dtypes;
+  std::string level = "full";
+  std::uint64_t seed = 1;
+  std::string json;
+};
+
+Level level_called(const std::string& text) {
+  if (text == "quick") return Level::quick;
+  if (text == "full") return Level::full;
+  if (text == "exhaustive") return Level::exhaustive;
+  throw InputError(fmt::format("--level: \"{}\" is not known; use quick, full or exhaustive", text));
+}
+
+Selection selection_of(const VerifyOptions& options) {
+  Selection selection;
+  selection.spec = options.spec.spec();
+  selection.pairing = options.spec.pairing();
+  for (const std::string& text : options.dtypes) {
+    const std::optional<DType> dtype = dtype_from_name(text);
+    if (!dtype || !is_floating(*dtype)) {
+      throw InputError(fmt::format("--dtype: \"{}\" is not known; use f64, f32, f16 or bf16", text));
+    }
+    selection.dtypes.push_back(*dtype);
+  }
+  selection.level = level_called(options.level);
+  selection.seed = options.seed;
+  return selection;
+}
+
+int exit_code_of(const std::vector<SubjectReport>& reports) {
+  int code = exit_conforms;
+  for (const SubjectReport& report : reports) {
+    const bool failed = std::any_of(report.results.begin(), report.results.end(),
+                                    [](const RequirementResult& r) { return r.verdict == Verdict::fail; });
+    if (failed) return exit_fails;
+    if (report.interrupted) code = exit_incomplete;
+    if (!report.interrupted && report.executed() == 0) code = std::max<int>(code, exit_bad_input);
+  }
+  return code;
+}
+
+int verify(const VerifyOptions& options) {
+  const Selection selection = selection_of(options);
+  const std::optional<Manifest> golden = find_golden();
+  const bool colour = isatty(STDOUT_FILENO) != 0;
+  std::signal(SIGINT, request_stop);
+  std::signal(SIGTERM, request_stop);
+
+  Oracles oracles;
+  std::vector<SubjectReport> reports;
+  for (const std::string& name : expand_subjects(options.subjects)) {
+    if (stop_requested) break;
+    const std::unique_ptr<Subject> subject = open_subject(name);
+    ProgressLine progress(isatty(STDERR_FILENO) != 0);
+    SuiteOptions suite;
+    suite.selection = selection;
+    suite.golden = golden ? &*golden : nullptr;
+    suite.stop = &stop_requested;
+    suite.progress = [&](const RequirementResult& result, std::size_t index, std::size_t count) {
+      progress.show(name, result, index, count);
+    };
+    reports.push_back(run_suite(*subject, oracles, suite));
+    progress.clear();
+    fmt::print("{}", terminal_report(reports.back(), {colour}));
+    std::fflush(stdout);
+  }
+  if (!golden) fmt::print("no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
+  if (!options.json.empty()) write_file(options.json, json_report(reports, ROPECHECK_VERSION));
+  return exit_code_of(reports);
+}
+
+}  // namespace
+
+Action add_verify(CLI::App& app) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "Judge subjects: built-ins by name, or any shared library that exports rope_kernel.h");
+  command->add_option("subjects", options->subjects, "built-in, lib.so or lib.so#kernel; default: every built-in");
+  options->spec.add_to(*command);
+  command->add_option("--dtype", options->dtypes, "only these: f64, f32, f16, bf16")->delimiter(',');
+  command->add_option("--level", options->level, "quick (a second), full (ten), exhaustive")->capture_default_str();
+  command->add_option("--seed", options->seed, "of the random cases")->capture_default_str();
+  command->add_option("--json", options->json, "write the report here, tools/report/report.schema.json");
+  return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };
+}
+
+}  // namespace rope

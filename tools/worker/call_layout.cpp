@@ -1,0 +1,98 @@
+#include "tools/worker/call_layout.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <span>
+
+namespace rope::worker {
+namespace {
+
+std::size_t rounded_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Sets start and map_length. The kernel is promised an aligned address of element [0, 0, ..], not of the first byte of
+// the span.
+void set_extent(Placed& placed, std::size_t alignment, Placement placement, std::size_t page) {
+  const std::size_t size = placed.tensor->bytes.size();
+  const std::size_t origin = placed.at() - placed.start;
+  if (placement == Placement::at_start) {
+    placed.start = rounded_up(origin, alignment) - origin;
+    placed.map_length = rounded_up(placed.start + size, page);
+    return;
+  }
+  placed.map_length = rounded_up(size, page);
+  const std::size_t latest = placed.map_length - size;
+  const std::size_t back = (latest + origin) % alignment;
+  if (back > latest) placed.map_length += rounded_up(alignment, page);
+  placed.start = placed.map_length - size - back;
+}
+
+template <class T>
+void append(std::string& key, const T& value) {
+  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+template <class T>
+void append_all(std::string& key, const std::vector<T>& values) {
+  append(key, values.size());
+  key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+}
+
+}  // namespace
+
+CallLayout lay_out(Call& call, std::size_t alignment, Placement placement) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  CallLayout layout;
+  layout.tensors.reserve(9);
+  const auto place = [&](std::string_view name, Tensor& tensor, bool read_only) {
+    const std::size_t unit = std::max(alignment, size_of(tensor.dtype));
+    std::size_t& used = read_only ? layout.input_bytes : layout.output_bytes;
+    Placed placed{name, &tensor, read_only, used, 0, 0};
+    set_extent(placed, unit, placement, page);
+    used += placed.map_length;
+    layout.tensors.push_back(placed);
+  };
+  const auto place_if = [&](std::string_view name, std::optional<Tensor>& tensor, bool read_only) {
+    if (tensor) place(name, *tensor, read_only);
+  };
+  place("q", call.q, !call.in_place);
+  place_if("k", call.k, !call.in_place);
+  if (!call.in_place) {
+    place_if("q_out", call.q_out, false);
+    place_if("k_out", call.k_out, false);
+  }
+  place_if("positions", call.positions, true);
+  place_if("cos", call.cos, true);
+  place_if("sin", call.sin, true);
+  place_if("theta", call.theta, true);
+  place_if("axis", call.axis, true);
+  return layout;
+}
+
+std::string layout_key(const rope_call& bound, const Call& call, const CallLayout& layout) {
+  rope_call plain = bound;
+  // Addresses say nothing about the call; which tensors there are follows below.
+  for (rope_tensor* tensor : {&plain.q, &plain.k, &plain.q_out, &plain.k_out}) tensor->data = nullptr;
+  plain.positions.data = plain.table.cos = plain.table.sin = plain.theta = nullptr;
+  plain.axis = nullptr;
+  plain.scaling.short_factor = plain.scaling.long_factor = nullptr;
+  std::string key;
+  key.reserve(2048);
+  append(key, plain);
+  for (const Placed& placed : layout.tensors) {
+    key += placed.name;
+    append(key, placed.tensor->dtype);
+    append_all(key, placed.tensor->shape);
+    append_all(key, placed.tensor->strides);
+    append(key, placed.tensor->origin);
+    append(key, placed.start);
+    append(key, placed.map_length);
+  }
+  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
+    append_all(key, rule->short_factor);
+    append_all(key, rule->long_factor);
+  }
+  return key;
+}
+
+}  // namespace rope::worker

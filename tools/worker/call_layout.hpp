@@ -1,0 +1,39 @@
+// Where each tensor of a call lies in the two shared memories: whole pages of its own, so that a worker can map it
+// between inaccessible ones.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/conformance/call.hpp"
+#include "tools/worker/worker_options.hpp"
+
+namespace rope::worker {
+
+struct Placed {
+  std::string_view name;   // as in the protocol: q, k, q_out, k_out, positions, cos, sin, theta, axis
+  Tensor* tensor;          // of the call
+  bool read_only;          // lies in the memory for inputs, else in the one for outputs
+  std::size_t map_offset;  // bytes, whole pages
+  std::size_t map_length;
+  std::size_t start;  // of tensor->bytes, from map_offset
+  // Of element [0, 0, ..], from map_offset.
+  std::size_t at() const { return start + static_cast<std::size_t>(tensor->origin) * size_of(tensor->dtype); }
+};
+
+struct CallLayout {
+  std::vector<Placed> tensors;
+  std::size_t input_bytes = 0;
+  std::size_t output_bytes = 0;
+};
+
+// Refers to the call's tensors, which must stay where they are. `alignment` is what the kernel claims; what lies
+// between a tensor and the page that follows is smaller than it.
+CallLayout lay_out(Call& call, std::size_t alignment, Placement placement);
+
+// Two calls with the same key need the same message, but for the bytes of their tensors: `bound` is bind(call).
+std::string layout_key(const rope_call& bound, const Call& call, const CallLayout& layout);
+
+}  // namespace rope::worker

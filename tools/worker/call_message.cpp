@@ -1,0 +1,95 @@
+#include "tools/worker/call_message.hpp"
+
+#include <fmt/format.h>
+
+#include <span>
+
+#include "tools/worker/wire.hpp"
+
+namespace rope::worker {
+namespace {
+
+class Text {
+ public:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
+  }
+  void name(std::string_view key, wire::Names names, std::int32_t value) {
+    put(",\"{}\":", key);
+    wire::append_enumerator(buffer_, names, value);
+  }
+  void number(std::string_view key, double value) {
+    put(",\"{}\":", key);
+    wire::append_double(buffer_, value);
+  }
+  void numbers(std::string_view key, std::span<const double> values) {
+    put(",\"{}\":[", key);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) put(",");
+      wire::append_double(buffer_, values[i]);
+    }
+    put("]");
+  }
+  std::string take() { return fmt::to_string(buffer_); }
+
+ private:
+  fmt::memory_buffer buffer_;
+};
+
+void put_scaling(Text& text, const rope_scaling& scaling, const Call& call) {
+  const std::pair<std::string_view, double> parameters[] = {
+      {"factor", scaling.factor},
+      {"original_max_position", scaling.original_max_position},
+      {"beta_fast", scaling.beta_fast},
+      {"beta_slow", scaling.beta_slow},
+      {"low_freq_factor", scaling.low_freq_factor},
+      {"high_freq_factor", scaling.high_freq_factor},
+      {"proportion", scaling.proportion},
+      {"max_frequency", scaling.max_frequency},
+  };
+  text.put(",\"scaling\":{{\"yarn_truncate\":{},\"yarn_clamp_pairs\":{}", scaling.yarn_truncate,
+           scaling.yarn_clamp_pairs);
+  text.name("kind", wire::scalings, scaling.kind);
+  for (const auto& [key, value] : parameters) {
+    if (value != 0) text.number(key, value);
+  }
+  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
+    text.numbers("short_factor", rule->short_factor);
+    text.numbers("long_factor", rule->long_factor);
+  }
+  text.put("}}");
+}
+
+}  // namespace
+
+std::string call_message(std::int64_t id, std::int64_t plan, const rope_call& bound, const Call& call,
+                         const CallLayout& layout) {
+  Text text;
+  text.put("{{\"id\":{},\"op\":\"call\",\"plan\":{},\"fn\":\"apply\",\"attrs\":{{\"rotary_dim\":{}", id, plan,
+           bound.rotary_dim);
+  text.name("pairing", wire::pairings, bound.pairing);
+  text.name("direction", wire::directions, bound.direction);
+  text.name("source", wire::sources, bound.angle_source);
+  text.number("attention_factor", bound.attention_factor);
+  text.number("base", bound.base);
+  text.put(",\"axes\":{},\"offset\":{},\"sequence_length\":{},\"in_place\":{}", bound.positions.axes,
+           bound.positions.offset, bound.sequence_length, call.in_place);
+  text.name("device", wire::devices, bound.device);
+  text.put(",\"device_index\":{}", bound.device_index);
+  put_scaling(text, bound.scaling, call);
+  text.put("}},\"t\":[");
+  std::string_view separator;
+  for (const Placed& placed : layout.tensors) {
+    text.put("{}{{\"name\":\"{}\"", separator, placed.name);
+    text.name("dtype", wire::dtypes, static_cast<std::int32_t>(placed.tensor->dtype));
+    text.put(",\"shape\":[{}],\"strides\":[{}],\"map\":[{},{}],\"at\":{},\"ro\":{}}}",
+             wire::listed(placed.tensor->shape, ","), wire::listed(placed.tensor->strides, ","), placed.map_offset,
+             placed.map_length, placed.at(), placed.read_only ? 1 : 0);
+    separator = ",";
+  }
+  text.put("]}}");
+  return text.take();
+}
+
+}  // namespace rope::worker

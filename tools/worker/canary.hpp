@@ -1,0 +1,43 @@
+// The pattern that fills the bytes a kernel has no business with: what lies between a tensor and the next inaccessible
+// page. What an output holds before the call is the caller's choice and travels unchanged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+
+namespace rope::worker {
+
+// The 16-bit word 0x7ff9 over and over: a NaN as f16, bf16, f32 and f64, 2147057657 as i32. A kernel that reads it
+// spoils its own output visibly; no arithmetic makes it by accident, because hardware's own NaN has other bits.
+inline constexpr std::uint16_t canary_word = 0x7ff9;
+
+// The byte of the pattern at an offset in the shared memory; little endian.
+inline std::byte canary_byte(std::size_t offset) {
+  return static_cast<std::byte>(offset % 2 == 0 ? canary_word & 0xff : canary_word >> 8);
+}
+
+// `offset` is that of the first byte in the shared memory, so that fill and check agree on odd starts.
+inline void fill_canary(std::span<std::byte> bytes, std::size_t offset) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = canary_byte(offset + i);
+}
+
+// Index of the first byte that is no longer the pattern; nullopt where all are.
+inline std::optional<std::size_t> first_damage(std::span<const std::byte> bytes, std::size_t offset) {
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (bytes[i] != canary_byte(offset + i)) return i;
+  }
+  return std::nullopt;
+}
+
+// The same, from the end.
+inline std::optional<std::size_t> last_damage(std::span<const std::byte> bytes, std::size_t offset) {
+  for (std::size_t i = bytes.size(); i-- > 0;) {
+    if (bytes[i] != canary_byte(offset + i)) return i;
+  }
+  return std::nullopt;
+}
+
+}  // namespace rope::worker

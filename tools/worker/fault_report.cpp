@@ -1,0 +1,180 @@
+#include "tools/worker/fault_report.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+
+#include "tools/worker/wire.hpp"
+
+namespace rope::worker {
+namespace {
+
+using nlohmann::json;
+
+std::string signal_name(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+}
+
+std::string elements(std::int64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); }
+
+// A byte beside or in a tensor, as an element of its span; byte 0 is the first of the span.
+struct Spot {
+  std::int64_t size;     // bytes of an element
+  std::int64_t total;    // elements of the span
+  std::int64_t element;  // rounded down
+};
+
+Spot spot_of(const Placed& placed, std::int64_t byte) {
+  const auto size = static_cast<std::int64_t>(size_of(placed.tensor->dtype));
+  const std::int64_t element = byte >= 0 ? byte / size : -((-byte + size - 1) / size);
+  return {size, static_cast<std::int64_t>(placed.tensor->bytes.size()) / size, element};
+}
+
+// The index of an element of the span; nullopt where it is padding.
+std::optional<std::vector<std::int64_t>> index_of(const Tensor& tensor, std::int64_t element) {
+  std::vector<std::size_t> order(tensor.strides.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, std::ranges::greater(), [&](std::size_t d) { return tensor.strides[d]; });
+  std::vector<std::int64_t> index(order.size(), 0);
+  std::int64_t left = element - tensor.origin;
+  for (const std::size_t d : order) {
+    if (tensor.strides[d] <= 0) continue;
+    index[d] = std::clamp<std::int64_t>(left / tensor.strides[d], 0, std::max<std::int64_t>(tensor.shape[d] - 1, 0));
+    left -= index[d] * tensor.strides[d];
+  }
+  if (left != 0) return std::nullopt;
+  return index;
+}
+
+bool is_table(const Placed& placed) {
+  return (placed.name == "cos" || placed.name == "sin") && placed.tensor->shape.size() == 2 &&
+         placed.tensor->strides[0] > 0;
+}
+
+std::string beside(std::string_view verb, const Placed& placed, const Spot& spot) {
+  const Tensor& tensor = *placed.tensor;
+  if (is_table(placed)) {
+    const std::int64_t from_origin = spot.element - tensor.origin;
+    const std::int64_t stride = tensor.strides[0];
+    const std::int64_t row = from_origin >= 0 ? from_origin / stride : -((-from_origin + stride - 1) / stride);
+    if (row >= tensor.shape[0]) {
+      return fmt::format("{} {} at row {}, beyond its {} rows", verb, placed.name, row, tensor.shape[0]);
+    }
+    if (row < 0) return fmt::format("{} {} at row {}, before its first row", verb, placed.name, row);
+  }
+  if (spot.element < 0) {
+    return fmt::format("{} {} before the start of {} (element {} of {})", verb, elements(-spot.element), placed.name,
+                       spot.element, spot.total);
+  }
+  return fmt::format("{} {} past the end of {} (element {} of {})", verb, elements(spot.element - spot.total + 1),
+                     placed.name, spot.element, spot.total);
+}
+
+std::string inside(std::string_view verb, const Placed& placed, const Spot& spot) {
+  const auto index = index_of(*placed.tensor, spot.element);
+  return fmt::format("{} the {} {} at {}", verb, placed.read_only ? "input" : "output", placed.name,
+                     index ? fmt::format("[{}]", wire::listed(*index))
+                           : fmt::format("element {} of {}, in its padding", spot.element, spot.total));
+}
+
+std::optional<Finding> describe_guarded(std::uint64_t address, std::string_view verb, bool write,
+                                        const CallLayout& layout, const AddressSpace& space) {
+  if (space.base == 0 || space.slot == 0 || address < space.base) return std::nullopt;
+  const std::uint64_t slot = (address - space.base) / space.slot;
+  if (slot >= layout.tensors.size()) return std::nullopt;
+  const Placed& placed = layout.tensors[static_cast<std::size_t>(slot)];
+  const std::uint64_t start = space.base + slot * space.slot + space.slot / 4 + placed.start;
+  const auto byte = static_cast<std::int64_t>(address - start);
+  const Spot spot = spot_of(placed, byte);
+  const auto size = static_cast<std::int64_t>(placed.tensor->bytes.size());
+  if (byte < 0 || byte >= size) return Finding{ReplyKind::misbehaved, beside(verb, placed, spot)};
+  if (placed.read_only && write) {
+    return Finding{ReplyKind::misbehaved, inside("wrote to", placed, spot) + "; inputs must stay as they are"};
+  }
+  return Finding{ReplyKind::crashed, inside(verb, placed, spot)};
+}
+
+std::string describe_elsewhere(const json& fault, std::uint64_t address, std::string_view verb) {
+  const int signal = fault.at("sig").get<int>();
+  const int code = fault.value("code", 0);
+  if (signal == SIGSEGV && code == SI_KERNEL) {
+    return "made a misaligned vector access, or used an address that cannot exist (general protection fault); data "
+           "pointers are aligned only to what the kernel claims";
+  }
+  const auto distance = [](std::uint64_t a, std::uint64_t b) { return a > b ? a - b : b - a; };
+  if (fault.contains("sp")) {
+    const std::uint64_t stack = std::stoull(fault.at("sp").get<std::string>(), nullptr, 16);
+    if (signal == SIGSEGV && distance(address, stack) < (1u << 16)) return "overflowed its stack";
+  }
+  if (fault.value("execute", false)) return fmt::format("jumped to address {:#x}, where no code is", address);
+  return fmt::format("{} address {:#x}{}",
+                     verb == "wrote"  ? "wrote to"
+                     : verb == "read" ? "read from"
+                                      : "accessed",
+                     address, address < 65536 ? " (a null pointer)" : ", which is no memory of the call");
+}
+
+std::string place_of(const json& fault, int signal) {
+  // abort() is always somewhere in the C library.
+  if (!fault.contains("module") || signal == SIGABRT) return "";
+  return fmt::format(", in {}+{}", wire::printable(fault.at("module").get<std::string>(), 128),
+                     fault.at("off").get<std::string>());
+}
+
+std::string_view plain_signal(int signal) {
+  switch (signal) {
+    case SIGABRT: return "aborted";
+    case SIGFPE: return "trapped in arithmetic, for example an integer division by zero";
+    case SIGILL: return "ran an instruction that this machine does not have";
+    case SIGTRAP: return "hit a breakpoint";
+    case SIGSYS: return "made a system call that is not allowed";
+    case SIGKILL: return "was killed from outside, for example because memory ran out";
+    default: return "died";
+  }
+}
+
+}  // namespace
+
+Finding describe_fault(const json& fault, const CallLayout& layout, const AddressSpace& space) {
+  const int signal = fault.at("sig").get<int>();
+  Finding finding;
+  if (fault.contains("addr")) {
+    const std::uint64_t address = std::stoull(fault.at("addr").get<std::string>(), nullptr, 16);
+    const bool write = fault.value("write", false);
+    const std::string_view verb = !fault.contains("write") ? "accessed" : write ? "wrote" : "read";
+    if (auto guarded = describe_guarded(address, verb, write, layout, space)) {
+      finding = *guarded;
+    } else {
+      finding.sentence = describe_elsewhere(fault, address, verb);
+    }
+  } else {
+    finding.sentence = plain_signal(signal);
+  }
+  finding.sentence += fmt::format("{} ({})", place_of(fault, signal), signal_name(signal));
+  return finding;
+}
+
+Finding describe_end(int wait_status, bool disconnected) {
+  if (WIFSIGNALED(wait_status)) {
+    const int signal = WTERMSIG(wait_status);
+    return {ReplyKind::crashed, fmt::format("{} ({})", plain_signal(signal), signal_name(signal))};
+  }
+  const int status = WEXITSTATUS(wait_status);
+  if (disconnected && status == wire::lost_connection_status) {
+    return {ReplyKind::misbehaved, "closed files that are not its own, the worker's connection among them"};
+  }
+  return {ReplyKind::crashed, fmt::format("ended its process with exit status {}", status)};
+}
+
+std::string describe_stray_write(const Placed& placed, std::size_t byte) {
+  return beside("wrote", placed,
+                spot_of(placed, static_cast<std::int64_t>(byte) - static_cast<std::int64_t>(placed.start)));
+}
+
+}  // namespace rope::worker

@@ -1,0 +1,35 @@
+// What happened to a worker, in words for a person: which tensor, which element, read or written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/conformance/subject.hpp"
+#include "tools/worker/call_layout.hpp"
+
+namespace rope::worker {
+
+// Where the worker puts tensors: that of slot i at base + i*slot + slot/4.
+struct AddressSpace {
+  std::uint64_t base = 0;  // 0: not told
+  std::uint64_t slot = 0;
+};
+
+struct Finding {
+  ReplyKind kind = ReplyKind::crashed;
+  std::string sentence;  // without a subject: "wrote 1 element past the end of q_out (..)"
+};
+
+// `fault` is the object of the worker's fault line. An access that a page of ours stopped is `misbehaved`: without the
+// page it might have gone unnoticed. All else is `crashed`. Throws std::exception where the object is malformed.
+Finding describe_fault(const nlohmann::json& fault, const CallLayout& layout, const AddressSpace& space);
+
+// The end of a process that told nothing. `disconnected`: its connection ended before it did.
+Finding describe_end(int wait_status, bool disconnected);
+
+// A byte that the kernel changed between the tensor and its inaccessible page, counted from the start of its pages.
+std::string describe_stray_write(const Placed& placed, std::size_t byte);
+
+}  // namespace rope::worker

@@ -1,0 +1,61 @@
+#include "tools/worker/first_words.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/worker/fault_report.hpp"
+#include "tools/worker/subject_error.hpp"
+#include "tools/worker/wire.hpp"
+
+namespace rope::worker {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
+
+std::string while_loading(const std::string& what) {
+  return fmt::format("the subject {} while it was loaded, before any call", what);
+}
+
+}  // namespace
+
+std::string with_output(std::string sentence, WorkerProcess& process) {
+  const std::string output = process.output();
+  if (!output.empty()) sentence += "; it printed last:\n" + output;
+  return sentence;
+}
+
+json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::milliseconds deadline) {
+  const WorkerProcess::Heard heard = process.hear(deadline);
+  if (heard.event == WorkerProcess::Event::deadline) {
+    process.kill();
+    throw SubjectError(with_output(
+        while_loading(fmt::format("did not answer within {} s", static_cast<double>(deadline.count()) / 1000)),
+        process));
+  }
+  if (heard.event == WorkerProcess::Event::died) {
+    throw SubjectError(
+        with_output(while_loading(describe_end(process.wait_status(), !process.connected()).sentence), process));
+  }
+  const json words = json::parse(heard.text, nullptr, false);
+  if (!words.is_object()) {
+    throw SubjectError(with_output(
+        fmt::format("the worker's first line is no JSON object: {}", wire::printable(heard.text, 200)), process));
+  }
+  if (words.contains("fault")) {
+    process.hear(last_breath);
+    throw SubjectError(with_output(while_loading(describe_fault(words.at("fault"), {}, {}).sentence), process));
+  }
+  if (words.value("op", "") == "refused") throw SubjectError(wire::printable(words.value("msg", ""), 1 << 16));
+  if (words.value("v", 0) != wire::version) {
+    throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
+                                   words.value("v", 0), wire::version));
+  }
+  if (words.value("op", "") != wanted) {
+    throw SubjectError(
+        fmt::format("the worker began with {} where \"op\":\"{}\" is due", wire::printable(heard.text, 200), wanted));
+  }
+  return words;
+}
+
+}  // namespace rope::worker

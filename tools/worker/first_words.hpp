@@ -1,0 +1,19 @@
+// The first line of a worker: what was asked for, or why there is nothing.
+#pragma once
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "tools/worker/worker_process.hpp"
+
+namespace rope::worker {
+
+// The message whose "op" is the wanted one. Throws SubjectError where the worker refuses, dies, hangs, speaks another
+// version or says anything else.
+nlohmann::json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::milliseconds deadline);
+
+// `sentence`, followed by what the process printed last, if anything.
+std::string with_output(std::string sentence, WorkerProcess& process);
+
+}  // namespace rope::worker

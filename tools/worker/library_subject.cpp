@@ -1,0 +1,56 @@
+#include "tools/worker/library_subject.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/worker/first_words.hpp"
+#include "tools/worker/subject_error.hpp"
+
+namespace rope {
+namespace {
+
+using worker::Launch;
+
+std::string host_program(const WorkerOptions& options) {
+  if (!options.host.empty()) return options.host.string();
+  const std::filesystem::path host = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "ropecheck_host";
+  if (!std::filesystem::exists(host)) {
+    throw SubjectError(
+        fmt::format("{} is missing; it is built and installed beside ropecheck (CMake target "
+                    "ropecheck_host) and runs kernels of shared libraries",
+                    host.string()));
+  }
+  return host.string();
+}
+
+Launch launch_for(const std::filesystem::path& library, const WorkerOptions& options) {
+  if (!std::filesystem::exists(library)) {
+    throw SubjectError(fmt::format("{} does not exist; give the path of a shared library, as in path/lib.so#kernel",
+                                   library.string()));
+  }
+  if (std::filesystem::is_directory(library)) {
+    throw SubjectError(fmt::format("{} is a folder, not a shared library", library.string()));
+  }
+  return {{host_program(options), "__worker"},
+          // Absolute: a name without a slash would be searched for in the system's folders.
+          {"ROPECHECK_LIBRARY=" + std::filesystem::absolute(library).string()}};
+}
+
+}  // namespace
+
+std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library, std::string_view kernel_name,
+                                            const WorkerOptions& options) {
+  Launch launch = launch_for(library, options);
+  launch.environment.push_back(fmt::format("ROPECHECK_KERNEL={}", kernel_name));
+  return open_worker(launch, fmt::format("{}#{}", library.string(), kernel_name), options);
+}
+
+std::vector<std::string> kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
+  const Launch launch = launch_for(library, options);
+  const worker::SharedMemory inputs("ropecheck-inputs");  // not used, but a worker expects them
+  const worker::SharedMemory outputs("ropecheck-outputs");
+  worker::WorkerProcess process(launch, inputs, outputs);
+  const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);
+  return words.at("kernels").get<std::vector<std::string>>();
+}
+
+}  // namespace rope

@@ -1,0 +1,151 @@
+#include "tools/worker/native_call.hpp"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "tools/worker/wire.hpp"
+
+namespace rope::worker {
+namespace {
+
+using nlohmann::json;
+
+struct Mapped {
+  std::byte* data = nullptr;
+  std::int32_t dtype = 0;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+};
+
+using Tensors = std::map<std::string, Mapped, std::less<>>;
+
+Tensors map_tensors(const json& list, GuardedMemory& memory, int inputs, int outputs) {
+  Tensors tensors;
+  std::size_t slot = 0;
+  for (const json& item : list) {
+    const bool read_only = item.at("ro").get<int>() != 0;
+    const json& map = item.at("map");
+    std::byte* start = memory.map(slot++, read_only ? inputs : outputs, map.at(0).get<std::size_t>(),
+                                  map.at(1).get<std::size_t>(), !read_only);
+    tensors[item.at("name").get<std::string>()] = {
+        start + item.at("at").get<std::size_t>(), wire::enumerator(item.at("dtype"), wire::dtypes),
+        item.at("shape").get<std::vector<std::int64_t>>(), item.at("strides").get<std::vector<std::int64_t>>()};
+  }
+  return tensors;
+}
+
+const Mapped* find(const Tensors& tensors, std::string_view name) {
+  const auto found = tensors.find(name);
+  return found == tensors.end() ? nullptr : &found->second;
+}
+
+const Mapped& with_rank(const Mapped& tensor, std::size_t rank, std::string_view name) {
+  if (tensor.shape.size() == rank && tensor.strides.size() == rank) return tensor;
+  throw std::invalid_argument(std::string(name) + " must have " + std::to_string(rank) + " dimensions");
+}
+
+rope_tensor tensor_of(const Tensors& tensors, std::string_view name) {
+  rope_tensor result{};
+  if (const Mapped* found = find(tensors, name)) {
+    const Mapped& tensor = with_rank(*found, 4, name);
+    result.data = tensor.data;
+    result.dtype = tensor.dtype;
+    std::ranges::copy(tensor.shape, result.shape);
+    std::ranges::copy(tensor.strides, result.strides);
+  }
+  return result;
+}
+
+rope_positions positions_of(const Tensors& tensors, const json& attrs) {
+  rope_positions result{};
+  result.axes = attrs.at("axes").get<std::int32_t>();
+  result.offset = attrs.at("offset").get<std::int64_t>();
+  result.dtype = ROPE_I64;
+  if (const Mapped* found = find(tensors, "positions")) {
+    const Mapped& positions = with_rank(*found, 3, "positions");
+    result.data = positions.data;
+    result.dtype = positions.dtype;
+    result.axis_stride = positions.strides[0];
+    result.batch_stride = positions.strides[1];
+    result.seq_stride = positions.strides[2];
+  }
+  return result;
+}
+
+rope_table table_of(const Tensors& tensors) {
+  rope_table result{};
+  const Mapped* cos = find(tensors, "cos");
+  const Mapped* sin = find(tensors, "sin");
+  if (cos == nullptr && sin == nullptr) return result;
+  const Mapped& given = with_rank(cos != nullptr ? *cos : *sin, 2, "a table");
+  result.cos = cos != nullptr ? cos->data : nullptr;
+  result.sin = sin != nullptr ? sin->data : nullptr;
+  result.dtype = given.dtype;
+  result.rows = given.shape[0];
+  result.width = static_cast<std::int32_t>(given.shape[1]);
+  result.row_stride = given.strides[0];
+  return result;
+}
+
+const double* list_of(const json& scaling, const char* key, std::vector<double>& values) {
+  values.clear();
+  if (!scaling.contains(key)) return nullptr;
+  for (const json& value : scaling.at(key)) values.push_back(wire::to_double(value));
+  return values.data();
+}
+
+rope_scaling scaling_of(const json& scaling, NativeCall& owner) {
+  const auto number = [&](const char* key) { return scaling.contains(key) ? wire::to_double(scaling.at(key)) : 0.0; };
+  rope_scaling result{};
+  result.kind = wire::enumerator(scaling.at("kind"), wire::scalings);
+  result.yarn_truncate = scaling.value("yarn_truncate", 0);
+  result.yarn_clamp_pairs = scaling.value("yarn_clamp_pairs", 0);
+  result.factor = number("factor");
+  result.original_max_position = number("original_max_position");
+  result.beta_fast = number("beta_fast");
+  result.beta_slow = number("beta_slow");
+  result.low_freq_factor = number("low_freq_factor");
+  result.high_freq_factor = number("high_freq_factor");
+  result.proportion = number("proportion");
+  result.max_frequency = number("max_frequency");
+  result.short_factor = list_of(scaling, "short_factor", owner.short_factor);
+  result.long_factor = list_of(scaling, "long_factor", owner.long_factor);
+  return result;
+}
+
+}  // namespace
+
+void build_call(const json& message, GuardedMemory& memory, int inputs, int outputs, NativeCall& result) {
+  const json& attrs = message.at("attrs");
+  const Tensors tensors = map_tensors(message.at("t"), memory, inputs, outputs);
+  const bool in_place = attrs.at("in_place").get<bool>();
+  rope_call& call = result.call;
+  call = {};
+  call.struct_size = sizeof(rope_call);
+  call.abi = ROPE_KERNEL_ABI;
+  call.q = tensor_of(tensors, "q");
+  call.k = tensor_of(tensors, "k");
+  call.q_out = in_place ? call.q : tensor_of(tensors, "q_out");
+  call.k_out = in_place ? call.k : tensor_of(tensors, "k_out");
+  call.positions = positions_of(tensors, attrs);
+  call.rotary_dim = attrs.at("rotary_dim").get<std::int32_t>();
+  call.pairing = wire::enumerator(attrs.at("pairing"), wire::pairings);
+  call.direction = wire::enumerator(attrs.at("direction"), wire::directions);
+  call.angle_source = wire::enumerator(attrs.at("source"), wire::sources);
+  call.attention_factor = wire::to_double(attrs.at("attention_factor"));
+  if (const Mapped* axis = find(tensors, "axis")) call.axis = reinterpret_cast<const std::int32_t*>(axis->data);
+  call.table = table_of(tensors);
+  if (const Mapped* theta = find(tensors, "theta")) {
+    call.theta = theta->data;
+    call.theta_dtype = theta->dtype;
+  }
+  call.device = wire::enumerator(attrs.at("device"), wire::devices);
+  call.device_index = attrs.value("device_index", 0);
+  call.base = wire::to_double(attrs.at("base"));
+  call.scaling = scaling_of(attrs.at("scaling"), result);
+  call.sequence_length = attrs.at("sequence_length").get<std::int64_t>();
+}
+
+}  // namespace rope::worker

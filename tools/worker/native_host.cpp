@@ -1,0 +1,211 @@
+#include "tools/worker/native_host.hpp"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "tools/worker/claims_text.hpp"
+#include "tools/worker/fault_handler.hpp"
+#include "tools/worker/guarded_memory.hpp"
+#include "tools/worker/line_buffer.hpp"
+#include "tools/worker/native_call.hpp"
+#include "tools/worker/native_library.hpp"
+#include "tools/worker/spin.hpp"
+#include "tools/worker/wire.hpp"
+
+namespace rope {
+namespace worker {
+namespace {
+
+using nlohmann::json;
+
+struct Announced {
+  int version = 0;
+  int protocol = -1;
+  int inputs = -1;
+  int outputs = -1;
+  int life = -1;
+};
+
+std::optional<Announced> announced() {
+  const char* text = std::getenv("ROPECHECK_WORKER");
+  Announced result;
+  if (text == nullptr || std::sscanf(text, "v=%d protocol=%d inputs=%d outputs=%d life=%d", &result.version,
+                                     &result.protocol, &result.inputs, &result.outputs, &result.life) != 5) {
+    return std::nullopt;
+  }
+  return result;
+}
+
+// Where a line cannot be sent the kernel has closed the connection; nothing can be said any more but by the status.
+class Connection {
+ public:
+  explicit Connection(int fd) : fd_(fd), spin_(spin_time()) {}
+
+  void send(std::string_view line) const {
+    while (!line.empty()) {
+      const ssize_t sent = ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno == EINTR) continue;
+      if (sent < 0) _exit(wire::lost_connection_status);
+      line.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+
+  // nullopt: the parent is gone.
+  std::optional<std::string> receive() {
+    for (;;) {
+      if (std::optional<std::string> line = lines_.take()) return line;
+      ssize_t received = -1;
+      char bytes[1 << 14];
+      spin_until(spin_, [&] {
+        received = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
+        return received >= 0 || errno != EAGAIN;
+      });
+      if (received < 0 && (errno == EAGAIN || errno == EINTR)) received = recv(fd_, bytes, sizeof bytes, 0);
+      if (received < 0 && errno == EINTR) continue;
+      if (received < 0) _exit(wire::lost_connection_status);
+      if (received == 0) return std::nullopt;
+      lines_.append({bytes, static_cast<std::size_t>(received)});
+    }
+  }
+
+ private:
+  int fd_;
+  std::chrono::nanoseconds spin_;
+  LineBuffer lines_;
+};
+
+// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. The parent holds the other end of this pipe; when that
+// closes, the kernel (of the system) kills this process, even in an endless loop.
+void die_with_parent(int life) {
+  fcntl(life, F_SETOWN, getpid());
+  fcntl(life, F_SETSIG, SIGKILL);
+  fcntl(life, F_SETFL, O_ASYNC | O_NONBLOCK);
+  char byte;
+  if (read(life, &byte, 1) == 0) _exit(0);  // it closed before
+}
+
+void settle(const Announced& fds) {
+  // A program that the kernel starts must not hold the worker's connection.
+  for (const int fd : {fds.protocol, fds.inputs, fds.outputs, fds.life}) fcntl(fd, F_SETFD, FD_CLOEXEC);
+  die_with_parent(fds.life);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // what was printed before a crash must not be lost
+  unsetenv("ROPECHECK_WORKER");
+}
+
+json hello(const NativeLibrary& library, const rope_kernel& kernel, const GuardedMemory& memory) {
+  return {{"v", wire::version},
+          {"op", "hello"},
+          {"kind", "native"},
+          {"name", kernel.name},
+          {"description", kernel.description == nullptr ? "" : kernel.description},
+          {"kernels", library.names()},
+          {"views", true},
+          {"base", memory.base()},
+          {"slot", memory.slot_size()},
+          {"claims", claims_to_json(kernel.claims)}};
+}
+
+std::string text_of(const json& message) { return message.dump(-1, ' ', true, json::error_handler_t::replace) + "\n"; }
+
+std::string type_name(const std::exception& error) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(
+      abi::__cxa_demangle(typeid(error).name(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? text.get() : typeid(error).name();
+}
+
+std::string error_text(std::int64_t id, const std::string& type, const char* message) {
+  return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
+}
+
+std::string run(const rope_kernel& kernel, const rope_call& prepared, std::int64_t id) {
+  rope_call call = prepared;  // a kernel that casts const away spoils its own copy only
+  using Clock = std::chrono::steady_clock;
+  set_current_call(id);
+  std::string reply;
+  try {
+    const Clock::time_point start = Clock::now();
+    const std::int32_t status = kernel.apply(&call);
+    const std::chrono::nanoseconds time = Clock::now() - start;
+    reply = fmt::format("{{\"id\":{},\"ok\":true,\"status\":{},\"ns\":{}}}\n", id, status, time.count());
+  } catch (const std::exception& error) {
+    reply = error_text(id, type_name(error), error.what());
+  } catch (...) {
+    reply = error_text(id, "an exception that is no std::exception", "");
+  }
+  set_current_call(-1);
+  return reply;
+}
+
+// Until "bye" or the end of the parent.
+void serve(Connection& connection, const rope_kernel& kernel, GuardedMemory& memory, const Announced& fds) {
+  NativeCall prepared;
+  std::int64_t plan = -1;
+  while (const std::optional<std::string> line = connection.receive()) {
+    const json message = json::parse(*line);
+    if (message.at("op") == "bye") return;
+    if (message.contains("t")) {
+      plan = -1;
+      build_call(message, memory, fds.inputs, fds.outputs, prepared);
+      plan = message.at("plan").get<std::int64_t>();
+    } else if (message.at("plan") != plan) {
+      throw std::runtime_error("a call repeats a plan that is not the last one");
+    }
+    connection.send(run(kernel, prepared.call, message.at("id").get<std::int64_t>()));
+  }
+}
+
+}  // namespace
+}  // namespace worker
+
+int worker_main() {
+  using namespace worker;
+  const std::optional<Announced> fds = announced();
+  const char* library_path = std::getenv("ROPECHECK_LIBRARY");
+  const char* kernel_name = std::getenv("ROPECHECK_KERNEL");  // absent: only the names are asked for
+  if (!fds || library_path == nullptr) {
+    std::fputs("a worker is started by ropecheck, not by hand\n", stderr);
+    return 2;
+  }
+  Connection connection(fds->protocol);
+  try {
+    if (fds->version != wire::version) {
+      throw std::runtime_error(fmt::format("this host speaks version {} of the worker protocol, ropecheck version {}",
+                                           wire::version, fds->version));
+    }
+    settle(*fds);
+    install_fault_handler(fds->protocol);
+    note_loaded_modules();
+    GuardedMemory memory;
+    const NativeLibrary library(library_path);
+    note_loaded_modules();
+    if (kernel_name == nullptr) {
+      connection.send(text_of({{"v", wire::version}, {"op", "kernels"}, {"kernels", library.names()}}));
+      _exit(0);
+    }
+    const rope_kernel& kernel = library.kernel(kernel_name);
+    connection.send(text_of(hello(library, kernel, memory)));
+    serve(connection, kernel, memory, *fds);
+    // Without destructors: those of the kernel's library are nobody's business here, and may hang.
+    _exit(0);
+  } catch (const std::exception& error) {
+    connection.send(text_of({{"v", wire::version}, {"op", "refused"}, {"msg", error.what()}}));
+    _exit(1);
+  }
+}
+
+}  // namespace rope

@@ -1,0 +1,28 @@
+// A shared library of kernels (rope_kernel.h), loaded into this process and checked. Only a worker does that.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "impls/rope_kernel.h"
+
+namespace rope::worker {
+
+class NativeLibrary {
+ public:
+  // Every throw of this class is a std::runtime_error that names the library and says what to do.
+  explicit NativeLibrary(std::string path);
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  // An empty name takes the only kernel. Checks ABI, struct_size and apply.
+  const rope_kernel& kernel(std::string_view name) const;
+
+ private:
+  std::string path_;
+  std::vector<const rope_kernel*> kernels_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace rope::worker

@@ -1,0 +1,53 @@
+#include "tools/worker/shared_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace rope::worker {
+namespace {
+
+[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+
+}  // namespace
+
+SharedMemory::SharedMemory(const char* name) : memory_(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+  if (!memory_) fail("memfd_create");
+  // A worker that shrank the file would make the suite die of SIGBUS.
+  if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing a memfd");
+  reserve(1 << 16);
+}
+
+SharedMemory::~SharedMemory() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+void SharedMemory::reserve(std::size_t bytes) {
+  if (bytes <= size_) return;
+  std::size_t size = size_ == 0 ? bytes : size_;
+  while (size < bytes) size *= 2;
+  if (ftruncate(memory_.get(), static_cast<off_t>(size)) != 0) fail("growing shared memory");
+  void* mapped = data_ == nullptr
+                     ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_.get(), 0)
+                     : mremap(data_, size_, size, MREMAP_MAYMOVE);
+  if (mapped == MAP_FAILED) fail("mapping shared memory");
+  data_ = static_cast<std::byte*>(mapped);
+  size_ = size;
+}
+
+FileDescriptor SharedMemory::open_writable() const {
+  FileDescriptor copy(fcntl(memory_.get(), F_DUPFD_CLOEXEC, 3));
+  if (!copy) fail("duplicating a memfd");
+  return copy;
+}
+
+FileDescriptor SharedMemory::open_read_only() const {
+  FileDescriptor copy(open(fmt::format("/proc/self/fd/{}", memory_.get()).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!copy) fail("opening a memfd read-only (is /proc mounted?)");
+  return copy;
+}
+
+}  // namespace rope::worker

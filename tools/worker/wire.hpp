@@ -1,0 +1,60 @@
+// How values of rope_kernel.h are written in the worker protocol (PROTOCOL.md): enumerators by name, masks as lists of
+// names, doubles in the shortest form that reads back as the same bits. Used by both sides.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace rope::wire {
+
+inline constexpr int version = 1;
+
+// Exit status of a worker whose connection was closed under it. Any other program may use the number too; the parent
+// reads it only together with the end of the connection.
+inline constexpr int lost_connection_status = 97;
+
+// Indexed by enumerator.
+using Names = std::span<const std::string_view>;
+extern const Names dtypes;      // rope_dtype
+extern const Names pairings;    // rope_pairing
+extern const Names directions;  // rope_direction
+extern const Names sources;     // rope_angle_source
+extern const Names scalings;    // rope_scaling_kind
+extern const Names features;    // rope_feature
+extern const Names devices;     // rope_device
+
+// The name in quotes; the number itself where the value has no name, so that nonsense reaches a kernel as it is.
+void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value);
+// Takes both forms. Throws std::invalid_argument that shows the value where it is neither.
+std::int32_t enumerator(const nlohmann::json& value, Names names);
+
+// A JSON number, or "inf", "-inf", "nan", which JSON has no numbers for.
+void append_double(fmt::memory_buffer& out, double value);
+double to_double(const nlohmann::json& value);
+
+// Bits without a name are left out.
+nlohmann::json names_of(std::uint32_t mask, Names names);
+std::uint32_t mask_of(const nlohmann::json& list, Names names);
+
+// "a, b, c". fmt::join does the same, but g++ 12 at -O3 warns in it of a write that cannot happen.
+template <class Values>
+std::string listed(const Values& values, std::string_view separator = ", ") {
+  fmt::memory_buffer text;
+  std::string_view before;
+  for (const auto& value : values) {
+    fmt::format_to(std::back_inserter(text), "{}{}", before, value);
+    before = separator;
+  }
+  return fmt::to_string(text);
+}
+
+// Text that JSON, terminals and XML can carry: bytes that are not printable ASCII, newline or tab become '?'. Keeps the
+// last `limit` bytes.
+std::string printable(std::string_view text, std::size_t limit);
+
+}  // namespace rope::wire

@@ -1,0 +1,25 @@
+// What can be chosen about a subject that lives in another process.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+
+namespace rope {
+
+// Against which inaccessible page a tensor lies. One run with each finds reads and writes beyond either end.
+enum class Placement {
+  at_end,   // the byte after the tensor is inaccessible, as far as the claimed alignment allows
+  at_start  // the byte before it is
+};
+
+struct WorkerOptions {
+  Placement placement = Placement::at_end;
+  // A call that takes longer is answered with timed_out and its process is killed. The first call of a process may
+  // compile; so may the loading of the library.
+  std::chrono::milliseconds first_call_deadline{60'000};
+  std::chrono::milliseconds deadline{10'000};
+  // The program that loads the library. Empty: ropecheck_host in the folder of the running program.
+  std::filesystem::path host;
+};
+
+}  // namespace rope

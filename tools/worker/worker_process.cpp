@@ -1,0 +1,257 @@
+#include "tools/worker/worker_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "tools/worker/spin.hpp"
+#include "tools/worker/subject_error.hpp"
+#include "tools/worker/wire.hpp"
+
+namespace rope::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// High, so that a kernel that closes what it takes for its own files does no harm.
+enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, end_of_worker_fds };
+
+constexpr std::size_t kept_output = 4096;
+
+[[noreturn]] void fail(int error, const std::string& what) {
+  throw SubjectError(fmt::format("{}: {}", what, std::strerror(error)));
+}
+
+// Above the worker's numbers, so that moving one into place never overwrites another.
+FileDescriptor lifted(const FileDescriptor& fd) {
+  FileDescriptor high(fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(end_of_worker_fds)));
+  if (!high) fail(errno, "preparing a worker's files (it needs 210 of them; see `ulimit -n`)");
+  return high;
+}
+
+struct Pair {
+  FileDescriptor ours;
+  FileDescriptor theirs;
+};
+
+Pair connection_pair() {
+  int fds[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) fail(errno, "a connection to a worker");
+  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+}
+
+// `ours` is the end that reads, or that which writes.
+Pair pipe_pair(bool we_read) {
+  int fds[2];
+  if (pipe2(fds, O_CLOEXEC) != 0) fail(errno, "a pipe to a worker");
+  return {FileDescriptor(fds[we_read ? 0 : 1]), FileDescriptor(fds[we_read ? 1 : 0])};
+}
+
+class SpawnSetup {
+ public:
+  SpawnSetup() {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  SpawnSetup(const SpawnSetup&) = delete;
+  SpawnSetup& operator=(const SpawnSetup&) = delete;
+  ~SpawnSetup() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  void give(const FileDescriptor& fd, int number) {
+    if (const int error = posix_spawn_file_actions_adddup2(&actions, fd.get(), number)) fail(error, "a worker's files");
+  }
+
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+};
+
+std::vector<std::string> environment_with(const std::vector<std::string>& added) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with("ROPECHECK_")) result.emplace_back(*entry);
+  }
+  result.insert(result.end(), added.begin(), added.end());
+  result.push_back(fmt::format("ROPECHECK_WORKER=v={} protocol={} inputs={} outputs={} life={}", wire::version,
+                               int{protocol_fd}, int{inputs_fd}, int{outputs_fd}, int{life_fd}));
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& text : strings) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+// A crash is reported in words; a core file of each would only fill the disk. And where memory runs out, the system
+// should take the worker, not the suite.
+void settle(pid_t pid) {
+  const rlimit no_core{0, 0};
+  prlimit(pid, RLIMIT_CORE, &no_core, nullptr);
+  if (FILE* file = std::fopen(fmt::format("/proc/{}/oom_score_adj", pid).c_str(), "w")) {
+    std::fputs("1000", file);
+    std::fclose(file);
+  }
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs)
+    : spin_(spin_time()) {
+  Pair connection = connection_pair();
+  Pair output = pipe_pair(true);
+  Pair life = pipe_pair(false);
+  SpawnSetup setup;
+  const FileDescriptor their_connection = lifted(connection.theirs);
+  const FileDescriptor their_inputs = lifted(inputs.open_read_only());
+  const FileDescriptor their_outputs = lifted(outputs.open_writable());
+  const FileDescriptor their_life = lifted(life.theirs);
+  const FileDescriptor their_output = lifted(output.theirs);
+  posix_spawn_file_actions_addopen(&setup.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  setup.give(their_output, STDOUT_FILENO);
+  setup.give(their_output, STDERR_FILENO);
+  setup.give(their_connection, protocol_fd);
+  setup.give(their_inputs, inputs_fd);
+  setup.give(their_outputs, outputs_fd);
+  setup.give(their_life, life_fd);
+
+  std::vector<std::string> arguments = launch.arguments;
+  std::vector<std::string> environment = environment_with(launch.environment);
+  if (const int error = posix_spawnp(&pid_, arguments.at(0).c_str(), &setup.actions, &setup.attributes,
+                                     pointers(arguments).data(), pointers(environment).data())) {
+    pid_ = -1;
+    fail(error, fmt::format("the worker program {} cannot be started", arguments[0]));
+  }
+  process_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+  if (!process_) {
+    const int error = errno;
+    kill();
+    fail(error, "watching a worker (pidfd_open, Linux 5.3 or later)");
+  }
+  settle(pid_);
+  connection_ = std::move(connection.ours);
+  output_ = std::move(output.ours);
+  life_ = std::move(life.ours);
+  fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+}
+
+WorkerProcess::~WorkerProcess() { kill(); }
+
+void WorkerProcess::send(std::string_view line) {
+  std::string text(line);
+  text += '\n';
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t sent = ::send(connection_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0) return;
+    rest.remove_prefix(static_cast<std::size_t>(sent));
+  }
+}
+
+bool WorkerProcess::receive() {
+  char bytes[1 << 14];
+  const ssize_t received = recv(connection_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (received > 0) lines_.append({bytes, static_cast<std::size_t>(received)});
+  // ECONNRESET: it ended with unread words of ours.
+  if (received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR)) connected_ = false;
+  return received > 0;
+}
+
+void WorkerProcess::drain_output() {
+  char bytes[1 << 16];
+  ssize_t count = 0;
+  while ((count = read(output_.get(), bytes, sizeof bytes)) > 0) {
+    printed_.append(bytes, static_cast<std::size_t>(count));
+    if (printed_.size() > 2 * kept_output) printed_.erase(0, printed_.size() - kept_output);
+  }
+  if (count == 0) output_.reset();
+}
+
+std::string WorkerProcess::output() {
+  if (output_) drain_output();
+  return wire::printable(printed_, kept_output);
+}
+
+void WorkerProcess::forget_output() {
+  if (output_) drain_output();
+  printed_.clear();
+}
+
+WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
+  const Clock::time_point end = Clock::now() + deadline;
+  std::chrono::nanoseconds spin = std::min<std::chrono::nanoseconds>(spin_, deadline);
+  for (;;) {
+    if (auto line = lines_.take()) return {Event::line, std::move(*line)};
+    if (lines_.overflown()) return {Event::line, "(more than 1 MiB without a newline)"};
+    if (connected_ && spin.count() > 0) {
+      spin_until(spin, [&] { return receive() || !connected_; });
+      spin = {};
+      continue;
+    }
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return {Event::deadline, ""};
+    pollfd watched[] = {
+        {connected_ ? connection_.get() : -1, POLLIN, 0}, {output_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
+    const auto wait = std::min<std::int64_t>(left.count(), 1'000'000);
+    if (poll(watched, std::size(watched), static_cast<int>(wait)) < 0 && errno != EINTR) {
+      return {Event::deadline, ""};
+    }
+    if (watched[1].revents != 0) drain_output();
+    if (watched[0].revents != 0) receive();
+    if (watched[2].revents != 0) {
+      // What it said last is still on its way to us.
+      while (connected_ && receive()) {
+      }
+      if (auto line = lines_.take()) return {Event::line, std::move(*line)};
+      kill();
+      return {Event::died, ""};
+    }
+  }
+}
+
+void WorkerProcess::limit_memory() {
+  const auto page = static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  const rlim_t half = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) * page / 2;
+  const rlimit limit{std::max<rlim_t>(rlim_t{4} << 30, half), RLIM_INFINITY};
+  unsigned long data = 0;
+  if (FILE* file = std::fopen(fmt::format("/proc/{}/statm", pid_).c_str(), "r")) {
+    if (std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &data) != 1) data = 0;
+    std::fclose(file);
+  }
+  // A sanitizer has taken more than that as its shadow already.
+  if (data * page < limit.rlim_cur / 2) prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
+}
+
+void WorkerProcess::kill() {
+  if (pid_ <= 0) return;
+  // Before it is waited for: until then nobody else can have its number.
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+}  // namespace rope::worker

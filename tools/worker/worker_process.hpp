@@ -1,0 +1,78 @@
+// One worker process: started with its connection and the shared memories, spoken to line by line, watched, and ended
+// without leaving anything behind. Knows nothing of calls.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/worker/file_descriptor.hpp"
+#include "tools/worker/line_buffer.hpp"
+#include "tools/worker/shared_memory.hpp"
+
+namespace rope::worker {
+
+struct Launch {
+  std::vector<std::string> arguments;    // the program first; looked up in PATH where it has no slash
+  std::vector<std::string> environment;  // "NAME=value", added to that of this process without its ROPECHECK_ variables
+};
+
+class WorkerProcess {
+ public:
+  enum class Event {
+    line,     // text holds it
+    died,     // wait_status() says how
+    deadline  // it lives
+  };
+  struct Heard {
+    Event event;
+    std::string text;
+  };
+
+  // Throws SubjectError where the program cannot be started.
+  WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs);
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  ~WorkerProcess();  // kills whatever is left of it
+
+  // A line without its newline. Where the process is gone the next hear() says so.
+  void send(std::string_view line);
+
+  // Waits, and meanwhile takes in what the process prints. After `died` call nothing but output() and wait_status().
+  Heard hear(std::chrono::milliseconds deadline);
+
+  // What it has printed to stdout and stderr since forget_output(): the last few KiB, printable.
+  std::string output();
+  void forget_output();
+
+  // Bytes of private memory that it may take. A limit that cannot be set is none.
+  void limit_memory();
+
+  // Kills it and all that it started, and waits for it. Not an error where it has ended.
+  void kill();
+
+  bool alive() const { return pid_ > 0; }
+  bool connected() const { return connected_; }
+  int wait_status() const { return wait_status_; }
+
+ private:
+  bool receive();  // whether anything new came from the connection
+  void drain_output();
+
+  pid_t pid_ = -1;
+  FileDescriptor process_;  // a pidfd: a forked child may hold the connection open beyond the end of the worker
+  FileDescriptor connection_;
+  FileDescriptor output_;
+  FileDescriptor life_;  // its closing kills the worker, see native_host.cpp
+  bool connected_ = true;
+  int wait_status_ = 0;
+  std::chrono::nanoseconds spin_;
+  LineBuffer lines_;
+  std::string printed_;
+};
+
+}  // namespace rope::worker
