@@ -31,40 +31,29 @@ constexpr std::array<Format, 6> formats{{
 
 const Format& format(DType dtype) { return formats.at(static_cast<std::size_t>(dtype)); }
 
-// Rounds to a 16-bit IEEE-like format with the given number of fraction bits and exponent bias.
-std::uint16_t round_to_16_bits(double value, int fraction_bits, int bias) {
+// IEEE-like 16-bit formats, as fraction bits and exponent bias. Integer arithmetic on the bits: these are called for every
+// element that is judged.
+template <int fraction_bits, int bias>
+std::uint16_t round_to_16_bits(double value) {
+  constexpr std::uint64_t infinity = ((1u << (15 - fraction_bits)) - 1u) << fraction_bits;
+  constexpr int dropped = 52 - fraction_bits;
   const auto bits = std::bit_cast<std::uint64_t>(value);
-  const auto sign = static_cast<std::uint16_t>((bits >> 63) << 15);
-  const int exponent_mask = (1 << (15 - fraction_bits)) - 1;
-  const auto infinity = static_cast<std::uint16_t>(exponent_mask << fraction_bits);
-  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | (1 << (fraction_bits - 1)));
-  const double magnitude = std::fabs(value);
-  if (magnitude == 0) return sign;
-  // The spacing of the target format at this magnitude; ldexp and nearbyint are exact here, so there is one rounding.
-  const int exponent = std::max(std::ilogb(magnitude), 1 - bias);
-  const double units = std::nearbyint(std::ldexp(magnitude, fraction_bits - exponent));
-  if (std::isinf(magnitude) || units >= std::ldexp(1.0, exponent_mask - bias + fraction_bits - exponent)) {
-    return static_cast<std::uint16_t>(sign | infinity);
-  }
-  // Counting units from zero: a carry into the next binade, or from subnormal to normal, comes out right by itself.
-  const auto count = static_cast<std::uint32_t>(units);
-  const auto biased = static_cast<std::uint32_t>(exponent + bias - 1) << fraction_bits;
-  return static_cast<std::uint16_t>(sign | (biased + count));
-}
-
-double from_16_bits(std::uint16_t bits, int fraction_bits, int bias) {
-  const int exponent_mask = (1 << (15 - fraction_bits)) - 1;
-  const int exponent = (bits >> fraction_bits) & exponent_mask;
-  const int fraction = bits & ((1 << fraction_bits) - 1);
-  double magnitude = 0;
-  if (exponent == exponent_mask) {
-    magnitude = fraction != 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-  } else if (exponent == 0) {
-    magnitude = std::ldexp(fraction, 1 - bias - fraction_bits);
+  const std::uint64_t sign = (bits >> 63) << 15;
+  const std::uint64_t magnitude = bits & ~(std::uint64_t{1} << 63);
+  if (std::isnan(value)) return static_cast<std::uint16_t>(sign | infinity | (1u << (fraction_bits - 1)));
+  constexpr std::uint64_t smallest_normal = std::uint64_t{1024 - bias} << 52;
+  std::uint64_t rounded = 0;
+  if (magnitude < smallest_normal) {
+    // Counting units of the smallest subnormal: adding 2^52 leaves no bit below one, so the sum rounds to nearest even.
+    const double units = std::fabs(value) * (fraction_bits == 10 ? 0x1p24 : 0x1p133);
+    rounded = static_cast<std::uint64_t>((units + 0x1p52) - 0x1p52);
   } else {
-    magnitude = std::ldexp(fraction + (1 << fraction_bits), exponent - bias - fraction_bits);
+    // A carry out of the fraction raises the exponent, which is what rounding up to the next binade means.
+    const std::uint64_t even = (magnitude >> dropped) & 1;
+    rounded = (magnitude + ((std::uint64_t{1} << (dropped - 1)) - 1) + even) >> dropped;
+    rounded -= std::uint64_t{1023 - bias} << fraction_bits;
   }
-  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+  return static_cast<std::uint16_t>(sign | std::min(rounded, infinity));
 }
 
 template <class T>
@@ -99,10 +88,17 @@ double smallest_subnormal(DType dtype) {
   return std::ldexp(1.0, format(dtype).min_exponent - format(dtype).precision + 1);
 }
 
-double half_to_double(std::uint16_t bits) { return from_16_bits(bits, 10, 15); }
-double bfloat16_to_double(std::uint16_t bits) { return from_16_bits(bits, 7, 127); }
-std::uint16_t double_to_half(double value) { return round_to_16_bits(value, 10, 15); }
-std::uint16_t double_to_bfloat16(double value) { return round_to_16_bits(value, 7, 127); }
+double half_to_double(std::uint16_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
+  const std::uint32_t magnitude = bits & 0x7FFFu;
+  if (magnitude >= 0x7C00u) return std::bit_cast<float>(sign | 0x7F800000u | (magnitude & 0x3FFu) << 13);
+  // The exponent's bias is 112 less than that of a float; multiplying sets it right, for subnormals too.
+  return static_cast<double>(std::bit_cast<float>(sign | magnitude << 13)) * 0x1p112;
+}
+
+double bfloat16_to_double(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+std::uint16_t double_to_half(double value) { return round_to_16_bits<10, 15>(value); }
+std::uint16_t double_to_bfloat16(double value) { return round_to_16_bits<7, 127>(value); }
 
 double load(DType dtype, const void* address) {
   std::uint16_t bits = 0;

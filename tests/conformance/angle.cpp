@@ -24,6 +24,7 @@ bool within_table(const Case& c) { return c.source != AngleSource::tables || lar
 
 void theta_cases(CaseList& list) {
   for (int dim : {64, 128, 96}) {
+    if (list.level() == Level::quick && dim != 128) continue;
     for (double base : {10000.0, 500000.0, 1000000.0}) {
       if (list.level() == Level::quick && base == 1000000.0) continue;
       list.for_each_way(dim, [&](Case c) {
@@ -42,6 +43,7 @@ constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534,
 void limit_cases(CaseList& list) {
   for (std::int64_t start : integer_limits) {
     list.for_each_way(64, [&](Case c) {
+      if (list.level() == Level::quick && c.full_tables) return;
       c.seq = 5;
       if (Case p = probe(c, start); within_table(p)) list.add(p);
       c.form = PositionForm::shared;
@@ -119,10 +121,14 @@ void scaling_cases(CaseList& list) {
   constexpr std::int64_t length = 1024;
   for (int dim : {64, 128}) {
     list.for_each_way(dim, [&](Case c) {
-      // Given tables and frequencies hold the rule's result; it is the kernel's own only where angles are computed.
-      if (c.source != AngleSource::computed && c.dtype != DType::f32) return;
-      if (c.source == AngleSource::tables && c.given != DType::f32) return;
+      // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already, and
+      // what is left to see is lambda.
+      const bool computed = c.source == AngleSource::computed;
+      if (!computed && (c.dtype != DType::f32 || c.given != DType::f32)) return;
+      if (list.level() == Level::quick && (dim != 64 || c.out_dtype != c.dtype)) return;
       for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
+        const bool scales = std::holds_alternative<scaling::Yarn>(rule) || std::holds_alternative<scaling::LongRope>(rule);
+        if (!computed && !scales) continue;
         c.spec.scaling = rule;
         c.spec.attention_factor.reset();
         if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
@@ -178,6 +184,7 @@ std::vector<AxisLayout> axis_layouts(int pairs) {
 
 void axis_cases(CaseList& list) {
   for (int dim : {64, 128}) {
+    if (list.level() == Level::quick && dim != 64) continue;
     list.for_each_way(dim, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_AXES)) return;
       for (int rotary : {c.spec.head_dim, c.spec.head_dim / 4 * 2}) {

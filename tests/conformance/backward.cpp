@@ -77,8 +77,12 @@ void transpose_cases(CaseList& list) {
 Finding transpose(const Case& c, Examiner& examiner) {
   Case forward = c;
   forward.direction = Direction::forward;
-  forward.seed = c.seed + 1;
-  const Trial fx = examiner.run(forward);
+  // Other features, the same positions: those follow the seed too.
+  Case other = forward;
+  other.seed = c.seed + 1;
+  Call call = examiner.build(forward);
+  call.q = examiner.build(other).q;
+  const Trial fx = examiner.run(std::move(call));
   if (!fx.ok()) return fx.problem;
   const Trial bg = examiner.run(c);
   if (!bg.ok()) return bg.problem;

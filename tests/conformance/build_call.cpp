@@ -1,5 +1,7 @@
 #include "tests/conformance/build_call.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 
@@ -96,12 +98,11 @@ Tensor position_tensor(const Case& c) {
   return tensor;
 }
 
-void give_tables(const Case& c, Call& call, Oracles& oracles) {
+Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
   const int half = c.spec.rotary_dim / 2;
-  const std::int64_t rows = largest_position(c) + 1;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
-  call.cos = Tensor::contiguous(c.given, {rows, width});
-  call.sin = Tensor::contiguous(c.given, {rows, width});
+  Tensor cos_table = Tensor::contiguous(c.given, {rows, width});
+  Tensor sin_table = Tensor::contiguous(c.given, {rows, width});
   Oracle& oracle = oracles.of(c.spec, sequence_length(c));
   const auto pairs = static_cast<std::size_t>(half);
   const auto count = static_cast<std::size_t>(rows + 1) * pairs;
@@ -121,10 +122,20 @@ void give_tables(const Case& c, Call& call, Oracles& oracles) {
       const std::int64_t row = m + (second && c.unequal_halves ? 1 : 0);
       const auto from = static_cast<std::size_t>(row) * pairs + static_cast<std::size_t>(pair);
       const auto to = static_cast<std::size_t>(m * width + j) * size;
-      store(c.given, call.cos->bytes.data() + to, cosine[from]);
-      store(c.given, call.sin->bytes.data() + to, sine[from]);
+      store(c.given, cos_table.bytes.data() + to, cosine[from]);
+      store(c.given, sin_table.bytes.data() + to, sine[from]);
     }
   }
+  return {std::move(cos_table), std::move(sin_table)};
+}
+
+void give_tables(const Case& c, Call& call, Oracles& oracles) {
+  const std::int64_t rows = largest_position(c) + 1;
+  const std::string key = fmt::format("{} {} {} {} {} {}", to_json(c.spec), sequence_length(c), rows, name(c.given),
+                                      c.full_tables, c.unequal_halves);
+  const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, rows, oracles); });
+  call.cos = tables.first;
+  call.sin = tables.second;
 }
 
 void give_frequencies(const Case& c, Call& call, Oracles& oracles) {

@@ -37,6 +37,12 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   c.batch = 2;
   c.seq = 3;
   c.seed = selection_.seed;
+  // Quick keeps the kinds that kernels meet: tables in f32 or in the type of x, frequencies in the working type.
+  const auto skipped = [&](const Case& candidate, DType given) {
+    if (level() != Level::quick) return given != DType::f32 && given != DType::f64 && given != candidate.dtype;
+    return given != (candidate.source == AngleSource::tables ? candidate.dtype : DType::f32) &&
+           !(given == DType::f32 && candidate.dtype != DType::f64);
+  };
   const auto propose = [&](const Case& candidate) {
     if (selected(candidate) && uncovered(candidate, claims_).empty()) change(candidate);
   };
@@ -53,11 +59,13 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
         propose(c);
         c.source = AngleSource::frequencies;
         for (DType given : {DType::f32, DType::f64}) {
+          if (skipped(c, given)) continue;
           c.given = given;
           propose(c);
         }
         c.source = AngleSource::tables;
         for (DType given : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
+          if (skipped(c, given)) continue;
           c.given = given;
           for (bool full : {false, true}) {
             c.full_tables = full;

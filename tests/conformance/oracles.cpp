@@ -9,7 +9,21 @@ namespace {
 
 constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs with all its levels takes about 1.5 MB
 
+constexpr std::size_t most_table_bytes = std::size_t{256} << 20;
+
 }  // namespace
+
+const Oracles::Tables& Oracles::tables(const std::string& key, const std::function<Tables()>& make) {
+  const auto found = tables_.find(key);
+  if (found != tables_.end()) return found->second;
+  Tables made = make();
+  if (table_bytes_ > most_table_bytes) {
+    tables_.clear();
+    table_bytes_ = 0;
+  }
+  table_bytes_ += 2 * made.first.bytes.size();
+  return tables_.emplace(key, std::move(made)).first->second;
+}
 
 Oracle& Oracles::keep(const std::string& key, const std::function<RotationPlan()>& make) {
   const auto found = kept_.find(key);

@@ -20,9 +20,15 @@ class Oracles {
   // The plan with the frequencies that a call hands over, taken as exact. Pairs, axes and lambda are those of the call.
   Oracle& of_given_frequencies(const Call& call, int head_dim);
 
+  // The tables that a case hands over, cos and sin, one row for each position up to the largest.
+  using Tables = std::pair<Tensor, Tensor>;
+  const Tables& tables(const std::string& key, const std::function<Tables()>& make);
+
  private:
   Oracle& keep(const std::string& key, const std::function<RotationPlan()>& make);
   std::map<std::string, std::unique_ptr<Oracle>> kept_;
+  std::map<std::string, Tables> tables_;
+  std::size_t table_bytes_ = 0;
 };
 
 }  // namespace rope

@@ -27,6 +27,7 @@ void shrink_dims(const Case& c, std::vector<Case>& out) {
 
 std::vector<Case> simpler(const Case& c) {
   std::vector<Case> out;
+  if (!c.golden.empty()) return out;  // its arrays are what they are
   const auto propose = [&](auto&& change) {
     Case smaller = c;
     change(smaller);
@@ -41,7 +42,6 @@ std::vector<Case> simpler(const Case& c) {
   propose([](Case& s) { s.spec.rotary_dim = s.spec.axes.sections.empty() ? s.spec.head_dim : s.spec.rotary_dim; });
   propose([](Case& s) { s.layout = Layout::contiguous; });
   propose([](Case& s) { s.in_place = false; });
-  propose([](Case& s) { s.direction = Direction::forward; });
   propose([](Case& s) { s.key_heads = 0; });
   propose([](Case& s) { s.batch = std::min(s.batch, 1); });
   propose([](Case& s) { s.seq = std::min(s.seq, 1); });
