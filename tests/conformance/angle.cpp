@@ -137,6 +137,11 @@ void scaling_cases(CaseList& list) {
           p.start = tokens - p.seq;  // the last token is the last of the sequence
           p.sequence_length = tokens;
           if (within_table(p)) list.add(p);
+          // Decoding takes another path in many kernels, and it has to follow the same rule.
+          Case decode = p;
+          decode.seq = 1;
+          decode.start = tokens - 1;
+          if (within_table(decode) && tokens == 2 * length) list.add(decode);
           if (list.claims().has(ROPE_FEATURE_OFFSET)) continue;
           p.start = 0;
           list.add(p);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -12,13 +13,13 @@ namespace rope {
 namespace {
 
 // Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types are
-// not aligned by luck.
-Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout) {
+// not aligned by luck, and q and k differ in them.
+Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key) {
   Tensor tensor = Tensor::contiguous(dtype, shape);
   if (layout == Layout::contiguous) return tensor;
   const std::int64_t dim = shape[3];
   if (layout == Layout::strided) {
-    const std::int64_t head = dim + 5;
+    const std::int64_t head = dim + (key ? 9 : 5);
     const std::int64_t seq = shape[2] * head + 7;
     tensor.strides = {shape[1] * seq + 11, seq, head, 1};
     tensor.origin = 3;
@@ -44,8 +45,8 @@ double input_value(InputKind kind, double drawn, bool of_lonely_pair, bool first
   return 0;
 }
 
-Tensor input_tensor(const Case& c, int heads, std::uint64_t seed) {
-  Tensor tensor = laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout);
+Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
+  Tensor tensor = laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
   const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
@@ -66,8 +67,8 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed) {
   return tensor;
 }
 
-Tensor output_tensor(const Case& c, int heads) {
-  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout);
+Tensor output_tensor(const Case& c, int heads, bool key) {
+  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key);
   fill_with_poison(tensor);
   return tensor;
 }
@@ -101,8 +102,12 @@ Tensor position_tensor(const Case& c) {
 Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
-  Tensor cos_table = Tensor::contiguous(c.given, {rows, width});
-  Tensor sin_table = Tensor::contiguous(c.given, {rows, width});
+  // Strided tensors come with tables whose rows are padded too.
+  const std::int64_t stride = c.layout == Layout::strided ? width + 3 : width;
+  Tensor cos_table = Tensor::contiguous(c.given, {rows, stride});
+  cos_table.shape[1] = width;
+  std::fill(cos_table.bytes.begin(), cos_table.bytes.end(), canary);
+  Tensor sin_table = cos_table;
   Oracle& oracle = oracles.of(c.spec, sequence_length(c));
   const auto pairs = static_cast<std::size_t>(half);
   const auto count = static_cast<std::size_t>(rows + 1) * pairs;
@@ -121,7 +126,7 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
       // Unequal halves: the second feature of each pair gets the next position's angle.
       const std::int64_t row = m + (second && c.unequal_halves ? 1 : 0);
       const auto from = static_cast<std::size_t>(row) * pairs + static_cast<std::size_t>(pair);
-      const auto to = static_cast<std::size_t>(m * width + j) * size;
+      const auto to = static_cast<std::size_t>(m * stride + j) * size;
       store(c.given, cos_table.bytes.data() + to, cosine[from]);
       store(c.given, sin_table.bytes.data() + to, sine[from]);
     }
@@ -131,8 +136,8 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
 
 void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const std::int64_t rows = largest_position(c) + 1;
-  const std::string key = fmt::format("{} {} {} {} {} {}", to_json(c.spec), sequence_length(c), rows, name(c.given),
-                                      c.full_tables, c.unequal_halves);
+  const std::string key = fmt::format("{} {} {} {} {} {} {}", to_json(c.spec), sequence_length(c), rows, name(c.given),
+                                      c.full_tables, c.unequal_halves, c.layout == Layout::strided);
   const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, rows, oracles); });
   call.cos = tables.first;
   call.sin = tables.second;
@@ -168,12 +173,12 @@ void fill_with_poison(Tensor& tensor) {
 
 Call build_call(const Case& c, Oracles& oracles) {
   Call call;
-  call.q = input_tensor(c, c.heads, c.seed);
-  if (c.key_heads > 0) call.k = input_tensor(c, c.key_heads, c.seed + 0x9E3779B9u);
+  call.q = input_tensor(c, c.heads, c.seed, false);
+  if (c.key_heads > 0) call.k = input_tensor(c, c.key_heads, c.seed + 0x9E3779B9u, true);
   call.in_place = c.in_place;
   if (!c.in_place) {
-    call.q_out = output_tensor(c, c.heads);
-    if (call.k) call.k_out = output_tensor(c, c.key_heads);
+    call.q_out = output_tensor(c, c.heads, false);
+    if (call.k) call.k_out = output_tensor(c, c.key_heads, true);
   }
   call.axes = c.spec.axes.count();
   if (c.form == PositionForm::offset) {
