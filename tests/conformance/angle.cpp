@@ -58,7 +58,7 @@ void limit_cases(CaseList& list) {
 void long_cases(CaseList& list) {
   const std::int64_t most = list.claims().capabilities.max_position;
   std::vector<std::int64_t> starts;
-  for (int power = 12; power <= 24; power += 2) starts.push_back(std::int64_t{1} << power);
+  for (int power = 10; power <= 24; power += 2) starts.push_back(std::int64_t{1} << power);
   starts.push_back((std::int64_t{1} << 20) + 12345);
   // The largest claimed position, as far as the exact tables reach quickly.
   starts.push_back(std::min(most, std::int64_t{1} << 31) - 4);
@@ -131,6 +131,7 @@ void scaling_cases(CaseList& list) {
         if (!computed && !scales) continue;
         c.spec.scaling = rule;
         c.spec.attention_factor.reset();
+        // A kernel that knows no attention factor is still judged on the rule's frequencies.
         if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
         for (std::int64_t tokens : {length / 2, length - 1, length, length + 1, 2 * length, 4 * length - 5}) {
           Case p = probe(c, 0);

@@ -77,7 +77,8 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   }
 }
 
-void CaseList::add_random(int count, const std::function<void(Case&)>& change) {
+void CaseList::add_random(int count, const std::function<void(Case&)>& change,
+                          const std::function<bool(const Case&)>& wanted) {
   if (level() == Level::quick) count = std::max(count / 10, 3);
   if (level() == Level::exhaustive) count *= 10;
   // A stream of its own for each requirement, so that adding one does not move the cases of another.
@@ -91,7 +92,7 @@ void CaseList::add_random(int count, const std::function<void(Case&)>& change) {
       change(candidate);
     });
     if (!c) return;
-    add(*c);
+    if (!wanted || wanted(*c)) add(*c);
   }
 }
 

@@ -44,8 +44,9 @@ class CaseList {
   void for_each_way(int head_dim, const std::function<void(Case)>& change);
 
   // `count` (at level full; a tenth at quick, ten times at exhaustive) random cases over all that a case can hold, each
-  // made what the requirement needs by `change`.
-  void add_random(int count, const std::function<void(Case&)>& change);
+  // made what the requirement needs by `change`, and kept where `wanted`.
+  void add_random(int count, const std::function<void(Case&)>& change,
+                  const std::function<bool(const Case&)>& wanted = {});
 
   std::vector<Case> take() { return std::move(cases_); }
 

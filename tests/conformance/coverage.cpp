@@ -34,6 +34,12 @@ std::string uncovered_types(const Case& c, const rope_capabilities& claims) {
   return "";
 }
 
+double lambda_of(const Case& c) {
+  if (c.spec.attention_factor) return *c.spec.attention_factor;
+  const scaling::Setting setting{c.spec.head_dim, c.spec.rotary_dim, c.spec.base, sequence_length(c)};
+  return attention_factor<double>(c.spec.scaling, setting);
+}
+
 std::string uncovered_features(const Case& c, const Claims& claims) {
   const struct {
     bool needed;
@@ -50,6 +56,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {c.key_heads > 0 && c.key_heads != c.heads, ROPE_FEATURE_GROUPED_HEADS, "k with another number of heads"},
       {c.direction == Direction::backward, ROPE_FEATURE_BACKWARD, "backward"},
       {c.spec.axes.count() > 1, ROPE_FEATURE_AXES, "several position axes"},
+      {lambda_of(c) != 1, ROPE_FEATURE_ATTENTION_FACTOR, "an attention factor"},
       {c.unequal_halves, ROPE_FEATURE_UNEQUAL_HALVES, "tables with unequal halves"},
   };
   for (const auto& row : table) {

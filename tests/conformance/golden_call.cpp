@@ -50,6 +50,21 @@ Tensor as_stored(const Manifest& manifest, const GoldenCase& golden, const Golde
 }
 
 
+// Of a full-width table, the column of each pair's first feature.
+Tensor one_column_a_pair(const Tensor& full, const RopeSpec& spec) {
+  const std::int64_t pairs = spec.rotary_dim / 2;
+  Tensor half = Tensor::contiguous(full.dtype, {full.shape[0], pairs});
+  const auto size = static_cast<std::int64_t>(size_of(full.dtype));
+  for (std::int64_t row = 0; row < full.shape[0]; ++row) {
+    for (std::int64_t p = 0; p < pairs; ++p) {
+      const std::int64_t first = spec.pairing == Pairing::half_split ? p : 2 * p;
+      std::memcpy(half.data() + (row * pairs + p) * size, full.data() + (row * full.shape[1] + first) * size,
+                  static_cast<std::size_t>(size));
+    }
+  }
+  return half;
+}
+
 // The source gathers one table row a token; the contract has one a position. Tokens are numbered, and the number is the
 // position: which rows are used for which token stays the source's own.
 void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase& golden, Call& call) {
@@ -57,6 +72,10 @@ void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase
   const std::int64_t rows = cosine.shape[0] * cosine.shape[1];
   call.cos = as_stored(manifest, golden, cosine, {rows, cosine.shape[2]});
   call.sin = as_stored(manifest, golden, array_called(golden, "sin"), {rows, cosine.shape[2]});
+  if (!c.full_tables && cosine.shape[2] == c.spec.rotary_dim) {
+    call.cos = one_column_a_pair(*call.cos, c.spec);
+    call.sin = one_column_a_pair(*call.sin, c.spec);
+  }
   call.attention_factor = golden.tables_include_attention_factor ? 1 : golden.attention_factor;
   if (cosine.shape[0] == 1) return;  // one row of tables for every batch: offset 0
   call.positions = Tensor::contiguous(DType::i64, {1, c.batch, c.seq});

@@ -244,11 +244,14 @@ void partial_cases(CaseList& list) {
       }
     });
   }
-  list.add_random(60, [](Case& c) {
-    c.spec.axes = {};
-    c.spec.scaling = scaling::None{};
-    c.spec.rotary_dim = std::max(c.spec.head_dim / 4 * 2, 2);
-  });
+  list.add_random(
+      60,
+      [](Case& c) {
+        c.spec.axes = {};
+        c.spec.scaling = scaling::None{};
+        c.spec.rotary_dim = std::max(c.spec.head_dim / 4 * 2, 2);
+      },
+      [](const Case& c) { return c.spec.rotary_dim < c.spec.head_dim; });
 }
 
 // Pass-through features alone, with values that arithmetic would not keep: -0 and subnormals among them.
