@@ -31,14 +31,18 @@ Matrix softmax(const Matrix& scores) {
     if (row == end) continue;
     const double largest = *std::max_element(row, end);
     double sum = 0;
-    for (auto value = row; value != end; ++value) sum += *value = std::exp(*value - largest);
+    for (auto value = row; value != end; ++value) {
+      *value = std::exp(*value - largest);
+      sum += *value;
+    }
     for (auto value = row; value != end; ++value) *value /= sum;
   }
   return weights;
 }
 
 Matrix weighted_values(const Matrix& weights, const Matrix& value) {
-  if (weights.columns != value.rows) throw InputError("weighted_values: weights and value differ in the number of keys");
+  if (weights.columns != value.rows)
+    throw InputError("weighted_values: weights and value differ in the number of keys");
   Matrix result{weights.rows, value.columns, std::vector<double>(weights.rows * value.columns)};
   for (std::size_t i = 0; i < weights.rows; ++i) {
     for (std::size_t j = 0; j < weights.columns; ++j) {

@@ -31,8 +31,8 @@ constexpr std::array<Format, 6> formats{{
 
 const Format& format(DType dtype) { return formats.at(static_cast<std::size_t>(dtype)); }
 
-// IEEE-like 16-bit formats, as fraction bits and exponent bias. Integer arithmetic on the bits: these are called for every
-// element that is judged.
+// IEEE-like 16-bit formats, as fraction bits and exponent bias. Integer arithmetic on the bits: these are called for
+// every element that is judged.
 template <int fraction_bits, int bias>
 std::uint16_t round_to_16_bits(double value) {
   constexpr std::uint64_t infinity = ((1u << (15 - fraction_bits)) - 1u) << fraction_bits;

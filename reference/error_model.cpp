@@ -69,8 +69,7 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   const auto half_step = [](DType dtype) { return smallest_subnormal(dtype) / 2; };
   const DType store = u_in > u_out ? setting.input : setting.output;
   const double inside = 3 * half_step(working);
-  terms.tiny = {inside + half_step(setting.output), inside + half_step(setting.output),
-                inside + 3 * half_step(store)};
+  terms.tiny = {inside + half_step(setting.output), inside + half_step(setting.output), inside + 3 * half_step(store)};
   return terms;
 }
 

@@ -59,8 +59,8 @@ std::vector<double> recurrence_constants(const RopeSpec& spec, const std::vector
 
 // The bound's terms, one table for all dtypes and grades. `angle` still depends on the pair, through its constant C.
 struct BoundTerms {
-  double angle_unit = 0;           // u of the angle; the factor of |phi| is (C + 1) * angle_unit
-  double angle_exact_unit = 0;     // the same for grade A
+  double angle_unit = 0;                               // u of the angle; the factor of |phi| is (C + 1) * angle_unit
+  double angle_exact_unit = 0;                         // the same for grade A
   std::array<double, arithmetic_grades> arithmetic{};  // table, arithmetic and storage error, relative to lambda * r
   std::array<double, arithmetic_grades> tiny{};        // absolute, from underflow
 };

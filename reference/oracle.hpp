@@ -19,8 +19,8 @@ struct PairAngle {
   DoubleDouble cos_second, sin_second;
   double phi = 0;  // radians; 0 where the angle is not known because tables are given
 
-  // How long a unit pair can become in either output feature: 1 for a rotation. Tables may hold a factor, or halves that
-  // belong to different angles, whose backward pass mixes them.
+  // How long a unit pair can become in either output feature: 1 for a rotation. Tables may hold a factor, or halves
+  // that belong to different angles, whose backward pass mixes them.
   double gain(bool backward) const;
 };
 

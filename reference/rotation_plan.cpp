@@ -49,8 +49,8 @@ RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length) {
     const bool split = spec.pairing == Pairing::half_split;
     plan.pairs.push_back({split ? p : 2 * p, split ? p + half : 2 * p + 1, axis[i], std::move(theta[i])});
   }
-  plan.lambda = spec.attention_factor ? *spec.attention_factor
-                                      : attention_factor<Real>(spec.scaling, setting).to_double();
+  plan.lambda =
+      spec.attention_factor ? *spec.attention_factor : attention_factor<Real>(spec.scaling, setting).to_double();
   if (spec.xpos) plan.magnitude = magnitude_of_pairs(*spec.xpos, spec.rotary_dim);
   return plan;
 }

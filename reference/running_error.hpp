@@ -19,7 +19,7 @@ struct RunningError {
   RunningError() = default;
   // A parameter: exact if a float holds it, else rounded once on its way in.
   RunningError(double v) : value(v), error(static_cast<float>(v) == v ? 0 : std::fabs(v)) {}  // NOLINT
-  RunningError(std::integral auto v) : RunningError(static_cast<double>(v)) {}  // NOLINT
+  RunningError(std::integral auto v) : RunningError(static_cast<double>(v)) {}                // NOLINT
   RunningError(double v, double e) : value(v), error(e) {}
 
   friend RunningError operator+(RunningError a, RunningError b) {

@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 class ObjectReader {
  public:
   ObjectReader(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
-    if (!object.is_object()) throw InputError(fmt::format("{}: expected an object, found {}", path_, object.type_name()));
+    if (!object.is_object())
+      throw InputError(fmt::format("{}: expected an object, found {}", path_, object.type_name()));
   }
 
   const Json* find(const std::string& key) {
@@ -117,15 +118,16 @@ void read_words(ObjectReader& reader, const std::string& key, Enum& value) {
 
 template <class Rule>
 bool is_called(const Rule& rule, std::string_view text) {
-  return rule.kind == text || std::find(std::begin(rule.aliases), std::end(rule.aliases), text) != std::end(rule.aliases);
+  return rule.kind == text ||
+         std::find(std::begin(rule.aliases), std::end(rule.aliases), text) != std::end(rule.aliases);
 }
 
 // Makes the alternative of the variant whose kind or alias is `text`.
 template <std::size_t I = 0>
 Scaling rule_called(const std::string& text, const std::string& path, std::vector<std::string_view> known = {}) {
   if constexpr (I == std::variant_size_v<Scaling>) {
-    throw InputError(fmt::format("{}: scaling kind \"{}\" is not known; use one of {}", path, text,
-                                 fmt::join(known, ", ")));
+    throw InputError(
+        fmt::format("{}: scaling kind \"{}\" is not known; use one of {}", path, text, fmt::join(known, ", ")));
   } else {
     std::variant_alternative_t<I, Scaling> rule;
     if (is_called(rule, text)) return rule;

@@ -1,5 +1,5 @@
-// lucidrains' freqs_for="pixel": theta runs evenly from pi to pi * max_frequency/2; base is not used. Positions are then
-// coordinates in -1 .. 1, here integers.
+// lucidrains' freqs_for="pixel": theta runs evenly from pi to pi * max_frequency/2; base is not used. Positions are
+// then coordinates in -1 .. 1, here integers.
 #pragma once
 
 #include "reference/scaling/setting.hpp"

@@ -19,15 +19,16 @@
 
 namespace rope {
 
-using Scaling = std::variant<scaling::None, scaling::Linear, scaling::Ntk, scaling::Dynamic, scaling::Yarn,
-                             scaling::LongRope, scaling::Llama3, scaling::Proportional, scaling::Pixel,
-                             scaling::Constant>;
+using Scaling =
+    std::variant<scaling::None, scaling::Linear, scaling::Ntk, scaling::Dynamic, scaling::Yarn, scaling::LongRope,
+                 scaling::Llama3, scaling::Proportional, scaling::Pixel, scaling::Constant>;
 
 inline std::string_view kind_of(const Scaling& rule) {
   return std::visit([](const auto& r) { return r.kind; }, rule);
 }
 
-// theta of each pair, in the number type T: Real for the oracle, double for kernels. The text of a rule is written once.
+// theta of each pair, in the number type T: Real for the oracle, double for kernels. The text of a rule is written
+// once.
 template <class T>
 std::vector<T> frequencies(const Scaling& rule, const scaling::Setting& setting) {
   return std::visit([&](const auto& r) { return r.template theta<T>(setting); }, rule);

@@ -1,6 +1,6 @@
 // YaRN, Peng et al., arXiv 2309.00071, section 3.2: fast pairs keep theta, slow pairs get theta / factor, and a linear
-// ramp over the pair index joins them between the pairs that turn beta_fast and beta_slow times over the original length.
-// Implementations disagree on three points; each is a named mode here:
+// ramp over the pair index joins them between the pairs that turn beta_fast and beta_slow times over the original
+// length. Implementations disagree on three points; each is a named mode here:
 //   truncate       the ramp's ends are rounded outwards to whole pairs (Hugging Face's default) or not
 //   clamp          its upper end is at most rotary_dim - 1 (Hugging Face, the paper's code) or pairs - 1
 //   mscale, mscale_all_dim   lambda = f(mscale)/f(mscale_all_dim), f(m) = 0.1 m ln(factor) + 1 (DeepSeek), where both

@@ -121,13 +121,14 @@ void scaling_cases(CaseList& list) {
   constexpr std::int64_t length = 1024;
   for (int dim : {64, 128}) {
     list.for_each_way(dim, [&](Case c) {
-      // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already, and
-      // what is left to see is lambda.
+      // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already,
+      // and what is left to see is lambda.
       const bool computed = c.source == AngleSource::computed;
       if (!computed && (c.dtype != DType::f32 || c.given != DType::f32)) return;
       if (list.level() == Level::quick && (dim != 64 || c.out_dtype != c.dtype)) return;
       for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
-        const bool scales = std::holds_alternative<scaling::Yarn>(rule) || std::holds_alternative<scaling::LongRope>(rule);
+        const bool scales =
+            std::holds_alternative<scaling::Yarn>(rule) || std::holds_alternative<scaling::LongRope>(rule);
         if (!computed && !scales) continue;
         c.spec.scaling = rule;
         c.spec.attention_factor.reset();
@@ -219,8 +220,8 @@ constexpr Requirement requirements[] = {
      "parameters other than those tried", scaling_cases, accuracy},
     {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",
      "where the factor comes from: the call names it", factor_cases, accuracy},
-    {"ANG-06", "Where the halves of a full-width table differ, each feature MUST use its own column.", "BWD-07, PAIR-03",
-     "kernels that claim equal halves", halves_cases, accuracy},
+    {"ANG-06", "Where the halves of a full-width table differ, each feature MUST use its own column.",
+     "BWD-07, PAIR-03", "kernels that claim equal halves", halves_cases, accuracy},
     {"ANG-07", "Every pair MUST follow the position coordinate of its own axis.", "AXIS, PAIR-07",
      "kernels that claim one axis", axis_cases, accuracy},
 };

@@ -41,15 +41,13 @@ Finding round_trip(const Case& c, Examiner& examiner) {
   Expectation expected_back = examiner.expectation(c, back.call);
   const double square = expected_out.lambda() * expected_out.lambda();
   Finding finding;
-  for_each_row(out.q, [&](const RowIndex& row, const std::byte* x) {
+  for_each_row(out.q, [&](const RowIndex& row, const std::byte*) {
     const RelatedRow y = related_row(out, out.q, out.call.q_result(), row, expected_out);
     const RelatedRow z = related_row(back, back.q, back.call.q_result(), row, expected_back);
     for (std::size_t p = 0; p < expected_out.pairs(); ++p) {
-      const double bound =
-          std::fabs(expected_out.lambda()) * std::numbers::sqrt2 * y.pair_bound[p] + z.pair_bound[p];
+      const double bound = std::fabs(expected_out.lambda()) * std::numbers::sqrt2 * y.pair_bound[p] + z.pair_bound[p];
       for (int feature : {expected_out.first(p), expected_out.second(p)}) {
-        const double before =
-            load(out.q.dtype, x + feature * out.q.strides[3] * static_cast<std::int64_t>(size_of(out.q.dtype)));
+        const double before = value_at(out.q, row, feature);
         relate(finding, "q", row, feature, p, square * before, z.value[static_cast<std::size_t>(feature)], bound);
       }
     }
@@ -89,21 +87,20 @@ Finding transpose(const Case& c, Examiner& examiner) {
   Expectation expected_f = examiner.expectation(forward, fx.call);
   Expectation expected_b = examiner.expectation(c, bg.call);
   Finding finding;
-  const auto read = [](const Tensor& t, const RowIndex& row, int feature) {
-    return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
-  };
   for_each_row(fx.q, [&](const RowIndex& row, const std::byte*) {
     const RelatedRow rx = related_row(fx, fx.q, fx.call.q_result(), row, expected_f);
     const RelatedRow rg = related_row(bg, bg.q, bg.call.q_result(), row, expected_b);
     long double left = 0, right = 0, bound = 0;
     for (int j = 0; j < c.spec.head_dim; ++j) {
-      left += static_cast<long double>(rx.value[static_cast<std::size_t>(j)]) * read(bg.q, row, j);
-      right += static_cast<long double>(rg.value[static_cast<std::size_t>(j)]) * read(fx.q, row, j);
-      bound += std::fabs(rx.value[static_cast<std::size_t>(j)] * read(bg.q, row, j)) * 0x1p-53;
+      left += static_cast<long double>(rx.value[static_cast<std::size_t>(j)]) * value_at(bg.q, row, j);
+      right += static_cast<long double>(rg.value[static_cast<std::size_t>(j)]) * value_at(fx.q, row, j);
+      bound += std::fabs(rx.value[static_cast<std::size_t>(j)] * value_at(bg.q, row, j)) * 0x1p-53;
     }
     for (std::size_t p = 0; p < expected_f.pairs(); ++p) {
-      const double norm_x = std::hypot(read(fx.q, row, expected_f.first(p)), read(fx.q, row, expected_f.second(p)));
-      const double norm_g = std::hypot(read(bg.q, row, expected_f.first(p)), read(bg.q, row, expected_f.second(p)));
+      const double norm_x =
+          std::hypot(value_at(fx.q, row, expected_f.first(p)), value_at(fx.q, row, expected_f.second(p)));
+      const double norm_g =
+          std::hypot(value_at(bg.q, row, expected_f.first(p)), value_at(bg.q, row, expected_f.second(p)));
       bound += std::numbers::sqrt2 * (rx.pair_bound[p] * norm_g + rg.pair_bound[p] * norm_x);
     }
     relate(finding, "q", row, 0, std::nullopt, static_cast<double>(left), static_cast<double>(right),

@@ -12,8 +12,8 @@
 namespace rope {
 namespace {
 
-// Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types are
-// not aligned by luck, and q and k differ in them.
+// Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types
+// are not aligned by luck, and q and k differ in them.
 Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key) {
   Tensor tensor = Tensor::contiguous(dtype, shape);
   if (layout == Layout::contiguous) return tensor;

@@ -44,8 +44,8 @@ std::string_view name(AngleSource source);
 // Absent tensors are those that the call does not give. In place: the kernel writes into q and k, q_out and k_out are
 // absent. Meaning of each field: rope_kernel.h.
 struct Call {
-  Tensor q;                     // [batch, seq, heads, head_dim]
-  std::optional<Tensor> k;      // heads may differ
+  Tensor q;                 // [batch, seq, heads, head_dim]
+  std::optional<Tensor> k;  // heads may differ
   std::optional<Tensor> q_out;
   std::optional<Tensor> k_out;
   bool in_place = false;

@@ -1,5 +1,5 @@
-// Case: one situation in which a requirement is checked, as plain data. A case prints itself as text that makes it again,
-// so that a failure can be replayed alone: `ropecheck replay TEXT`.
+// Case: one situation in which a requirement is checked, as plain data. A case prints itself as text that makes it
+// again, so that a failure can be replayed alone: `ropecheck replay TEXT`.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ enum class PositionPattern {
 
 enum class Layout {
   contiguous,
-  strided,   // every stride larger than needed, rows padded
-  seq_last   // [batch, heads, seq, head_dim] in memory
+  strided,  // every stride larger than needed, rows padded
+  seq_last  // [batch, heads, seq, head_dim] in memory
 };
 
 enum class InputKind {
-  spread,  // random signs, fractions and exponents 2^-4 .. 2^3
-  unit,    // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
-  lonely,  // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
-  constant // as spread, the same row for every token: scores then depend on the distance alone
+  spread,   // random signs, fractions and exponents 2^-4 .. 2^3
+  unit,     // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
+  lonely,   // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
+  constant  // as spread, the same row for every token: scores then depend on the distance alone
 };
 
 struct Case {

@@ -39,8 +39,9 @@ class CaseList {
   // golden cases have theirs, and are kept where the two agree.
   void add(Case c);
 
-  // Proposes what `change` makes of every claimed way to call the kernel: pairing x dtype x angle source x kind of table,
-  // on a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. What is not claimed is left out.
+  // Proposes what `change` makes of every claimed way to call the kernel: pairing x dtype x angle source x kind of
+  // table, on a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. What is not claimed is left
+  // out.
   void for_each_way(int head_dim, const std::function<void(Case)>& change);
 
   // `count` (at level full; a tenth at quick, ten times at exhaustive) random cases over all that a case can hold, each

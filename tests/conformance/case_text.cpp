@@ -20,15 +20,16 @@ const Words<PositionPattern> patterns{{"consecutive", PositionPattern::consecuti
                                       {"scattered", PositionPattern::scattered}};
 const Words<Layout> layouts{
     {"contiguous", Layout::contiguous}, {"strided", Layout::strided}, {"seq_last", Layout::seq_last}};
-const Words<InputKind> inputs{
-    {"spread", InputKind::spread}, {"unit", InputKind::unit}, {"lonely", InputKind::lonely}, {"constant", InputKind::constant}};
-const Words<AngleSource> sources{{"tables", AngleSource::tables},
-                                 {"frequencies", AngleSource::frequencies},
-                                 {"computed", AngleSource::computed}};
+const Words<InputKind> inputs{{"spread", InputKind::spread},
+                              {"unit", InputKind::unit},
+                              {"lonely", InputKind::lonely},
+                              {"constant", InputKind::constant}};
+const Words<AngleSource> sources{
+    {"tables", AngleSource::tables}, {"frequencies", AngleSource::frequencies}, {"computed", AngleSource::computed}};
 const Words<Direction> directions{{"forward", Direction::forward}, {"backward", Direction::backward}};
 const Words<Pairing> pairings{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}};
-const Words<AxisLayout::Order> orders{
-    {"chunked", AxisLayout::Order::chunked}, {"interleaved", AxisLayout::Order::interleaved}};
+const Words<AxisLayout::Order> orders{{"chunked", AxisLayout::Order::chunked},
+                                      {"interleaved", AxisLayout::Order::interleaved}};
 const Words<DType> dtypes{{"f64", DType::f64},   {"f32", DType::f32}, {"f16", DType::f16},
                           {"bf16", DType::bf16}, {"i32", DType::i32}, {"i64", DType::i64}};
 

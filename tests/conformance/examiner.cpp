@@ -53,8 +53,9 @@ Finding padding_of(const std::string& name, const Tensor& tensor) {
     if (is_element[i]) continue;
     for (std::size_t byte = 0; byte < size; ++byte) {
       if (tensor.bytes[i * size + byte] != canary) {
-        return problem(FailureKind::misbehaviour,
-                       fmt::format("wrote into the padding of {}: element {} of its memory belongs to no row", name, i));
+        return problem(
+            FailureKind::misbehaviour,
+            fmt::format("wrote into the padding of {}: element {} of its memory belongs to no row", name, i));
       }
     }
   }

@@ -45,8 +45,8 @@ class Expectation {
   const Call& call_;
   Oracle* oracle_ = nullptr;  // null where tables are given
   BoundTerms terms_;
-  std::vector<double> direct_;      // C of each pair
-  std::vector<double> recurrence_;  // C of each pair by repeated multiplication
+  std::vector<double> direct_;          // C of each pair
+  std::vector<double> recurrence_;      // C of each pair by repeated multiplication
   std::vector<std::int64_t> position_;  // one an axis
   std::vector<PairAngle> angles_;
 };

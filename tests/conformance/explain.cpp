@@ -8,10 +8,11 @@ namespace rope {
 namespace {
 
 std::string compared(const Element& e, const std::string& noun) {
-  const std::string factor = e.bound > 0 && std::isfinite(e.error) ? fmt::format("{:.3g} times", e.error / e.bound)
-                                                                   : std::string("beyond");
+  const std::string factor =
+      e.bound > 0 && std::isfinite(e.error) ? fmt::format("{:.3g} times", e.error / e.bound) : std::string("beyond");
   return fmt::format("{} {} where {} is exact; the error {:.3g} is {} the bound {:.3g}", noun,
-                     value_with_bits(e.dtype, e.actual), value_with_bits(e.dtype, e.expected), e.error, factor, e.bound);
+                     value_with_bits(e.dtype, e.actual), value_with_bits(e.dtype, e.expected), e.error, factor,
+                     e.bound);
 }
 
 }  // namespace

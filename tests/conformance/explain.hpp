@@ -10,7 +10,8 @@ namespace rope {
 // What went wrong, in one or two sentences.
 std::string explain(const Finding& finding);
 
-// Where the worst element stands: "q[batch 0, token 2, head 1], pair 5 (features 5 and 37), position 1026, phi 3.2e+02".
+// Where the worst element stands: "q[batch 0, token 2, head 1], pair 5 (features 5 and 37), position 1026,
+// phi 3.2e+02".
 std::string place(const Element& element, const Case& c);
 
 // A value and its bits: "1.25 (0x3fa00000)".

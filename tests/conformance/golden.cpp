@@ -45,11 +45,10 @@ void compare(Finding& finding, const char* name, const Trial& trial, const Tenso
              const GoldenOutput& golden, Expectation& expected) {
   for_each_row(input, [&](const RowIndex& row, const std::byte*) {
     const RelatedRow y = related_row(trial, input, output, row, expected);
-    const std::byte* source = row_data(golden.value, row);
     for (std::size_t p = 0; p < expected.pairs(); ++p) {
       for (int feature : {expected.first(p), expected.second(p)}) {
         const auto j = static_cast<std::size_t>(feature);
-        const double value = load(golden.value.dtype, source + j * size_of(golden.value.dtype));
+        const double value = value_at(golden.value, row, feature);
         const double printed = golden.print ? golden.print->half_unit(value) : 0;
         relate(finding, name, row, feature, p, value, y.value[j], 2 * y.pair_bound[p] + printed);
       }
@@ -72,9 +71,11 @@ Finding agreement(const Case& asked, Examiner& examiner) {
 constexpr Requirement requirements[] = {
     {"GLD-01", "From the tables of a golden case the kernel MUST give the source's output, within the bound of each.",
      "PAIR, SIGN, PART, HEAD", "how the source made its tables", table_cases, agreement},
-    {"GLD-02", "From the frequencies of a golden case the kernel MUST give the source's output, within the bound of each.",
+    {"GLD-02",
+     "From the frequencies of a golden case the kernel MUST give the source's output, within the bound of each.",
      "POS, AXIS, PREC", "how the source made its frequencies", frequency_cases, agreement},
-    {"GLD-03", "From base and scaling of a golden case the kernel MUST give the source's output, within the bound of each.",
+    {"GLD-03",
+     "From base and scaling of a golden case the kernel MUST give the source's output, within the bound of each.",
      "FREQ, SCALE", "scaling rules that no source has", computed_cases, agreement},
 };
 

@@ -35,8 +35,8 @@ Tensor in_contract_order(const Manifest& manifest, const GoldenCase& golden, con
   for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
     for (std::int64_t j = 0; j < shape[3]; ++j) {
       const std::int64_t from = row.batch * step[0] + row.seq * step[1] + row.head * step[2] + j * step[3];
-      std::memcpy(data + static_cast<std::size_t>(j) * size, stored.bytes.data() + static_cast<std::size_t>(from) * size,
-                  size);
+      std::memcpy(data + static_cast<std::size_t>(j) * size,
+                  stored.bytes.data() + static_cast<std::size_t>(from) * size, size);
     }
   });
   return tensor;
@@ -48,7 +48,6 @@ Tensor as_stored(const Manifest& manifest, const GoldenCase& golden, const Golde
   tensor.bytes = load(manifest, golden, array).bytes;
   return tensor;
 }
-
 
 // Of a full-width table, the column of each pair's first feature.
 Tensor one_column_a_pair(const Tensor& full, const RopeSpec& spec) {

@@ -92,8 +92,8 @@ class TensorJudge {
   // Bit for bit where input and output are of one type; where the output is wider, the same value.
   void compare_copy(const RowIndex& index, int feature, const Row& x, const Row& y) {
     ++finding_.compared;
-    const bool same = input_.dtype == output_.dtype ? x.bits(feature) == y.bits(feature)
-                                                    : x.value(feature) == y.value(feature);
+    const bool same =
+        input_.dtype == output_.dtype ? x.bits(feature) == y.bits(feature) : x.value(feature) == y.value(feature);
     const double error = std::fabs(y.value(feature) - x.value(feature));
     note(same ? 0 : std::numeric_limits<double>::infinity(), index, feature, std::nullopt, x.value(feature), y, error,
          0, 0);

@@ -33,8 +33,8 @@ Oracle& Oracles::keep(const std::string& key, const std::function<RotationPlan()
 }
 
 Oracle& Oracles::of(const RopeSpec& spec, std::int64_t sequence_length) {
-  const bool by_length = std::holds_alternative<scaling::Dynamic>(spec.scaling) ||
-                         std::holds_alternative<scaling::LongRope>(spec.scaling);
+  const bool by_length =
+      std::holds_alternative<scaling::Dynamic>(spec.scaling) || std::holds_alternative<scaling::LongRope>(spec.scaling);
   const std::int64_t length = by_length ? sequence_length : 0;
   return keep(fmt::format("{} {}", to_json(spec), length), [&] { return compile(spec, length); });
 }

@@ -86,8 +86,7 @@ void decode_cases(CaseList& list) {
 }
 
 void arbitrary_cases(CaseList& list) {
-  for (PositionPattern pattern :
-       {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending}) {
+  for (PositionPattern pattern : {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending}) {
     list.for_each_way(64, [&](Case c) {
       c.form = PositionForm::shared;
       c.pattern = pattern;
@@ -129,8 +128,8 @@ constexpr Requirement requirements[] = {
      "POS-05, HEAD-05, POS-11", "positions beyond the tables", decode_cases, accuracy},
     {"POS-03", "Positions in any order, repeated or with gaps, of int32 and int64, MUST be taken as given.",
      "POS-03, POS-07, POS-11", "negative positions", arbitrary_cases, accuracy},
-    {"POS-04", "Where positions differ between batches, each batch MUST be rotated by its own.", "POS-05, VAR-01, TAB-07",
-     "sequences packed into one row", batch_cases, accuracy},
+    {"POS-04", "Where positions differ between batches, each batch MUST be rotated by its own.",
+     "POS-05, VAR-01, TAB-07", "sequences packed into one row", batch_cases, accuracy},
 };
 
 }  // namespace

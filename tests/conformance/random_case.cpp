@@ -12,7 +12,9 @@ class Draw {
  public:
   explicit Draw(rc::Random& random) : random_(random) {}
 
-  std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(random_.next() % static_cast<std::uint64_t>(n)); }
+  std::int64_t below(std::int64_t n) {
+    return static_cast<std::int64_t>(random_.next() % static_cast<std::uint64_t>(n));
+  }
   int between(int low, int high) { return low + static_cast<int>(below(high - low + 1)); }
   bool one_in(int n) { return below(n) == 0; }
 
@@ -127,7 +129,8 @@ void draw_positions(Draw& draw, Case& c, std::int64_t most) {
                            PositionPattern::descending, PositionPattern::scattered});
   if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
   // Tables hold a row for every position up to the largest.
-  const std::int64_t reach = std::min(most, c.source == AngleSource::tables ? std::int64_t{1500} : std::int64_t{1} << 20);
+  const std::int64_t reach =
+      std::min(most, c.source == AngleSource::tables ? std::int64_t{1500} : std::int64_t{1} << 20);
   const int magnitude = draw.between(0, 20);
   c.start = std::min(reach - 100, draw.below(std::int64_t{1} << magnitude));
   if (draw.one_in(4)) c.start = 0;
@@ -166,7 +169,8 @@ T claimed_one(Draw& draw, T drawn, std::uint32_t mask, std::initializer_list<T> 
   return draw.one_of(claimed);
 }
 
-// Turns what is not claimed into something that is, so that a kernel with narrow claims gets as many cases as any other.
+// Turns what is not claimed into something that is, so that a kernel with narrow claims gets as many cases as any
+// other.
 void fit(Draw& draw, Case& c, const Claims& claims) {
   const rope_capabilities& k = claims.capabilities;
   const std::initializer_list<DType> floating{DType::f64, DType::f32, DType::f16, DType::bf16};

@@ -7,10 +7,7 @@ namespace rope {
 
 RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& output, const RowIndex& row,
                        Expectation& expectation) {
-  const auto read = [&](const Tensor& t, std::int64_t feature) {
-    const std::byte* data = row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype));
-    return load(t.dtype, data);
-  };
+  const auto read = [&](const Tensor& t, std::int64_t feature) { return value_at(t, row, feature); };
   RelatedRow result;
   for (std::int64_t j = 0; j < input.shape[3]; ++j) result.value.push_back(read(output, j));
   const std::vector<PairAngle>& angles = expectation.angles(row.batch, row.seq);

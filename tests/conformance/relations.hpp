@@ -1,5 +1,5 @@
-// Relations between results of several calls, within what the bounds of each allow. They hold for every right kernel and
-// need no exact angles, so they would catch a mistake of the oracle too.
+// Relations between results of several calls, within what the bounds of each allow. They hold for every right kernel
+// and need no exact angles, so they would catch a mistake of the oracle too.
 #pragma once
 
 #include "tests/conformance/examiner.hpp"

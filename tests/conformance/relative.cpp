@@ -8,8 +8,8 @@
 namespace rope {
 namespace {
 
-// Rotated queries and keys of one case. Independent of each other: a kernel that takes one for the other must show. Where
-// the kernel takes no k, the keys are the queries of a second call with another seed.
+// Rotated queries and keys of one case. Independent of each other: a kernel that takes one for the other must show.
+// Where the kernel takes no k, the keys are the queries of a second call with another seed.
 struct Rotated {
   Trial query;
   Trial key;
@@ -130,8 +130,7 @@ Finding toeplitz(const Case& c, Examiner& examiner) {
     std::vector<RelatedRow> q, k;
     for (std::int64_t s = 0; s < c.seq; ++s) {
       q.push_back(related_row(rotated.query, rotated.query.q, rotated.query.call.q_result(), {0, s, h}, expected));
-      k.push_back(
-          related_row(rotated.key_trial(), rotated.key_input(), rotated.key_output(), {0, s, h}, expected));
+      k.push_back(related_row(rotated.key_trial(), rotated.key_input(), rotated.key_output(), {0, s, h}, expected));
     }
     for (std::size_t m = 1; m < q.size(); ++m) {
       for (std::size_t n = 1; n < k.size(); ++n) {

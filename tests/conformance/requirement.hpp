@@ -1,5 +1,5 @@
-// A requirement: what a kernel must do, in one sentence, and the check that shows whether it does. It is written once, in
-// the file of its family; lists, documentation and reports come from there.
+// A requirement: what a kernel must do, in one sentence, and the check that shows whether it does. It is written once,
+// in the file of its family; lists, documentation and reports come from there.
 #pragma once
 
 #include <span>

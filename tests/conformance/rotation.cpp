@@ -50,12 +50,11 @@ Finding identity(const Case& c, Examiner& examiner) {
   Expectation expected = examiner.expectation(c, trial.call);
   Finding finding;
   const auto compare = [&](const char* name, const Tensor& input, const Tensor& output) {
-    for_each_row(input, [&](const RowIndex& row, const std::byte* x) {
+    for_each_row(input, [&](const RowIndex& row, const std::byte*) {
       const RelatedRow y = related_row(trial, input, output, row, expected);
       for (std::size_t p = 0; p < expected.pairs(); ++p) {
         for (int feature : {expected.first(p), expected.second(p)}) {
-          const double before =
-              load(input.dtype, x + feature * input.strides[3] * static_cast<std::int64_t>(size_of(input.dtype)));
+          const double before = value_at(input, row, feature);
           relate(finding, name, row, feature, p, before, y.value[static_cast<std::size_t>(feature)], y.pair_bound[p]);
         }
       }

@@ -18,10 +18,10 @@ struct Claims {
 };
 
 enum class ReplyKind {
-  done,         // status is what the kernel returned
-  crashed,      // the process that held the kernel died
-  timed_out,    // no answer within the deadline; the process was killed
-  misbehaved    // the kernel broke the rules of the worker, for example wrote to a read-only input
+  done,       // status is what the kernel returned
+  crashed,    // the process that held the kernel died
+  timed_out,  // no answer within the deadline; the process was killed
+  misbehaved  // the kernel broke the rules of the worker, for example wrote to a read-only input
 };
 
 struct Reply {

@@ -20,7 +20,7 @@ std::string_view name(Verdict verdict);
 // A case that does not hold, shrunk as far as it goes.
 struct Failure {
   Case minimal;
-  Finding finding;        // of the minimal case
+  Finding finding;         // of the minimal case
   std::string first_seen;  // the case that failed first, as text
 };
 
@@ -28,8 +28,8 @@ struct RequirementResult {
   std::string id;
   std::string sentence;
   Verdict verdict = Verdict::not_claimed;
-  std::int64_t cases = 0;   // executed
-  std::int64_t failed = 0;  // of these
+  std::int64_t cases = 0;        // executed
+  std::int64_t failed = 0;       // of these
   std::optional<Finding> worst;  // the one that used most of its bound
   std::string worst_case;        // as text
   std::optional<Failure> failure;

@@ -21,6 +21,10 @@ auto* row_data(T& t, const RowIndex& row) {
   return t.data() + row_offset(t, row) * static_cast<std::int64_t>(size_of(t.dtype));
 }
 
+inline double value_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
+  return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
+}
+
 // visit(RowIndex, pointer to the row's first element), in the order batch, seq, head.
 template <class T, class Visitor>
 void for_each_row(T& t, Visitor&& visit) {

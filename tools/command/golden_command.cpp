@@ -46,8 +46,9 @@ Action add_golden(CLI::App& app) {
   CLI::App* command = app.add_subcommand("golden", "The golden files: check them, or make them again");
   command->require_subcommand(1);
   CLI::App* files = command->add_subcommand("check-files", "Check every file against the manifest");
-  CLI::App* again = command->add_subcommand("regenerate", "Run the real packages again (needs Python; makes its own "
-                                                          "environment); --check compares instead of writing");
+  CLI::App* again = command->add_subcommand("regenerate",
+                                            "Run the real packages again (needs Python; makes its own "
+                                            "environment); --check compares instead of writing");
   again->allow_extras();
   again->prefix_command();
   again->set_help_flag();

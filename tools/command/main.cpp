@@ -12,9 +12,10 @@
 namespace {
 
 int run(int argc, char** argv) {
-  CLI::App app{"Conformance tests for rotary position embedding (RoPE) kernels.\n"
-               "Exit codes: 0 conforms; 1 does not conform; 2 usage or bad input; 3 the subject could not be started; "
-               "4 incomplete."};
+  CLI::App app{
+      "Conformance tests for rotary position embedding (RoPE) kernels.\n"
+      "Exit codes: 0 conforms; 1 does not conform; 2 usage or bad input; 3 the subject could not be started; "
+      "4 incomplete."};
   app.set_version_flag("--version", ROPECHECK_VERSION);
   app.require_subcommand(1);
   const rope::Action actions[] = {rope::add_verify(app), rope::add_replay(app), rope::add_golden(app),

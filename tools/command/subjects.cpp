@@ -33,9 +33,10 @@ std::unique_ptr<Subject> open_subject(const std::string& name) {
     known.push_back(kernel->name);
   }
   if (!looks_like_library(name)) {
-    throw InputError(fmt::format("subject \"{}\" is neither a built-in ({}) nor the path of a shared library "
-                                 "(lib.so or lib.so#kernel)",
-                                 name, fmt::join(known, ", ")));
+    throw InputError(
+        fmt::format("subject \"{}\" is neither a built-in ({}) nor the path of a shared library "
+                    "(lib.so or lib.so#kernel)",
+                    name, fmt::join(known, ", ")));
   }
   const auto [path, kernel] = split(name);
   return open_library(path, kernel);

@@ -70,14 +70,15 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
     if (result.failure) text += failure_text(style, result, report.subject);
   }
   for (const MeasuredGrade& grade : report.grades) {
-    text += grade.grade.empty()
-                ? fmt::format("  {:<5} no grade: not even C3 holds\n", name(grade.dtype))
-                : fmt::format("  {:<5} grade {}, {:.2f} of its bound used\n", name(grade.dtype), grade.grade, grade.use);
+    text += grade.grade.empty() ? fmt::format("  {:<5} no grade: not even C3 holds\n", name(grade.dtype))
+                                : fmt::format("  {:<5} grade {}, {:.2f} of its bound used\n", name(grade.dtype),
+                                              grade.grade, grade.use);
   }
   const std::string summary =
       fmt::format("{} passed, {} failed, {} not claimed; {} cases, {} calls, {:.1f} s, seed {}", counts[0], counts[1],
                   counts[2], report.executed(), report.calls, report.seconds, report.selection.seed);
-  std::string verdict = report.conforms() ? painted(style, "32;1", "conforms") : painted(style, "31;1", "does not conform");
+  std::string verdict =
+      report.conforms() ? painted(style, "32;1", "conforms") : painted(style, "31;1", "does not conform");
   if (report.interrupted) verdict = painted(style, "33;1", "interrupted: no verdict");
   if (!report.interrupted && report.executed() == 0) {
     verdict = painted(style, "31;1", "no case was executed: the claims cover nothing of what was asked");
