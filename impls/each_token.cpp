@@ -11,7 +11,7 @@
 namespace rope {
 namespace {
 
-constexpr std::int64_t block_elements = 512;  // handed to the rotation loop at a time, prefetched one block ahead
+constexpr std::int64_t block_elements = 256;  // converted and handed to the rotation loop at a time
 
 DType dtype_of(const rope_tensor& tensor) { return static_cast<DType>(tensor.dtype); }
 
@@ -20,83 +20,71 @@ std::byte* head_of(const rope_tensor& tensor, std::int64_t batch, std::int64_t s
   return static_cast<std::byte*>(tensor.data) + element * static_cast<std::int64_t>(size_of(dtype_of(tensor)));
 }
 
-// Asks for the lines that are written next. Stores wait for their lines to be read from memory; asked for in time, they
-// make the rotation as fast as memcpy, also where the output is not aligned to a line (there 4.1 ms became 2.4).
-// A prefetch never faults, so it may run past the end of the tensor.
-void prefetch_for_writing(const std::byte* first, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i, 1);
-}
+// The kernel's loop over elements of E, and the dtype that these are.
+template <class E>
+struct Loop {
+  Rotate<E> rotate;
+  std::int32_t dtype;
+};
 
-// The machine reads ahead by itself while it is reading, but not while a block is being converted and turned: f16 went
-// from 2.06 to 1.79 ms. Two blocks ahead; one is too late, four too many.
-void prefetch_for_reading(const std::byte* first, std::int64_t bytes) {
-  for (std::int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(first + i);
+// Hands `use` each loop whose working type is T.
+template <class T, class Use>
+bool any_loop(const Rotation& rotation, const Use& use) {
+  if constexpr (std::is_same_v<T, double>) {
+    return use(Loop<double>{rotation.f64, ROPE_F64});
+  } else {
+    return use(Loop<float>{rotation.f32, ROPE_F32}) || use(Loop<Bfloat16>{rotation.bf16, ROPE_BF16}) ||
+           use(Loop<Half>{rotation.f16, ROPE_F16});
+  }
 }
-
-template <class T>
-using Rotate = void (*)(const Heads<T>&, const Turns<T>&);
-using RotateBfloat16 = void (*)(const Heads<Bfloat16>&, const Turns<float>&);
 
 // One tensor of a call with its result: q with q_out, or k with k_out.
 template <class T>
 class Turner {
  public:
-  Turner(const rope_tensor& in, const rope_tensor& out, int rotary_dim, Rotate<T> rotate, RotateBfloat16 rotate_bf16)
-      : in_(in), out_(out), rotary_dim_(rotary_dim), rotate_(rotate), rotate_bf16_(rotate_bf16) {
-    constexpr int working = std::is_same_v<T, float> ? ROPE_F32 : ROPE_F64;
-    size_ = static_cast<std::int64_t>(size_of(dtype_of(out)));
-    const bool contiguous = in.strides[3] == 1 && out.strides[3] == 1;
-    direct_ = contiguous && in.dtype == working && out.dtype == working;
-    direct_bf16_ = contiguous && in.dtype == ROPE_BF16 && out.dtype == ROPE_BF16 && rotate_bf16 != nullptr;
+  Turner(const rope_tensor& in, const rope_tensor& out, int rotary_dim, const Rotation& rotation)
+      : in_(in), out_(out), rotary_dim_(rotary_dim), rotation_(rotation) {
     block_ = std::clamp<std::int64_t>(block_elements / rotary_dim, 1, std::max<std::int64_t>(in.shape[2], 1));
-    if (!direct_) rows_.resize(static_cast<std::size_t>(block_ * rotary_dim));
   }
 
   void turn(std::int64_t batch, std::int64_t seq, const Turns<T>& turns) {
-    const std::int64_t heads = in_.shape[2];
-    for (std::int64_t first = 0; first < heads; first += block_) {
-      const std::int64_t n = std::min(block_, heads - first);
-      if (!direct_ && !direct_bf16_ && heads_touch(in_)) {
-        prefetch_for_reading(head_of(in_, batch, seq, first + 2 * n), block_ * rotary_dim_ * size_);
-      }
-      if (heads_touch(out_)) prefetch_for_writing(head_of(out_, batch, seq, first + n), block_ * rotary_dim_ * size_);
-      if (direct_) {
-        rotate_(heads_at<T>(batch, seq, first, n), turns);
-      } else if (direct_bf16_) {
-        if constexpr (std::is_same_v<T, float>) rotate_bf16_(heads_at<Bfloat16>(batch, seq, first, n), turns);
-      } else {
-        turn_block(batch, seq, first, n, turns);
-      }
-    }
+    const auto in_one_pass = [&](const auto& loop) { return turn_in_one_pass(loop, batch, seq, turns); };
+    if (!any_loop<T>(rotation_, in_one_pass)) turn_by_way_of_rows(batch, seq, turns);
     if (rotary_dim_ == in_.shape[3]) return;
-    for (std::int64_t h = 0; h < heads; ++h) pass_through(head_of(in_, batch, seq, h), head_of(out_, batch, seq, h));
+    for (std::int64_t h = 0; h < in_.shape[2]; ++h) {
+      pass_through(head_of(in_, batch, seq, h), head_of(out_, batch, seq, h));
+    }
   }
 
  private:
+  // Returns false where the loop is not for these tensors.
   template <class E>
-  Heads<E> heads_at(std::int64_t batch, std::int64_t seq, std::int64_t first, std::int64_t n) const {
-    return {reinterpret_cast<const E*>(head_of(in_, batch, seq, first)), in_.strides[2],
-            reinterpret_cast<E*>(head_of(out_, batch, seq, first)), out_.strides[2], n};
+  bool turn_in_one_pass(const Loop<E>& loop, std::int64_t batch, std::int64_t seq, const Turns<T>& turns) const {
+    if (loop.rotate == nullptr || in_.dtype != loop.dtype || out_.dtype != loop.dtype || in_.strides[3] != 1 ||
+        out_.strides[3] != 1) {
+      return false;
+    }
+    loop.rotate({reinterpret_cast<const E*>(head_of(in_, batch, seq, 0)), in_.strides[2],
+                 reinterpret_cast<E*>(head_of(out_, batch, seq, 0)), out_.strides[2], in_.shape[2]},
+                turns);
+    return true;
   }
 
-  bool heads_touch(const rope_tensor& tensor) const {
-    return rotary_dim_ == tensor.shape[3] && tensor.strides[2] == tensor.shape[3] && tensor.strides[3] == 1;
-  }
-
-  void turn_block(std::int64_t batch, std::int64_t seq, std::int64_t first, std::int64_t n, const Turns<T>& turns) {
+  void turn_by_way_of_rows(std::int64_t batch, std::int64_t seq, const Turns<T>& turns) {
+    rows_.resize(static_cast<std::size_t>(block_ * rotary_dim_));
     T* rows = rows_.data();
-    if (heads_touch(in_)) {
-      load_row(dtype_of(in_), head_of(in_, batch, seq, first), 1, rows, n * rotary_dim_);
-    } else {
+    for (std::int64_t first = 0; first < in_.shape[2]; first += block_) {
+      const std::int64_t n = std::min(block_, in_.shape[2] - first);
       for (std::int64_t h = 0; h < n; ++h) {
         load_row(dtype_of(in_), head_of(in_, batch, seq, first + h), in_.strides[3], rows + h * rotary_dim_,
                  rotary_dim_);
       }
-    }
-    rotate_({rows, rotary_dim_, rows, rotary_dim_, n}, turns);
-    if (heads_touch(out_)) {
-      store_row(dtype_of(out_), rows, head_of(out_, batch, seq, first), 1, n * rotary_dim_);
-    } else {
+      const Heads<T> heads{rows, rotary_dim_, rows, rotary_dim_, n};
+      if constexpr (std::is_same_v<T, float>) {
+        rotation_.f32(heads, turns);
+      } else {
+        rotation_.f64(heads, turns);
+      }
       for (std::int64_t h = 0; h < n; ++h) {
         store_row(dtype_of(out_), rows + h * rotary_dim_, head_of(out_, batch, seq, first + h), out_.strides[3],
                   rotary_dim_);
@@ -124,22 +112,18 @@ class Turner {
   const rope_tensor& in_;
   const rope_tensor& out_;
   int rotary_dim_;
-  Rotate<T> rotate_;
-  RotateBfloat16 rotate_bf16_;
-  bool direct_;         // the rotation can read and write the tensors themselves, as T ..
-  bool direct_bf16_;    // .. or as bfloat16
+  const Rotation& rotation_;
   std::int64_t block_;  // heads that are turned at a time
-  std::int64_t size_;   // bytes of an output element
   LineVector<T> rows_;
   std::vector<T> passing_;
 };
 
 template <class T>
-void rotate(const rope_call& call, Rotate<T> rotation, RotateBfloat16 bf16) {
+void rotate(const rope_call& call, const Rotation& rotation) {
   AngleRows<T> angles(call);
   std::vector<Turner<T>> turners;
-  turners.emplace_back(call.q, call.q_out, call.rotary_dim, rotation, bf16);
-  if (call.k.data != nullptr) turners.emplace_back(call.k, call.k_out, call.rotary_dim, rotation, bf16);
+  turners.emplace_back(call.q, call.q_out, call.rotary_dim, rotation);
+  if (call.k.data != nullptr) turners.emplace_back(call.k, call.k_out, call.rotary_dim, rotation);
   for (std::int64_t s = 0; s < call.q.shape[1]; ++s) {
     Turns<T> turns{};
     for (std::int64_t b = 0; b < call.q.shape[0]; ++b) {
@@ -161,9 +145,9 @@ bool works_in_double(const rope_call& call) {
 rope_status rotate_each_token(const rope_call& call, const Rotation& rotation) noexcept {
   try {
     if (works_in_double(call)) {
-      rotate<double>(call, rotation.f64, nullptr);
+      rotate<double>(call, rotation);
     } else {
-      rotate<float>(call, rotation.f32, rotation.bf16);
+      rotate<float>(call, rotation);
     }
   } catch (const std::exception&) {
     return ROPE_FAILED;

@@ -22,10 +22,15 @@ struct Heads {
   std::int64_t count;
 };
 
+template <class E>
+using Rotate = void (*)(const Heads<E>&, const Turns<Working<E>>&);
+using RotateHalf = Rotate<Half>;
+
 struct Rotation {
-  void (*f32)(const Heads<float>&, const Turns<float>&);                // for f32, and others converted to it
-  void (*f64)(const Heads<double>&, const Turns<double>&);              // for f64, and f32 turned by tables in f64
-  void (*bf16)(const Heads<Bfloat16>&, const Turns<float>&) = nullptr;  // where absent, by way of f32
+  Rotate<float> f32;      // for f32, and others converted to it
+  Rotate<double> f64;     // for f64, and f32 turned by tables in f64
+  Rotate<Bfloat16> bf16;  // in one pass
+  Rotate<Half> f16;       // in one pass; where null, by way of f32
 };
 
 // Carries out a call that has passed check_call: q and k, token by token. Returns ROPE_OK, or ROPE_FAILED where memory

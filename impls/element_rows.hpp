@@ -22,6 +22,9 @@ void store_row(DType dtype, const T* row, void* target, std::int64_t stride, std
 void copy_row(std::size_t size, const void* source, std::int64_t source_stride, void* target,
               std::int64_t target_stride, std::int64_t count);
 
+// Whether the processor converts binary16 itself.
+bool has_f16c();
+
 // IEEE binary16 in its bits, with F16C where the machine has it.
 void half_to_float(const std::uint16_t* source, float* row, std::int64_t count);
 void float_to_half(const float* row, std::uint16_t* target, std::int64_t count);

@@ -1,5 +1,5 @@
-// binary16 rows. Three versions with the same bits: AVX-512, F16C, and integer arithmetic for every other machine. The
-// compiler makes vector code of the last only (g++ 12 converts _Float16 one at a time: five times slower).
+// binary16 rows. Two versions with the same bits: F16C, and integer arithmetic for every other machine. The compiler
+// makes vector code of the latter only (g++ 12 converts _Float16 one at a time: five times slower).
 #include <bit>
 #include <cstring>
 
@@ -45,24 +45,6 @@ void float_to_half_portable(const float* row, std::uint16_t* target, std::int64_
 
 #if defined(__x86_64__)
 
-constexpr std::uint16_t all = 0xffff;  // g++ 12 takes the unmasked intrinsics for uses of uninitialised values
-
-__attribute__((target("avx512f"))) void half_to_float_avx512(const std::uint16_t* source, float* row,
-                                                             std::int64_t count) {
-  for (std::int64_t i = 0; i < count; i += 16) {
-    const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source + i));
-    _mm512_storeu_ps(row + i, _mm512_maskz_cvtph_ps(all, bits));
-  }
-}
-
-__attribute__((target("avx512f"))) void float_to_half_avx512(const float* row, std::uint16_t* target,
-                                                             std::int64_t count) {
-  for (std::int64_t i = 0; i < count; i += 16) {
-    const __m256i bits = _mm512_maskz_cvtps_ph(all, _mm512_loadu_ps(row + i), _MM_FROUND_TO_NEAREST_INT);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + i), bits);
-  }
-}
-
 __attribute__((target("avx,f16c"))) void half_to_float_f16c(const std::uint16_t* source, float* row,
                                                             std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += 8) {
@@ -78,22 +60,21 @@ __attribute__((target("avx,f16c"))) void float_to_half_f16c(const float* row, st
   }
 }
 
-bool has_avx512() { return __builtin_cpu_supports("avx512f") != 0; }
-// clang 16 cannot be asked for F16C; every processor with AVX2 has it.
-bool has_f16c() { return __builtin_cpu_supports("avx2") != 0; }
-
 #endif
 
 }  // namespace
 
+#if defined(__x86_64__)
+// clang 16 cannot be asked for F16C; every processor with AVX2 has it.
+bool has_f16c() { return __builtin_cpu_supports("avx2") != 0; }
+#else
+bool has_f16c() { return false; }
+#endif
+
 void half_to_float(const std::uint16_t* source, float* row, std::int64_t count) {
   std::int64_t done = 0;
 #if defined(__x86_64__)
-  if (has_avx512()) {
-    half_to_float_avx512(source, row, done = count & ~std::int64_t{15});
-  } else if (has_f16c()) {
-    half_to_float_f16c(source, row, done = count & ~std::int64_t{7});
-  }
+  if (has_f16c()) half_to_float_f16c(source, row, done = count & ~std::int64_t{7});
 #endif
   half_to_float_portable(source + done, row + done, count - done);
 }
@@ -101,11 +82,7 @@ void half_to_float(const std::uint16_t* source, float* row, std::int64_t count) 
 void float_to_half(const float* row, std::uint16_t* target, std::int64_t count) {
   std::int64_t done = 0;
 #if defined(__x86_64__)
-  if (has_avx512()) {
-    float_to_half_avx512(row, target, done = count & ~std::int64_t{15});
-  } else if (has_f16c()) {
-    float_to_half_f16c(row, target, done = count & ~std::int64_t{7});
-  }
+  if (has_f16c()) float_to_half_f16c(row, target, done = count & ~std::int64_t{7});
 #endif
   float_to_half_portable(row + done, target + done, count - done);
 }

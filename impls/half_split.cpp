@@ -4,32 +4,31 @@
 #include "impls/call_check.hpp"
 #include "impls/claims.hpp"
 #include "impls/each_token.hpp"
-#include "impls/element.hpp"
+#include "impls/half_rotation.hpp"
 #include "impls/multiversion.hpp"
+#include "impls/pair_loop.hpp"
 
 namespace rope {
 namespace {
 
 constexpr rope_capabilities claims = everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT));
 
-// Both features are read before either is written, so in place is nothing special. One thread,
-// [1, 2048, 32, 128], Xeon (Sapphire Rapids): f32 2.58 ms where memcpy takes 2.44, bf16 1.94 (1.23), f16 1.94 (1.33).
+// Both features are read before either is written, so in place is nothing special. How fast: tools/bench/README.md.
 template <class E>
 [[gnu::always_inline]] inline void rotate(const Heads<E>& heads, const Turns<Working<E>>& turns) {
-  const int half = turns.pairs;
-  for (std::int64_t h = 0; h < heads.count; ++h) {
-    const E* x1 = heads.x + h * heads.x_stride;
-    const E* x2 = x1 + half;
-    E* y1 = heads.y + h * heads.y_stride;
-    E* y2 = y1 + half;
-    ROPE_INDEPENDENT_ITERATIONS
-    for (int p = 0; p < half; ++p) {
-      const auto a = widen(x1[p]);
-      const auto b = widen(x2[p]);
-      y1[p] = narrow<E>(a * turns.cos_first[p] - b * turns.sin_first[p]);
-      y2[p] = narrow<E>(b * turns.cos_second[p] + a * turns.sin_second[p]);
-    }
-  }
+  const auto [cos_first, sin_first, cos_second, sin_second, half] = turns;
+  for_each_head(
+      heads, half, [=](const E* x1, E* y1) __attribute__((always_inline)) {
+        const E* x2 = x1 + half;
+        E* y2 = y1 + half;
+        for_each_pair(
+            half, [=](int p) __attribute__((always_inline)) {
+              const auto a = widen(x1[p]);
+              const auto b = widen(x2[p]);
+              y1[p] = narrow<E>(a * cos_first[p] - b * sin_first[p]);
+              y2[p] = narrow<E>(b * cos_second[p] + a * sin_second[p]);
+            });
+      });
 }
 
 ROPE_MULTIVERSION void rotate_f32(const Heads<float>& heads, const Turns<float>& turns) { rotate(heads, turns); }
@@ -38,7 +37,8 @@ ROPE_MULTIVERSION void rotate_bf16(const Heads<Bfloat16>& heads, const Turns<flo
 
 std::int32_t apply(const rope_call* call) {
   const rope_status status = check_call(call, claims);
-  return status != ROPE_OK ? status : rotate_each_token(*call, {rotate_f32, rotate_f64, rotate_bf16});
+  return status != ROPE_OK ? status
+                           : rotate_each_token(*call, {rotate_f32, rotate_f64, rotate_bf16, half_split_in_f16()});
 }
 
 }  // namespace

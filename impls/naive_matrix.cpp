@@ -76,8 +76,9 @@ DenseRotation rotation_at(const rope_call& call, const RotationPlan& plan, std::
     position[static_cast<std::size_t>(axis)] = position_of(call.positions, axis, b, s);
   }
   const bool given = call.angle_source == ROPE_TABLES;
-  DenseRotation rotation = dense_rotation(given ? blocks_of_tables(call, position) : blocks_at(plan, position));
-  return call.direction == ROPE_BACKWARD ? transposed(std::move(rotation)) : rotation;
+  std::vector<MatrixBlock> blocks = given ? blocks_of_tables(call, position) : blocks_at(plan, position);
+  if (call.direction == ROPE_BACKWARD) blocks = transposed(std::move(blocks));
+  return dense_rotation(std::move(blocks));
 }
 
 void turn(const rope_tensor& in, const rope_tensor& out, const DenseRotation& rotation, int rotary_dim, std::int64_t b,

@@ -1,9 +1,11 @@
 #include "reference/naive_matrix.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <xtensor-blas/xlinalg.hpp>
+#include <xtensor/xadapt.hpp>
 #include <xtensor/xarray.hpp>
 
 namespace rope {
@@ -56,10 +58,9 @@ DenseRotation dense_rotation(std::vector<MatrixBlock> blocks) {
   return rotation;
 }
 
-DenseRotation transposed(DenseRotation rotation) {
-  for (MatrixBlock& block : rotation.blocks) std::swap(block.from_first[1], block.from_second[0]);
-  write_matrix(rotation);
-  return rotation;
+std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks) {
+  for (MatrixBlock& block : blocks) std::swap(block.from_first[1], block.from_second[0]);
+  return blocks;
 }
 
 std::vector<double> multiply(const DenseRotation& rotation, std::span<const double> x, int head_dim) {
@@ -76,8 +77,7 @@ std::vector<double> multiply(const DenseRotation& rotation, std::span<const doub
       if (std::isfinite(value)) columns(i, h) = value;
     }
   }
-  Matrix matrix = xt::zeros<double>({n, n});
-  std::copy(rotation.matrix.begin(), rotation.matrix.end(), matrix.begin());
+  const auto matrix = xt::adapt(rotation.matrix, std::array<std::size_t, 2>{n, n});
   const Matrix product = xt::linalg::dot(matrix, columns);
   for (std::size_t h = 0; h < heads; ++h) {
     for (std::size_t i = 0; i < n; ++i) y[h * width + static_cast<std::size_t>(rotation.features[i])] = product(i, h);

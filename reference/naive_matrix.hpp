@@ -23,6 +23,9 @@ struct MatrixBlock {
 // The blocks of a plan at a position (one coordinate an axis), lambda included. Magnitudes (xPos) are left out.
 std::vector<MatrixBlock> blocks_at(const RotationPlan& plan, std::span<const std::int64_t> position);
 
+// Of the transposed matrix: backward, it maps the gradient of the output to that of the input.
+std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks);
+
 // Row-major square matrix over `features`, the features that rotate, ascending.
 struct DenseRotation {
   std::vector<int> features;
@@ -30,9 +33,6 @@ struct DenseRotation {
   std::vector<MatrixBlock> blocks;
 };
 DenseRotation dense_rotation(std::vector<MatrixBlock> blocks);
-
-// Backward: maps the gradient of the output to that of the input.
-DenseRotation transposed(DenseRotation rotation);
 
 // x holds the heads of one token, [heads, head_dim] row-major; returns matrix times x likewise, other features copied.
 // A pair that is not finite is turned by its own block alone: in the product its 0 * inf would reach every feature.

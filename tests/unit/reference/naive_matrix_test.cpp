@@ -25,7 +25,7 @@ TEST_CASE("the matrix of eq. 15") {
   CHECK(y[2] == 3);  // in no pair
   CHECK(y[8] == Approx(9 * c0 + 6 * s0));
 
-  const DenseRotation back = transposed(rotation);
+  const DenseRotation back = dense_rotation(transposed(rotation.blocks));
   for (std::size_t i = 0; i < 4; ++i) {
     for (std::size_t j = 0; j < 4; ++j) CHECK(back.matrix[i * 4 + j] == rotation.matrix[j * 4 + i]);
   }
