@@ -21,6 +21,7 @@ void Finding::merge(const Finding& other) {
   }
   compared += other.compared;
   wrong += other.wrong;
+  unlike_source += other.unlike_source;
 }
 
 }  // namespace rope

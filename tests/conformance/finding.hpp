@@ -43,8 +43,9 @@ struct Finding {
   std::optional<Element> element;  // the worst one
   double use = 0;                  // error / bound of the worst element, against the loosest grade
   PerGrade<double> use_by_grade{};
-  std::int64_t compared = 0;  // elements
-  std::int64_t wrong = 0;     // elements beyond their bound
+  std::int64_t compared = 0;       // elements
+  std::int64_t wrong = 0;          // elements beyond their bound
+  std::int64_t unlike_source = 0;  // of a golden case: elements whose bits are not the source's
 
   bool passed() const { return kind == FailureKind::none; }
 

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <csignal>
-
 #include "reference/input_error.hpp"
 #include "tests/conformance/suite.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/golden_folder.hpp"
+#include "tools/command/interrupt.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/report/json.hpp"
@@ -17,12 +15,6 @@
 
 namespace rope {
 namespace {
-
-std::atomic<bool> stop_requested{false};  // the one thing a signal handler may touch
-
-void request_stop(int) {
-  if (stop_requested.exchange(true)) _exit(128 + SIGINT);  // asked twice: at once
-}
 
 struct VerifyOptions {
   std::vector<std::string> subjects;
@@ -72,8 +64,7 @@ int verify(const VerifyOptions& options) {
   const Selection selection = selection_of(options);
   const std::optional<Manifest> golden = find_golden();
   const bool colour = isatty(STDOUT_FILENO) != 0;
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  const std::atomic<bool>& stop_requested = stop_on_signal();
 
   Oracles oracles;
   std::vector<SubjectReport> reports;
@@ -86,7 +77,7 @@ int verify(const VerifyOptions& options) {
     suite.golden = golden ? &*golden : nullptr;
     suite.stop = &stop_requested;
     suite.progress = [&](const RequirementResult& result, std::size_t index, std::size_t count) {
-      progress.show(name, result, index, count);
+      progress.show(fmt::format("[{}/{}] {}  {}  {} cases", index + 1, count, name, result.id, result.cases));
     };
     reports.push_back(run_suite(*subject, oracles, suite));
     progress.clear();

@@ -6,14 +6,13 @@
 
 namespace rope {
 
-void ProgressLine::show(const std::string& subject, const RequirementResult& result, std::size_t index,
-                        std::size_t count) {
+void ProgressLine::show(const std::string& line) {
   if (!on_terminal_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   shown_ = true;
-  fmt::print(stderr, "\r\x1b[K[{}/{}] {}  {}  {} cases", index + 1, count, subject, result.id, result.cases);
+  fmt::print(stderr, "\r\x1b[K{}", line);
   std::fflush(stderr);
 }
 

@@ -4,8 +4,6 @@
 #include <chrono>
 #include <string>
 
-#include "tests/conformance/suite.hpp"
-
 namespace rope {
 
 class ProgressLine {
@@ -16,7 +14,7 @@ class ProgressLine {
   ~ProgressLine() { clear(); }
 
   // At most ten times a second.
-  void show(const std::string& subject, const RequirementResult& result, std::size_t index, std::size_t count);
+  void show(const std::string& line);
   void clear();
 
  private:

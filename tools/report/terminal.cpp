@@ -37,27 +37,32 @@ std::string worst_use(const RequirementResult& result) {
   return text;
 }
 
+std::string line(const char* label, const std::string& value) { return fmt::format("      {:<9} {}\n", label, value); }
+
 std::string failure_text(const TerminalStyle& style, const RequirementResult& result, const std::string& subject) {
   const Failure& failure = *result.failure;
-  std::string text;
-  const auto line = [&](const char* label, const std::string& value) {
-    text += fmt::format("      {:<9} {}\n", label, value);
-  };
-  text += fmt::format("    {}\n", painted(style, "1", result.sentence));
-  line("found", explain(failure.finding));
-  if (failure.finding.element) {
-    const Element& e = *failure.finding.element;
-    line("where", place(e, failure.minimal));
-    line("expected", value_with_bits(e.dtype, e.expected));
-    line("actual", value_with_bits(e.dtype, e.actual));
-    if (e.bound > 0) line("error", fmt::format("{:.6g}, bound {:.6g}", e.error, e.bound));
-  }
-  line("failed", fmt::format("{} of {} cases", result.failed, result.cases));
-  line("replay", fmt::format("ropecheck replay '{}' --subject {}", to_text(failure.minimal), subject));
-  return text;
+  return fmt::format("    {}\n", painted(style, "1", result.sentence)) +
+         finding_lines(failure.finding, failure.minimal) +
+         line("failed", fmt::format("{} of {} cases", result.failed, result.cases)) +
+         replay_line(failure.minimal, subject);
 }
 
 }  // namespace
+
+std::string finding_lines(const Finding& finding, const Case& c) {
+  std::string text = line("found", explain(finding));
+  if (!finding.element) return text;
+  const Element& e = *finding.element;
+  text += line("where", place(e, c));
+  text += line("expected", value_with_bits(e.dtype, e.expected));
+  text += line("actual", value_with_bits(e.dtype, e.actual));
+  if (e.bound > 0) text += line("error", fmt::format("{:.6g}, bound {:.6g}", e.error, e.bound));
+  return text;
+}
+
+std::string replay_line(const Case& c, const std::string& subject) {
+  return line("replay", fmt::format("ropecheck replay '{}' --subject {}", to_text(c), subject));
+}
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style) {
   std::string text = painted(style, "1", report.subject) + "\n";

@@ -11,6 +11,11 @@ struct TerminalStyle {
   bool colour = false;
 };
 
+// What a person needs of one failing case, a line each: found, where, expected, actual, error.
+std::string finding_lines(const Finding& finding, const Case& c);
+
+std::string replay_line(const Case& c, const std::string& subject);
+
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style);
 
 }  // namespace rope

@@ -1,0 +1,66 @@
+#include "tests/conformance/golden_report.hpp"
+
+#include <algorithm>
+
+#include "tests/conformance/coverage.hpp"
+
+namespace rope {
+namespace {
+
+constexpr AngleSource sources[] = {AngleSource::tables, AngleSource::frequencies, AngleSource::computed};
+constexpr const char* requirement_of[] = {"GLD-01", "GLD-02", "GLD-03"};  // in the order of `sources`
+
+GoldenOutcome judge(Case c, AngleSource source, Examiner& examiner) {
+  GoldenOutcome outcome;
+  outcome.id = c.golden;
+  outcome.source = source;
+  outcome.not_claimed = uncovered(c, examiner.subject().claims());
+  if (outcome.not_claimed.empty()) {
+    outcome.finding = golden_agreement(c, examiner);
+    outcome.verdict = !outcome.finding.passed()            ? GoldenVerdict::fail
+                      : outcome.finding.unlike_source == 0 ? GoldenVerdict::identical
+                                                           : GoldenVerdict::within_bound;
+  }
+  outcome.c = std::move(c);
+  return outcome;
+}
+
+}  // namespace
+
+std::size_t GoldenReport::count(GoldenVerdict verdict) const {
+  return static_cast<std::size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(), [&](const GoldenOutcome& o) { return o.verdict == verdict; }));
+}
+
+std::size_t GoldenReport::count(AngleSource source, GoldenVerdict verdict) const {
+  return static_cast<std::size_t>(std::count_if(outcomes.begin(), outcomes.end(), [&](const GoldenOutcome& o) {
+    return o.source == source && o.verdict == verdict;
+  }));
+}
+
+GoldenReport verify_golden(Subject& subject, Oracles& oracles, const Manifest& golden, const std::string& prefix,
+                           const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop) {
+  GoldenReport report;
+  report.subject = subject.name();
+  Examiner examiner(subject, oracles, &golden);
+  for (const GoldenCase& entry : golden.cases) {
+    if (!entry.id.starts_with(prefix)) continue;
+    bool expressible = false;
+    for (std::size_t i = 0; i < std::size(sources); ++i) {
+      if (stop != nullptr && *stop) {
+        report.interrupted = true;
+        return report;
+      }
+      std::optional<Case> c = golden_case(entry, sources[i], subject.claims());
+      if (!c) continue;
+      expressible = true;
+      c->requirement = requirement_of[i];
+      report.outcomes.push_back(judge(std::move(*c), sources[i], examiner));
+      if (progress) progress(report.outcomes.back());
+    }
+    if (!expressible) ++report.inexpressible;
+  }
+  return report;
+}
+
+}  // namespace rope

@@ -1,0 +1,41 @@
+// Every golden case on one kernel: what `ropecheck golden verify` says.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/golden.hpp"
+#include "tests/conformance/oracles.hpp"
+
+namespace rope {
+
+enum class GoldenVerdict { identical, within_bound, fail, not_claimed };
+
+struct GoldenOutcome {
+  std::string id;
+  AngleSource source = AngleSource::tables;
+  GoldenVerdict verdict = GoldenVerdict::not_claimed;
+  std::string not_claimed;  // what of the case the kernel does not claim
+  Case c;
+  Finding finding;
+};
+
+struct GoldenReport {
+  std::string subject;
+  std::vector<GoldenOutcome> outcomes;
+  std::size_t inexpressible = 0;  // cases that no call of the contract can hold, or that deviate from the definition
+  bool interrupted = false;
+
+  std::size_t count(GoldenVerdict verdict) const;
+  std::size_t count(AngleSource source, GoldenVerdict verdict) const;
+  std::size_t executed() const { return outcomes.size() - count(GoldenVerdict::not_claimed); }
+};
+
+// Each case whose id starts with `prefix`, with angles from tables, from frequencies and from base and scaling, as far
+// as it has them.
+GoldenReport verify_golden(Subject& subject, Oracles& oracles, const Manifest& golden, const std::string& prefix,
+                           const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop);
+
+}  // namespace rope

@@ -1,0 +1,85 @@
+#include "tests/conformance/golden_report.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "impls/builtin.hpp"
+#include "tests/conformance/kernel_subject.hpp"
+
+using namespace rope;
+
+namespace {
+
+const Manifest& golden() {
+  static const Manifest manifest = read_manifest(ROPECHECK_SOURCE_DIR "/golden");
+  return manifest;
+}
+
+GoldenReport report_on(const rope_kernel& kernel, const std::string& prefix = "") {
+  KernelSubject subject(kernel);
+  Oracles oracles;
+  return verify_golden(subject, oracles, golden(), prefix, {}, nullptr);
+}
+
+// The right kernel, on one position too far.
+std::int32_t late(const rope_call* call) {
+  rope_call later = *call;
+  ++later.positions.offset;
+  return half_split_kernel().apply(&later);
+}
+
+}  // namespace
+
+TEST_CASE("from stored tables the fast kernels repeat every source that rounds as they do, bit for bit") {
+  for (const rope_kernel* kernel : {&half_split_kernel(), &interleaved_kernel(), &complex_kernel()}) {
+    int compared = 0;
+    for (const GoldenOutcome& outcome : report_on(*kernel).outcomes) {
+      if (outcome.source != AngleSource::tables || outcome.verdict == GoldenVerdict::not_claimed) continue;
+      const GoldenRounding rounding = golden().find(outcome.id)->rounding;
+      if (rounding != GoldenRounding::f32 && rounding != GoldenRounding::final_cast) continue;
+      INFO(kernel->name << ' ' << outcome.id);
+      CHECK(outcome.verdict == GoldenVerdict::identical);
+      ++compared;
+    }
+    CHECK(compared >= 20);
+  }
+}
+
+TEST_CASE("every golden case that a kernel claims is passed, by every built-in") {
+  for (const rope_kernel* kernel : builtin_kernels()) {
+    const GoldenReport report = report_on(*kernel);
+    INFO(kernel->name);
+    CHECK(report.count(GoldenVerdict::fail) == 0);
+    CHECK(report.executed() > 70);
+    CHECK_FALSE(report.interrupted);
+  }
+}
+
+TEST_CASE("what is not identical is not called so: the naive matrix sums in another order") {
+  CHECK(report_on(naive_matrix_kernel()).count(AngleSource::tables, GoldenVerdict::within_bound) > 20);
+}
+
+TEST_CASE("a kernel that is one position late fails wherever it is told an offset") {
+  rope_kernel kernel = half_split_kernel();
+  kernel.apply = late;
+  const GoldenReport report = report_on(kernel, "labml/");
+  CHECK(report.count(AngleSource::frequencies, GoldenVerdict::fail) ==
+        report.outcomes.size() / 3 - report.count(AngleSource::frequencies, GoldenVerdict::not_claimed));
+  CHECK(report.count(GoldenVerdict::fail) > 5);
+}
+
+TEST_CASE("what a kernel does not claim is counted apart, with the reason") {
+  const GoldenReport report = report_on(half_split_kernel(), "lucidrains/");
+  REQUIRE(report.count(GoldenVerdict::not_claimed) > 10);
+  CHECK(report.executed() == 0);
+  CHECK(report.outcomes.front().not_claimed.find("interleaved") != std::string::npos);
+}
+
+TEST_CASE("an interruption leaves what was done until then") {
+  KernelSubject subject(half_split_kernel());
+  Oracles oracles;
+  std::atomic<bool> stop{false};
+  const auto stop_at_third = [&, n = 0](const GoldenOutcome&) mutable { stop = ++n == 3; };
+  const GoldenReport report = verify_golden(subject, oracles, golden(), "", stop_at_third, &stop);
+  CHECK(report.interrupted);
+  CHECK(report.outcomes.size() == 3);
+}
