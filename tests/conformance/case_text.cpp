@@ -69,6 +69,7 @@ std::string scaling_text(const RopeSpec& spec) {
   if (at == std::string::npos) return "none";
   std::string text = flags.substr(at + flag.size());
   text = text.substr(0, text.find(' '));
+  std::erase(text, '+');  // of exponents: 1e+16 is 1e16
   for (char& ch : text) ch = ch == ',' ? '+' : ch;
   return text;
 }
