@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 namespace rope::test {
@@ -20,6 +21,8 @@ std::optional<std::string> counterexample(Property&& property, int successes = 1
   if (result.template is<rc::detail::SuccessResult>()) return std::nullopt;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
+  // Too few cases met the precondition, or a generator failed: that says nothing about the property.
+  if (!result.template is<rc::detail::FailureResult>()) throw std::runtime_error(text.str());
   return text.str();
 }
 
