@@ -77,7 +77,7 @@ TEST_CASE("for_each_way proposes every claimed way once and nothing else", "[cas
   CHECK(std::set<std::string>(ways.begin(), ways.end()).size() == ways.size());
   // Each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Every one computed; from f32 and f64
   // frequencies; from f32 and f64 tables and, where x is narrower, tables of its own type, each half and full width.
-  CHECK(ways.size() == 2 * (2 * (1 + 2 + 2 * 2) + 4 * (1 + 2 + 3 * 2)));
+  CHECK(ways.size() == std::size_t{2} * (2 * (1 + 2 + 2 * 2) + 4 * (1 + 2 + 3 * 2)));
 
   claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
   claims.capabilities.angle_sources = ROPE_BIT(ROPE_TABLES);

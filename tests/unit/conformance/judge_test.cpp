@@ -158,7 +158,7 @@ TEST_CASE("what was never written is told apart from what is wrong", "[judge]") 
   fill_with_poison(*answered.call().q_out);
   Finding finding = answered.judge();
   CHECK(finding.kind == FailureKind::unwritten);
-  CHECK(finding.wrong == 2 * 3 * 2 * 12);
+  CHECK(finding.wrong == 144);    // 2 batches, 3 tokens, 2 heads, 12 features
   answered.set({0, 0, 0}, 0, 1);  // still no more than unwritten elsewhere
   finding = answered.judge();
   CHECK_FALSE(finding.passed());
@@ -173,7 +173,11 @@ TEST_CASE("a wrong element of k is found in k", "[judge]") {
   CHECK(finding.element->pair == 0u);
   CHECK(finding.element->position == 21);
   CHECK(finding.element->actual == 100);
-  CHECK(finding.compared == 2 * 3 * 3 * 12);
+  CHECK(finding.compared == 216);  // one more head: that of k
+}
+
+std::byte* f32_element(Tensor& tensor, const RowIndex& row, std::ptrdiff_t feature) {
+  return row_data(tensor, row) + feature * 4;
 }
 
 TEST_CASE("features that pass through are copied bit for bit", "[judge]") {
@@ -184,7 +188,7 @@ TEST_CASE("features that pass through are copied bit for bit", "[judge]") {
     Oracles oracles;
     Call call = build_call(c, oracles);
     float zero = 0;
-    std::memcpy(row_data(call.q, {0, 0, 0}) + 9 * 4, &zero, 4);
+    std::memcpy(f32_element(call.q, {0, 0, 0}, 9), &zero, 4);
     const Tensor input = call.q;
     KernelSubject subject(half_split_kernel());
     subject.apply(call);
@@ -194,13 +198,13 @@ TEST_CASE("features that pass through are copied bit for bit", "[judge]") {
   };
   CHECK(with([](Call&) {}).passed());
   const Finding off = with([](Call& call) {
-    std::byte* element = row_data(*call.q_out, {1, 1, 1}) + 8 * 4;
+    std::byte* element = f32_element(*call.q_out, {1, 1, 1}, 8);
     store(DType::f32, element, std::nextafter(static_cast<float>(load(DType::f32, element)), 1e9F));
   });
   CHECK(off.kind == FailureKind::value);
   CHECK(off.element->feature == 8);
   CHECK_FALSE(off.element->pair.has_value());
-  CHECK_FALSE(with([](Call& call) { store(DType::f32, row_data(*call.q_out, {0, 0, 0}) + 9 * 4, -0.0); }).passed());
+  CHECK_FALSE(with([](Call& call) { store(DType::f32, f32_element(*call.q_out, {0, 0, 0}, 9), -0.0); }).passed());
 }
 
 }  // namespace
