@@ -278,6 +278,8 @@ Manifest read_manifest(const fs::path& folder) {
     document = Json::parse(begin, begin + content.size());
   } catch (const Json::parse_error& error) {
     fail(where, fmt::format("byte {}: not JSON: {}", error.byte - 1, error.what()));
+  } catch (const Json::exception& error) {  // a number that no double holds
+    fail(where, fmt::format("not JSON that can be read: {}", error.what()));
   }
   Fields fields(document, where);
   if (const std::int64_t schema = fields.whole("schema"); schema != schema_version) {

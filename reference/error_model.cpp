@@ -1,5 +1,6 @@
 #include "reference/error_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -66,10 +67,11 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   terms.arithmetic[1] = base + (u_out + u_store) * (1 + 2 * u_store);
   terms.arithmetic[2] = base + (3 + (scaled ? 2 : 0)) * u_store * (1 + 3 * u_store);
 
-  const auto half_step = [](DType dtype) { return smallest_subnormal(dtype) / 2; };
-  const DType store = u_in > u_out ? setting.input : setting.output;
-  const double inside = 3 * half_step(working);
-  terms.tiny = {inside + half_step(setting.output), inside + half_step(setting.output), inside + 3 * half_step(store)};
+  // Halved last: half of f64's smallest subnormal is no double.
+  const double inside = 3 * smallest_subnormal(working);
+  const double last = smallest_subnormal(setting.output);
+  const double every = 3 * std::max(last, smallest_subnormal(u_in > u_out ? setting.input : setting.output));
+  terms.tiny = {(inside + last) / 2, (inside + last) / 2, (inside + every) / 2};
   return terms;
 }
 

@@ -45,7 +45,9 @@ class ObjectReader {
   template <class T>
   static T convert(const Json& field, const std::string& path) {
     const auto wrong = [&](std::string_view expected) {
-      return InputError(fmt::format("{}: expected {}, found {}", path, expected, field.dump()));
+      // A flag may hold bytes that are no UTF-8.
+      const std::string found = field.dump(-1, ' ', false, Json::error_handler_t::replace);
+      return InputError(fmt::format("{}: expected {}, found {}", path, expected, found));
     };
     if constexpr (std::is_same_v<T, bool>) {
       if (!field.is_boolean()) throw wrong("true or false");
@@ -191,6 +193,23 @@ Json value_from_flag(const std::string& text) {
   return parsed.is_number() || parsed.is_boolean() ? parsed : Json(text);
 }
 
+// A list of one has no ':' to tell it from a number; what the field is decides.
+void make_lists(Json& object) {
+  const auto kind = object.find("kind");
+  if (kind != object.end() && !kind->is_string()) return;  // read_scaling refuses it
+  const Scaling scaling = rule_called(kind == object.end() ? "none" : kind->get<std::string>(), "--scaling.kind");
+  std::visit(
+      [&](const auto& rule) {
+        rule.fields(rule, [&]<class Field>(const std::string& key, const Field&, scaling::Presence) {
+          if constexpr (std::is_class_v<Field>) {
+            const auto found = object.find(key);
+            if (found != object.end() && !found->is_array()) *found = Json::array({*found});
+          }
+        });
+      },
+      scaling);
+}
+
 std::string value_to_flag(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_array()) return value.dump();
@@ -207,6 +226,8 @@ RopeSpec spec_from_json(std::string_view text, std::string_view where) {
     document = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw InputError(fmt::format("{}: not JSON at byte {}: {}", where, error.byte, error.what()));
+  } catch (const Json::exception& error) {  // a number that no double holds
+    throw InputError(fmt::format("{}: not JSON that can be read: {}", where, error.what()));
   }
   RopeSpec spec;
   ObjectReader reader(document, std::string(where));
@@ -280,6 +301,7 @@ Scaling scaling_from_flag(std::string_view text) {
     }
     from = to + 1;
   }
+  make_lists(object);
   return read_scaling(object, "--scaling");
 }
 

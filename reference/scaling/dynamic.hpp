@@ -27,7 +27,7 @@ struct Dynamic : UnitLambda {
 
   template <class T>
   std::vector<T> theta(const Setting& s) const {
-    const T original(original_max_position_embeddings);
+    const T original = T(original_max_position_embeddings);
     const T length = std::max(T(s.sequence_length), original);
     const T stretch = T(factor) * length / original - (T(factor) - T(1));
     return unscaled(stretched_base(s.base, stretch, s.rotary_dim), s.rotary_dim);

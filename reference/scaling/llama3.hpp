@@ -30,7 +30,7 @@ struct Llama3 : UnitLambda {
 
   template <class T>
   std::vector<T> theta(const Setting& s) const {
-    const T original(original_max_position_embeddings);
+    const T original = T(original_max_position_embeddings);
     std::vector<T> result = unscaled(T(s.base), s.rotary_dim);
     for (T& value : result) {
       const T turns = original * value / (T(2) * pi<T>());

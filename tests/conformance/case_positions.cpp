@@ -21,14 +21,15 @@ std::vector<std::int64_t> positions(const Case& c) {
   std::vector<std::int64_t> result;
   // The standard fixes the numbers of this generator, so a case has the same positions everywhere.
   std::mt19937_64 random(c.seed);
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(c.spec.axes.count() * c.batch * c.seq));
+  const std::int64_t batches = c.batch;
+  std::vector<std::uint64_t> words(static_cast<std::size_t>(c.spec.axes.count() * batches * c.seq));
   for (std::uint64_t& word : words) word = random();
   const bool axes_differ = c.form != PositionForm::offset;
   for (int a = 0; a < c.spec.axes.count(); ++a) {
     for (int b = 0; b < c.batch; ++b) {
       for (int s = 0; s < c.seq; ++s) {
         const int row = c.form == PositionForm::per_batch ? b : 0;
-        const auto index = static_cast<std::size_t>((a * c.batch + row) * c.seq + s);
+        const auto index = static_cast<std::size_t>((a * batches + row) * c.seq + s);
         std::int64_t m = 0;
         switch (c.pattern) {
           case PositionPattern::consecutive: m = c.start + s; break;

@@ -69,6 +69,7 @@ std::string scaling_text(const RopeSpec& spec) {
   if (at == std::string::npos) return "none";
   std::string text = flags.substr(at + flag.size());
   text = text.substr(0, text.find(' '));
+  std::erase(text, '+');  // of exponents: 1e+16 is 1e16
   for (char& ch : text) ch = ch == ',' ? '+' : ch;
   return text;
 }
@@ -171,8 +172,13 @@ void check_shape(const Case& c) {
   within("heads", c.heads, 0, 1 << 16);
   within("key_heads", c.key_heads, 0, 1 << 16);
   within("head_dim", c.spec.head_dim, 1, 1 << 16);
-  within("elements", std::int64_t{c.batch} * c.seq * std::max(c.heads, c.key_heads) * c.spec.head_dim, 0,
-         std::int64_t{1} << 31);
+  within("start", c.start, 0, std::int64_t{1} << 62);
+  within("sequence_length", c.sequence_length, 0, std::int64_t{1} << 62);
+  // 2^30 tokens of at most 2^32 features: the product fits.
+  const std::int64_t tokens = std::int64_t{c.batch} * c.seq;
+  const std::int64_t features = std::int64_t{std::max(c.heads, c.key_heads)} * c.spec.head_dim;
+  within("tokens", tokens, 0, std::int64_t{1} << 30);
+  within("elements", tokens * features, 0, std::int64_t{1} << 31);
   if (!is_floating(c.dtype) || !is_floating(c.out_dtype) || !is_floating(c.given) || is_floating(c.position_dtype)) {
     throw InputError("dtype, out_dtype and given must be floating, position_dtype i32 or i64");
   }

@@ -196,6 +196,8 @@ TEST_CASE("manifest: not there, not JSON", "[golden]") {
   CHECK_THROWS_WITH(rope::read_manifest(folder.path()), Catch::Contains("manifest.json: no such file"));
   std::ofstream(folder.path() / "manifest.json") << "{\"schema\": 1,";
   CHECK_THROWS_WITH(rope::read_manifest(folder.path()), Catch::Contains("manifest.json: byte 13: not JSON"));
+  std::ofstream(folder.path() / "manifest.json") << "{\"schema\": 1e999}";
+  CHECK_THROWS_WITH(rope::read_manifest(folder.path()), Catch::Contains("manifest.json: not JSON that can be read"));
   std::ofstream(folder.path() / "manifest.json") << "[]";
   CHECK_THROWS_WITH(rope::read_manifest(folder.path()), Catch::Contains("expected an object, found array"));
 }

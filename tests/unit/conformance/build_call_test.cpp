@@ -1,0 +1,215 @@
+#include "tests/conformance/build_call.hpp"
+
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <set>
+
+#include "tests/conformance/expectation.hpp"
+#include "tests/conformance/random_case.hpp"
+#include "tests/conformance/tensor_walk.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+Case any_runnable_case() {
+  rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
+  return *random_case(random, test::all_claims(), [](Case&) {});
+}
+
+// The element numbers of a tensor's memory that its elements occupy.
+std::vector<std::int64_t> elements(const Tensor& t) {
+  std::vector<std::int64_t> result;
+  for_each_row(t, [&](const RowIndex& row, const std::byte*) {
+    for (std::int64_t j = 0; j < t.shape[3]; ++j) result.push_back(t.origin + row_offset(t, row) + j * t.strides[3]);
+  });
+  return result;
+}
+
+std::vector<double> row_values(const Tensor& t, const RowIndex& row) {
+  std::vector<double> values;
+  for (std::int64_t j = 0; j < t.shape[3]; ++j) values.push_back(value_at(t, row, j));
+  return values;
+}
+
+TEST_CASE("tensors have the case's shapes, their elements do not overlap, and all else is canary", "[build_call]") {
+  rc::prop("for random cases", [] {
+    const Case c = any_runnable_case();
+    RC_LOG() << to_text(c);
+    Oracles oracles;
+    const Call call = build_call(c, oracles);
+    const auto check = [&](const Tensor& t, DType dtype, int heads, bool is_output) {
+      RC_ASSERT((t.dtype == dtype && t.shape == std::vector<std::int64_t>{c.batch, c.seq, heads, c.spec.head_dim}));
+      const std::vector<std::int64_t> at = elements(t);
+      const std::set<std::int64_t> distinct(at.begin(), at.end());
+      RC_ASSERT(distinct.size() == static_cast<std::size_t>(t.count()));
+      const std::size_t size = size_of(dtype);
+      const auto room = static_cast<std::int64_t>(t.bytes.size() / size);
+      RC_ASSERT((*distinct.begin() >= 0 && *distinct.rbegin() < room));
+      bool clean = true, poisoned = true;
+      const std::uint64_t pattern = poison(dtype);
+      for (std::int64_t i = 0; i < room; ++i) {
+        const std::byte* element = t.bytes.data() + static_cast<std::size_t>(i) * size;
+        if (!distinct.contains(i))
+          clean = clean && std::all_of(element, element + size, [](auto b) { return b == canary; });
+        if (distinct.contains(i)) poisoned = poisoned && std::memcmp(element, &pattern, size) == 0;
+      }
+      RC_ASSERT(clean);
+      RC_ASSERT(poisoned == is_output);
+    };
+    check(call.q, c.dtype, c.heads, false);
+    RC_ASSERT(call.k.has_value() == (c.key_heads > 0));
+    RC_ASSERT(call.q_out.has_value() == !c.in_place);
+    RC_ASSERT(call.k_out.has_value() == (c.key_heads > 0 && !c.in_place));
+    if (call.k) check(*call.k, c.dtype, c.key_heads, false);
+    if (call.q_out) check(*call.q_out, c.out_dtype, c.heads, true);
+    if (call.k_out) check(*call.k_out, c.out_dtype, c.key_heads, true);
+  });
+}
+
+TEST_CASE("a call has the positions of its case, in whatever form", "[build_call]") {
+  rc::prop("for random cases", [] {
+    const Case c = any_runnable_case();
+    RC_LOG() << to_text(c);
+    Oracles oracles;
+    const Call call = build_call(c, oracles);
+    const std::vector<std::int64_t> all = positions(c);
+    RC_ASSERT(call.positions.has_value() == (c.form != PositionForm::offset));
+    if (call.positions) RC_ASSERT(call.positions->dtype == c.position_dtype);
+    RC_ASSERT(call.sequence_length > *std::max_element(all.begin(), all.end()));
+    for (int b = 0; b < c.batch; ++b) {
+      for (int s = 0; s < c.seq; ++s) {
+        const std::vector<std::int64_t> position = token_position(call, b, s);
+        RC_ASSERT(position.size() == static_cast<std::size_t>(c.spec.axes.count()));
+        for (int a = 0; a < c.spec.axes.count(); ++a) {
+          RC_ASSERT(position[static_cast<std::size_t>(a)] ==
+                    all[static_cast<std::size_t>((a * c.batch + b) * c.seq + s)]);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("tables hold the cosines and sines of their rows' positions, rounded once", "[build_call]") {
+  rc::prop("half and full width, unequal halves the next position's", [] {
+    Case c = any_runnable_case();
+    c.source = AngleSource::tables;
+    c.full_tables = test::coin();
+    c.unequal_halves = c.full_tables && test::coin();
+    c.start %= 200;
+    RC_LOG() << to_text(c);
+    Oracles oracles;
+    const Call call = build_call(c, oracles);
+    RC_ASSERT(call.cos.has_value());
+    RC_ASSERT(call.cos->dtype == c.given);
+    const std::int64_t width = c.full_tables ? c.spec.rotary_dim : c.spec.rotary_dim / 2;
+    RC_ASSERT((call.cos->shape == std::vector<std::int64_t>{largest_position(c) + 1, width}));
+    RC_ASSERT(call.sin->shape == call.cos->shape);
+    const RotationPlan plan = compile(c.spec, sequence_length(c));
+    const std::int64_t m = *rc::gen::inRange<std::int64_t>(0, call.cos->shape[0]);
+    for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
+      for (const bool second : {false, true}) {
+        if (second && !c.full_tables) continue;
+        const auto angle = static_cast<long double>(m + (second && c.unequal_halves ? 1 : 0)) *
+                           mpfr_get_ld(plan.pairs[p].theta.get(), MPFR_RNDN);
+        const std::int64_t column = !c.full_tables ? static_cast<std::int64_t>(p)
+                                    : second       ? plan.pairs[p].second
+                                                   : plan.pairs[p].first;
+        const auto entry = [&](const Tensor& t) {
+          const std::int64_t at = m * t.strides[0] + column * t.strides[1];
+          return load(t.dtype, t.data() + at * static_cast<std::int64_t>(size_of(t.dtype)));
+        };
+        const auto error = [&](const Tensor& t, long double exact) {
+          return static_cast<double>(std::fabs(static_cast<long double>(entry(t)) - exact));
+        };
+        // One rounding, half a subnormal, and what long double does not know of the angle.
+        const double bound = unit_roundoff(c.given) + smallest_subnormal(c.given) / 2 +
+                             (static_cast<double>(std::fabs(angle)) + 2) * 0x1p-63;
+        RC_ASSERT(error(*call.cos, std::cos(angle)) <= bound);
+        RC_ASSERT(error(*call.sin, std::sin(angle)) <= bound);
+      }
+    }
+  });
+}
+
+TEST_CASE("a call has its plan's lambda, axes and frequencies", "[build_call]") {
+  rc::prop("for random cases", [] {
+    const Case c = any_runnable_case();
+    Oracles oracles;
+    const Call call = build_call(c, oracles);
+    const RotationPlan plan = compile(c.spec, sequence_length(c));
+    RC_ASSERT(call.attention_factor == plan.lambda);
+    RC_ASSERT(call.theta.has_value() == (c.source == AngleSource::frequencies));
+    RC_ASSERT(call.cos.has_value() == (c.source == AngleSource::tables));
+    RC_ASSERT(call.axis.has_value() == (c.spec.axes.count() > 1));
+    if (c.source == AngleSource::computed) {
+      RC_ASSERT((call.base == c.spec.base && test::same(call.scaling, c.spec.scaling)));
+    }
+    for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
+      if (call.axis) RC_ASSERT(load(DType::i32, call.axis->data() + p * 4) == plan.pairs[p].axis);
+      if (!call.theta) continue;
+      std::byte rounded[8] = {};
+      store(c.given, rounded, plan.pairs[p].theta.to_double());
+      RC_ASSERT(std::memcmp(rounded, call.theta->data() + p * size_of(c.given), size_of(c.given)) == 0);
+    }
+  });
+}
+
+TEST_CASE("inputs of each kind", "[build_call]") {
+  Case c;
+  c.spec.head_dim = 6;
+  c.spec.rotary_dim = 4;
+  c.seq = 3;
+  c.heads = 2;
+  const auto q = [&] {
+    Oracles oracles;
+    return build_call(c, oracles).q;
+  };
+  c.input = InputKind::unit;
+  CHECK(row_values(q(), {0, 1, 1}) == std::vector<double>{1, 1, 0, 0, 1, 1});
+  c.spec.pairing = Pairing::interleaved;
+  CHECK(row_values(q(), {0, 1, 1}) == std::vector<double>{1, 0, 1, 0, 1, 1});
+
+  c.input = InputKind::constant;
+  const Tensor constant = q();
+  CHECK(row_values(constant, {0, 0, 0}) == row_values(constant, {0, 2, 0}));
+  CHECK(row_values(constant, {0, 0, 0}) != row_values(constant, {0, 0, 1}));
+
+  c.input = InputKind::spread;
+  const Tensor spread = q();
+  CHECK(row_values(spread, {0, 0, 0}) != row_values(spread, {0, 2, 0}));
+  for (const std::int64_t s : {0, 1, 2}) {
+    for (const double value : row_values(spread, {0, s, 0}))
+      CHECK((std::fabs(value) >= 0x1p-4 && std::fabs(value) < 16));
+  }
+
+  c.input = InputKind::lonely;  // token 1, head 0: (1 * 7 + 0) mod 2 = pair 1, features 2 and 3
+  const std::vector<double> lonely = row_values(q(), {0, 1, 0});
+  const std::vector<double> plain = row_values(spread, {0, 1, 0});
+  for (std::size_t j = 0; j < 6; ++j) CHECK(lonely[j] == plain[j] * (j == 2 || j == 3 ? 1 : 1024));
+}
+
+TEST_CASE("q and k hold different numbers, and another seed others", "[build_call]") {
+  Case c;
+  c.key_heads = 2;
+  Oracles oracles;
+  const Call call = build_call(c, oracles);
+  CHECK(call.q.bytes != call.k->bytes);
+  CHECK(build_call(c, oracles).q.bytes == call.q.bytes);
+  c.seed = 2;
+  CHECK(build_call(c, oracles).q.bytes != call.q.bytes);
+}
+
+TEST_CASE("poison is a NaN that no other NaN looks like", "[build_call]") {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    const std::uint64_t bits = poison(dtype);
+    CHECK(std::isnan(load(dtype, &bits)));
+    std::uint64_t plain = 0;
+    store(dtype, &plain, std::nan(""));
+    CHECK(plain != bits);
+  }
+}
+
+}  // namespace
+}  // namespace rope

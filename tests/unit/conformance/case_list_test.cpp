@@ -1,0 +1,143 @@
+#include "tests/conformance/case_list.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/conformance/coverage.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+std::vector<std::string> texts(CaseList& list) {
+  std::vector<std::string> result;
+  for (const Case& c : list.take()) result.push_back(to_text(c));
+  return result;
+}
+
+TEST_CASE("a proposal is kept once, under the requirement's id, where the claims cover it", "[case_list]") {
+  Claims claims = test::all_claims();
+  claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_BACKWARD);
+  const Selection selection;
+  CaseList list("ROT-01", claims, selection, nullptr);
+  Case c;
+  c.requirement = "something else";
+  list.add(c);
+  list.add(c);
+  c.direction = Direction::backward;
+  list.add(c);
+  c.direction = Direction::forward;
+  c.seq = 2;
+  list.add(c);
+  CHECK(texts(list) == std::vector<std::string>{"ROT-01:", "ROT-01:seq=2"});
+}
+
+TEST_CASE("a selection of dtypes and pairing leaves the others out", "[case_list]") {
+  const Claims claims = test::all_claims();
+  Selection selection;
+  selection.dtypes = {DType::bf16};
+  selection.pairing = Pairing::interleaved;
+  CaseList list("ROT-01", claims, selection, nullptr);
+  list.for_each_way(64, [&](const Case& c) { list.add(c); });
+  list.add_random(40, [](Case& c) { c.dtype = c.out_dtype = DType::bf16, c.in_place = false; });
+  list.add(Case{});
+  const std::vector<Case> cases = list.take();
+  CHECK(cases.size() > 40);
+  for (const Case& c : cases) {
+    CHECK(c.dtype == DType::bf16);
+    CHECK(c.spec.pairing == Pairing::interleaved);
+  }
+}
+
+TEST_CASE("a selected spec takes the place of every other", "[case_list]") {
+  const Claims claims = test::all_claims();
+  Selection selection;
+  selection.spec = RopeSpec{};
+  selection.spec->head_dim = 80;
+  selection.spec->rotary_dim = 32;
+  selection.spec->base = 5e5;
+  CaseList list("ROT-01", claims, selection, nullptr);
+  list.for_each_way(64, [&](const Case& c) { list.add(c); });
+  list.add_random(40, [](Case&) {});
+  const std::vector<Case> cases = list.take();
+  CHECK(cases.size() > 40);
+  for (const Case& c : cases) CHECK(test::same(c.spec, *selection.spec));
+}
+
+TEST_CASE("for_each_way proposes every claimed way once and nothing else", "[case_list]") {
+  Claims claims = test::all_claims();
+  const Selection selection;
+  std::vector<std::string> ways;
+  const auto collect = [&](const Case& c) {
+    CHECK(uncovered(c, claims).empty());
+    CHECK((c.batch == 2 && c.seq == 3 && c.heads == 2));
+    ways.push_back(to_text(c));
+  };
+  CaseList("ROT-01", claims, selection, nullptr).for_each_way(64, collect);
+  CHECK(std::set<std::string>(ways.begin(), ways.end()).size() == ways.size());
+  // Each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Every one computed; from f32 and f64
+  // frequencies; from f32 and f64 tables and, where x is narrower, tables of its own type, each half and full width.
+  CHECK(ways.size() == std::size_t{2} * (2 * (1 + 2 + 2 * 2) + 4 * (1 + 2 + 3 * 2)));
+
+  claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
+  claims.capabilities.angle_sources = ROPE_BIT(ROPE_TABLES);
+  claims.capabilities.full_tables = 0;
+  claims.capabilities.table_dtypes = ROPE_BIT(ROPE_F32);
+  for (auto& outputs : claims.capabilities.out_dtypes) outputs = 0;
+  claims.capabilities.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
+  claims.head_dims = {96, 128};
+  ways.clear();
+  CaseList("ROT-01", claims, selection, nullptr).for_each_way(64, collect);
+  CHECK(ways == std::vector<std::string>{":head_dim=96,batch=2,seq=3"});
+  ways.clear();
+  CaseList("ROT-01", claims, selection, nullptr).for_each_way(128, collect);
+  CHECK(ways == std::vector<std::string>{":batch=2,seq=3"});
+}
+
+TEST_CASE("the level sets how many random cases there are", "[case_list]") {
+  const Claims claims = test::all_claims();
+  const auto count = [&](Level level) {
+    Selection selection;
+    selection.level = level;
+    CaseList list("ROT-01", claims, selection, nullptr);
+    list.add_random(100, [](Case&) {});
+    return list.take().size();
+  };
+  CHECK(count(Level::quick) == 10);
+  CHECK(count(Level::full) == 100);
+  CHECK(count(Level::exhaustive) == 1000);
+}
+
+TEST_CASE("random cases follow seed and requirement, and only those that are wanted are kept", "[case_list]") {
+  const Claims claims = test::all_claims();
+  const auto drawn = [&](std::string_view requirement, std::uint64_t seed) {
+    Selection selection;
+    selection.seed = seed;
+    CaseList list(requirement, claims, selection, nullptr);
+    list.add_random(
+        20, [](Case&) {}, [](const Case& c) { return c.batch > 1; });
+    std::vector<std::string> result = texts(list);
+    for (std::string& text : result) {
+      CHECK_THAT(text, Catch::Contains("batch="));
+      text = text.substr(text.find(':'));
+    }
+    return result;
+  };
+  CHECK_FALSE(drawn("ROT-01", 1).empty());
+  CHECK(drawn("ROT-01", 1) == drawn("ROT-01", 1));
+  CHECK(drawn("ROT-01", 1) != drawn("ROT-01", 2));
+  CHECK(drawn("ROT-01", 1) != drawn("ROT-02", 1));
+}
+
+TEST_CASE("a subject that claims nothing has no cases", "[case_list]") {
+  const Claims claims = test::no_claims();
+  const Selection selection;
+  CaseList list("ROT-01", claims, selection, nullptr);
+  list.for_each_way(64, [&](const Case& c) { list.add(c); });
+  list.add_random(100, [](Case&) {});
+  list.add(Case{});
+  CHECK(list.take().empty());
+}
+
+}  // namespace
+}  // namespace rope

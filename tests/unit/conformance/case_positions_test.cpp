@@ -1,0 +1,99 @@
+#include <rapidcheck/catch.h>
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+using Positions = std::vector<std::int64_t>;
+
+Case three_tokens(PositionPattern pattern, PositionForm form = PositionForm::shared) {
+  Case c;
+  c.seq = 4;
+  c.batch = 2;
+  c.start = 100;
+  c.pattern = pattern;
+  c.form = form;
+  return c;
+}
+
+TEST_CASE("patterns of positions", "[case_positions]") {
+  CHECK(positions(three_tokens(PositionPattern::consecutive)) == Positions{100, 101, 102, 103, 100, 101, 102, 103});
+  CHECK(positions(three_tokens(PositionPattern::repeated)) == Positions{100, 100, 100, 101, 100, 100, 100, 101});
+  CHECK(positions(three_tokens(PositionPattern::descending)) == Positions{103, 102, 101, 100, 103, 102, 101, 100});
+}
+
+TEST_CASE("batches have positions of their own only where the form says so", "[case_positions]") {
+  for (const auto form : {PositionForm::offset, PositionForm::shared}) {
+    const Positions p = positions(three_tokens(PositionPattern::consecutive, form));
+    CHECK(std::equal(p.begin(), p.begin() + 4, p.begin() + 4));
+  }
+  const Positions own = positions(three_tokens(PositionPattern::consecutive, PositionForm::per_batch));
+  CHECK(own == Positions{100, 101, 102, 103, 113, 114, 115, 116});
+}
+
+TEST_CASE("axes walk at different paces where positions are given, together where they are an offset",
+          "[case_positions]") {
+  Case c = three_tokens(PositionPattern::consecutive);
+  c.batch = 1;
+  c.spec.axes.sections = {32, 32};
+  CHECK(positions(c) == Positions{100, 101, 102, 103, 105, 107, 109, 108});
+  c.form = PositionForm::offset;
+  CHECK(positions(c) == Positions{100, 101, 102, 103, 100, 101, 102, 103});
+}
+
+TEST_CASE("scattered positions are of every order of magnitude up to the start", "[case_positions]") {
+  Case c = three_tokens(PositionPattern::scattered);
+  c.batch = 1;
+  c.seq = 4000;
+  c.start = 1 << 20;
+  std::set<int> magnitudes;
+  for (const std::int64_t m : positions(c)) {
+    CHECK((m >= 0 && m <= c.start));
+    magnitudes.insert(static_cast<int>(std::bit_width(static_cast<std::uint64_t>(m))));
+  }
+  CHECK(magnitudes.size() >= 21);
+  c.start = 0;
+  CHECK(largest_position(c) == 0);
+}
+
+TEST_CASE("a case has the same positions every time, and largest_position is the largest", "[case_positions]") {
+  rc::prop("for random cases", [] {
+    const Case c = test::any_case();
+    const Positions p = positions(c);
+    RC_ASSERT(p.size() == static_cast<std::size_t>(c.spec.axes.count() * c.batch * c.seq));
+    RC_ASSERT(positions(c) == p);
+    RC_ASSERT(*std::min_element(p.begin(), p.end()) >= 0);
+    const std::int64_t largest = *std::max_element(p.begin(), p.end());
+    RC_ASSERT(largest_position(c) == largest);
+    RC_ASSERT(sequence_length(c) == (c.sequence_length != 0 ? c.sequence_length : largest + 1));
+    if (c.form == PositionForm::per_batch) return;
+    const auto seq = static_cast<std::size_t>(c.seq);
+    for (std::size_t row = 1; row < static_cast<std::size_t>(c.batch); ++row) {
+      RC_ASSERT(std::equal(p.begin(), p.begin() + c.seq, p.begin() + static_cast<std::ptrdiff_t>(row * seq)));
+    }
+  });
+}
+
+TEST_CASE("other seeds scatter otherwise", "[case_positions]") {
+  Case c = three_tokens(PositionPattern::scattered);
+  c.start = 1 << 20;
+  const Positions before = positions(c);
+  c.seed = 2;
+  CHECK(positions(c) != before);
+}
+
+TEST_CASE("no tokens have no positions", "[case_positions]") {
+  Case c;
+  c.seq = 0;
+  CHECK(positions(c).empty());
+  CHECK(largest_position(c) == 0);
+  CHECK(sequence_length(c) == 1);
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,142 @@
+#include "tests/conformance/coverage.hpp"
+
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+
+struct Row {
+  const char* reason;
+  void (*ask)(Case&);         // makes the case need it
+  void (*withdraw)(Claims&);  // takes it from the claims
+};
+
+void without(Claims& claims, rope_feature feature) { claims.capabilities.features &= ~ROPE_BIT(feature); }
+void without(std::uint32_t& mask, int bit) { mask &= ~(1u << bit); }
+
+const Row rows[] = {
+    {"bf16 input", [](Case& c) { c.dtype = c.out_dtype = DType::bf16; },
+     [](Claims& k) { k.capabilities.out_dtypes[ROPE_BF16] = 0; }},
+    {"f32 output for bf16 input", [](Case& c) { c.dtype = DType::bf16; },
+     [](Claims& k) { without(k.capabilities.out_dtypes[ROPE_BF16], ROPE_F32); }},
+    {"angle source computed", [](Case& c) { c.source = AngleSource::computed; },
+     [](Claims& k) { without(k.capabilities.angle_sources, ROPE_COMPUTED); }},
+    {"f16 tables", [](Case& c) { c.given = DType::f16; },
+     [](Claims& k) { without(k.capabilities.table_dtypes, ROPE_F16); }},
+    {"f64 frequencies", [](Case& c) { c.source = AngleSource::frequencies, c.given = DType::f64; },
+     [](Claims& k) { without(k.capabilities.theta_dtypes, ROPE_F64); }},
+    {"i32 positions", [](Case& c) { c.form = PositionForm::shared, c.position_dtype = DType::i32; },
+     [](Claims& k) { without(k.capabilities.position_dtypes, ROPE_I32); }},
+    {"interleaved", [](Case& c) { c.spec.pairing = Pairing::interleaved; },
+     [](Claims& k) { without(k.capabilities.pairings, ROPE_INTERLEAVED); }},
+    {"head_dim 96", [](Case& c) { c.spec.head_dim = c.spec.rotary_dim = 96; },
+     [](Claims& k) {
+       k.head_dims = {64, 128};
+     }},
+    {"full-width tables", [](Case& c) { c.full_tables = true; }, [](Claims& k) { k.capabilities.full_tables = 0; }},
+    {"half-width tables", [](Case&) {}, [](Claims& k) { k.capabilities.half_tables = 0; }},
+    {"scaling linear",
+     [](Case& c) {
+       c.source = AngleSource::computed, c.spec.scaling = scaling::Linear{{}, 2};
+     },
+     [](Claims& k) { without(k.capabilities.scalings, ROPE_SCALING_LINEAR); }},
+    {"partial rotary", [](Case& c) { c.spec.rotary_dim = 64; }, [](Claims& k) { without(k, ROPE_FEATURE_PARTIAL); }},
+    {"given positions", [](Case& c) { c.form = PositionForm::shared; },
+     [](Claims& k) { without(k, ROPE_FEATURE_POSITIONS); }},
+    {"positions per batch", [](Case& c) { c.form = PositionForm::per_batch, c.batch = 2; },
+     [](Claims& k) { without(k, ROPE_FEATURE_BATCH_POSITIONS); }},
+    {"a position offset", [](Case& c) { c.start = 1; }, [](Claims& k) { without(k, ROPE_FEATURE_OFFSET); }},
+    {"in place", [](Case& c) { c.in_place = true; }, [](Claims& k) { without(k, ROPE_FEATURE_IN_PLACE); }},
+    {"strides", [](Case& c) { c.layout = Layout::seq_last; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
+    {"q and k in one call", [](Case& c) { c.key_heads = 2; }, [](Claims& k) { without(k, ROPE_FEATURE_KEY); }},
+    {"another number of heads", [](Case& c) { c.key_heads = 1; },
+     [](Claims& k) { without(k, ROPE_FEATURE_GROUPED_HEADS); }},
+    {"backward", [](Case& c) { c.direction = Direction::backward; },
+     [](Claims& k) { without(k, ROPE_FEATURE_BACKWARD); }},
+    {"several position axes",
+     [](Case& c) {
+       c.spec.axes.sections = {32, 32};
+     },
+     [](Claims& k) { without(k, ROPE_FEATURE_AXES); }},
+    {"an attention factor", [](Case& c) { c.spec.attention_factor = 2; },
+     [](Claims& k) { without(k, ROPE_FEATURE_ATTENTION_FACTOR); }},
+    {"tables with unequal halves", [](Case& c) { c.full_tables = c.unequal_halves = true; },
+     [](Claims& k) { without(k, ROPE_FEATURE_UNEQUAL_HALVES); }},
+    {"positions beyond 99", [](Case& c) { c.start = 97; }, [](Claims& k) { k.capabilities.max_position = 99; }},
+};
+
+TEST_CASE("what a case needs and the claims lack is why it is not run", "[coverage]") {
+  for (const Row& row : rows) {
+    INFO(row.reason);
+    Claims claims = test::all_claims();
+    Case c;
+    CHECK(uncovered(c, claims).empty());
+    row.ask(c);
+    CHECK(uncovered(c, claims).empty());
+    row.withdraw(claims);
+    CHECK_THAT(uncovered(c, claims), Contains(row.reason));
+  }
+}
+
+TEST_CASE("what a case does not need may be missing", "[coverage]") {
+  for (const Row& row : rows) {
+    if (std::string(row.reason) == "half-width tables") continue;  // the plain case has them
+    INFO(row.reason);
+    Claims claims = test::all_claims();
+    row.withdraw(claims);
+    CHECK(uncovered(Case{}, claims).empty());
+  }
+}
+
+TEST_CASE("a factor that the rule brings along needs the claim too", "[coverage]") {
+  Claims claims = test::all_claims();
+  without(claims, ROPE_FEATURE_ATTENTION_FACTOR);
+  Case c;
+  scaling::Yarn yarn;
+  yarn.factor = 4;
+  yarn.original_max_position_embeddings = 4096;
+  c.spec.scaling = yarn;
+  CHECK_THAT(uncovered(c, claims), Contains("an attention factor"));
+  c.spec.attention_factor = 1;
+  CHECK(uncovered(c, claims).empty());
+}
+
+TEST_CASE("no list of head_dims claims every even one", "[coverage]") {
+  Claims claims = test::all_claims();
+  Case c;
+  c.spec.head_dim = 130;
+  CHECK(uncovered(c, claims).empty());
+  c.spec.head_dim = 129;
+  CHECK_THAT(uncovered(c, claims), Contains("head_dim 129 is not claimed"));
+  claims.head_dims = {129};
+  CHECK(uncovered(c, claims).empty());
+}
+
+TEST_CASE("what no call can express is never covered", "[coverage]") {
+  const Claims claims = test::all_claims();
+  Case c;
+  c.in_place = true;
+  c.dtype = DType::bf16;
+  CHECK_THAT(uncovered(c, claims), Contains("one dtype"));
+  c = Case{};
+  c.unequal_halves = true;
+  CHECK_THAT(uncovered(c, claims), Contains("only full-width tables"));
+  c = Case{};
+  c.source = AngleSource::computed;
+  c.spec.axes = {{32, 32}, AxisLayout::Order::chunked, true};
+  CHECK_THAT(uncovered(c, claims), Contains("restart"));
+  c.source = AngleSource::frequencies;
+  CHECK(uncovered(c, claims).empty());
+}
+
+TEST_CASE("no claims cover nothing", "[coverage]") {
+  rc::prop("of random cases", [] { RC_ASSERT(!uncovered(test::any_case(), test::no_claims()).empty()); });
+}
+
+}  // namespace
+}  // namespace rope

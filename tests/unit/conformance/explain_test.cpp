@@ -1,0 +1,72 @@
+#include "tests/conformance/explain.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+namespace rope {
+namespace {
+
+Element element() {
+  Element e;
+  e.tensor = "k";
+  e.row = {1, 2, 3};
+  e.feature = 37;
+  e.pair = 5;
+  e.position = 1026;
+  e.phi = 320.5;
+  e.expected = 1.25;
+  e.actual = 1.5;
+  e.actual_bits = 0x3fc00000;
+  e.error = 0.25;
+  e.bound = 0.125;
+  return e;
+}
+
+TEST_CASE("a value is printed with its bits", "[explain]") {
+  CHECK(value_with_bits(DType::f32, 1.25) == "1.25 (0x3fa00000)");
+  CHECK(value_with_bits(DType::f64, 1.25) == "1.25 (0x3ff4000000000000)");
+  CHECK(value_with_bits(DType::bf16, -2) == "-2 (0xc000)");
+  CHECK(value_with_bits(DType::f16, 0.1) == "0.1 (0x2e66)");  // the bits are those of the type
+}
+
+TEST_CASE("an element's place names tensor, row, pair and position", "[explain]") {
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 64;
+  CHECK(place(element(), c) == "k[batch 1, token 2, head 3], pair 5 (features 5 and 37), position 1026, phi 320.5");
+  c.spec.pairing = Pairing::interleaved;
+  CHECK(place(element(), c) == "k[batch 1, token 2, head 3], pair 5 (features 10 and 11), position 1026, phi 320.5");
+  Element outside = element();
+  outside.pair.reset();
+  outside.phi = 0;
+  CHECK(place(outside, c) == "k[batch 1, token 2, head 3], feature 37");
+}
+
+TEST_CASE("every kind of failure has its sentence", "[explain]") {
+  Finding finding;
+  CHECK(explain(finding) == "holds");
+  finding.kind = FailureKind::value;
+  finding.compared = 10;
+  finding.wrong = 3;
+  finding.element = element();
+  CHECK(explain(finding) ==
+        "3 of 10 elements are wrong; the worst is feature 37: 1.5 (0x3fc00000) where 1.25 (0x3fa00000) is exact; the "
+        "error 0.25 is 2 times the bound 0.125");
+  finding.element->bound = 0;
+  CHECK_THAT(explain(finding), Catch::Contains("the error 0.25 is beyond the bound 0"));
+  finding.element->error = std::numeric_limits<double>::quiet_NaN();
+  finding.element->bound = 0.125;
+  CHECK_THAT(explain(finding), Catch::Contains("is beyond the bound 0.125"));
+  finding.kind = FailureKind::unwritten;
+  CHECK(explain(finding) ==
+        "3 elements were never written; the first is feature 37, which still holds the poison 0x3fc00000");
+  finding.kind = FailureKind::relation;
+  CHECK_THAT(explain(finding), Catch::Contains("3 of 10 relations do not hold; the worst gives value 1.5"));
+  for (const auto kind : {FailureKind::status, FailureKind::crash, FailureKind::timeout, FailureKind::misbehaviour}) {
+    finding.kind = kind;
+    finding.message = "what happened";
+    CHECK(explain(finding) == "what happened");
+  }
+}
+
+}  // namespace
+}  // namespace rope

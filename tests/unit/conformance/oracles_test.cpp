@@ -1,0 +1,72 @@
+#include "tests/conformance/oracles.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/conformance/build_call.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+TEST_CASE("one oracle a spec, and one a length only for rules that follow it", "[oracles]") {
+  Oracles oracles;
+  RopeSpec spec;
+  Oracle& plain = oracles.of(spec, 10);
+  CHECK(&oracles.of(spec, 10) == &plain);
+  CHECK(&oracles.of(spec, 5000) == &plain);
+  spec.base = 5e5;
+  CHECK(&oracles.of(spec, 10) != &plain);
+  for (const Scaling& rule :
+       {Scaling(scaling::Dynamic{{}, 2, 512}),
+        Scaling(scaling::LongRope{2, 512, std::vector<double>(64, 1), std::vector<double>(64, 2)})}) {
+    spec.scaling = rule;
+    Oracle& within = oracles.of(spec, 512);
+    Oracle& beyond = oracles.of(spec, 513);
+    CHECK(&within != &beyond);
+    CHECK_FALSE(within.plan().pairs[32].theta == beyond.plan().pairs[32].theta);
+  }
+}
+
+TEST_CASE("given frequencies are taken as they are, with the call's pairs, axes and factor", "[oracles]") {
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 8;
+  c.spec.axes.sections = {1, 3};
+  c.spec.attention_factor = 0.5;
+  c.form = PositionForm::shared;
+  c.source = AngleSource::frequencies;
+  Oracles oracles;
+  Call call = build_call(c, oracles);
+  Oracle& oracle = oracles.of_given_frequencies(call, 8);
+  CHECK(&oracles.of_given_frequencies(call, 8) == &oracle);
+  CHECK(oracle.plan().lambda == 0.5);
+  CHECK(oracle.plan().pairs[1].axis == 1);
+  CHECK(oracle.plan().pairs[1].second == 5);
+  CHECK(oracle.plan().pairs[1].theta == Real(static_cast<double>(0.1F)));  // the float, not 10000^(-1/4)
+
+  const auto differs = [&](const auto& change) {
+    Call other = call;
+    change(other);
+    return &oracles.of_given_frequencies(other, 8) != &oracle;
+  };
+  CHECK(differs([](Call& other) { other.attention_factor = 2; }));
+  CHECK(differs([](Call& other) { other.pairing = Pairing::interleaved; }));
+  CHECK(differs([](Call& other) { store(DType::f32, other.theta->data() + 4, 0.25); }));
+  CHECK(differs([](Call& other) { store(DType::i32, other.axis->data() + 4, 0); }));
+  CHECK_FALSE(differs([](Call&) {}));
+}
+
+TEST_CASE("tables are made once for each key", "[oracles]") {
+  Oracles oracles;
+  int made = 0;
+  const auto make = [&] {
+    ++made;
+    return Oracles::Tables{Tensor::contiguous(DType::f32, {made, 1}), Tensor::contiguous(DType::f32, {made, 1})};
+  };
+  CHECK(oracles.tables("a", make).first.shape[0] == 1);
+  CHECK(oracles.tables("a", make).first.shape[0] == 1);
+  CHECK(oracles.tables("b", make).first.shape[0] == 2);
+  CHECK(made == 2);
+}
+
+}  // namespace
+}  // namespace rope

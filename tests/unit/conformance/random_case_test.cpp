@@ -1,0 +1,128 @@
+#include "tests/conformance/random_case.hpp"
+
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/conformance/coverage.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+void as_drawn(Case&) {}
+
+// Claims of a kernel that can do something, however little.
+Claims any_claims() {
+  Claims claims = test::all_claims();
+  rope_capabilities& k = claims.capabilities;
+  const auto some = [](std::uint32_t mask) {  // a part of it that is not empty
+    const auto part = *rc::gen::inRange<std::uint32_t>(0, 1u << 16) & mask;
+    return part == 0 ? mask & ~(mask - 1) : part;
+  };
+  std::uint32_t inputs = some(0xF);
+  for (std::uint32_t i = 0; i < 4; ++i) k.out_dtypes[i] = (inputs >> i & 1u) != 0 ? some(k.out_dtypes[i]) : 0;
+  k.table_dtypes = some(k.table_dtypes);
+  k.theta_dtypes = some(k.theta_dtypes);
+  k.position_dtypes = some(k.position_dtypes);
+  k.pairings = some(k.pairings);
+  k.angle_sources = some(k.angle_sources);
+  const std::uint32_t widths = some(3);
+  k.half_tables = widths & 1u;
+  k.full_tables = widths >> 1;
+  k.scalings = some(k.scalings) | ROPE_BIT(ROPE_SCALING_NONE);
+  k.features = *rc::gen::inRange<std::uint32_t>(0, 1u << 13);
+  k.max_position = *rc::gen::inRange<std::int64_t>(200, 1 << 22);
+  if (test::coin()) claims.head_dims = {64, 96};
+  return claims;
+}
+
+TEST_CASE("a seed always draws the same cases", "[random_case]") {
+  rc::prop("whatever was drawn before", [] {
+    const auto seed = *rc::gen::inRange<std::uint64_t>(0, UINT64_MAX);
+    const Claims claims = any_claims();
+    rc::Random one(seed), two(seed);
+    for (int i = 0; i < 10; ++i) {
+      const auto a = random_case(one, claims, as_drawn);
+      const auto b = random_case(two, claims, as_drawn);
+      RC_ASSERT(a.has_value());
+      RC_ASSERT(b.has_value());
+      RC_ASSERT(test::same(*a, *b));
+    }
+  });
+}
+
+TEST_CASE("another seed draws other cases", "[random_case]") {
+  std::set<std::string> texts;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    rc::Random random(seed);
+    texts.insert(to_text(*random_case(random, test::all_claims(), as_drawn)));
+  }
+  CHECK(texts.size() == 50);
+}
+
+TEST_CASE("every random case is legal and within the claims, however narrow they are", "[random_case]") {
+  rc::prop("for random claims", [] {
+    const Claims claims = any_claims();
+    rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
+    for (int i = 0; i < 20; ++i) {
+      const auto c = random_case(random, claims, as_drawn);
+      RC_ASSERT(c.has_value());
+      RC_LOG() << to_text(*c);
+      RC_ASSERT(uncovered(*c, claims) == "");
+      RC_ASSERT(test::same(case_from_text(to_text(*c)), *c));  // which validates it
+    }
+  });
+}
+
+TEST_CASE("a requirement's change is in every case, and what it makes impossible gives none", "[random_case]") {
+  rc::Random random(7);
+  const Claims claims = test::all_claims();
+  for (int i = 0; i < 50; ++i) {
+    const auto c = random_case(random, claims, [](Case& candidate) { candidate.seq = 31; });
+    REQUIRE(c.has_value());
+    CHECK(c->seq == 31);
+  }
+  const auto too_far = [](Case& c) { c.start = std::int64_t{1} << 50, c.pattern = PositionPattern::consecutive; };
+  CHECK_FALSE(random_case(random, claims, too_far).has_value());
+  CHECK_FALSE(random_case(random, test::no_claims(), as_drawn).has_value());
+}
+
+TEST_CASE("everything that a case can hold turns up", "[random_case]") {
+  const Claims claims = test::all_claims();
+  rc::Random random(1);
+  std::set<std::string> seen;
+  const auto note = [&](const char* what, auto value) {
+    seen.insert(std::string(what) + " " + std::to_string(static_cast<int>(value)));
+  };
+  for (int i = 0; i < 3000; ++i) {
+    const Case c = *random_case(random, claims, as_drawn);
+    note("dtype", c.dtype);
+    note("source", c.source);
+    note("form", c.form);
+    note("position_dtype", c.position_dtype);
+    note("pattern", c.pattern);
+    note("direction", c.direction);
+    note("layout", c.layout);
+    note("pairing", c.spec.pairing);
+    note("in_place", c.in_place);
+    note("full_tables", c.full_tables);
+    note("unequal_halves", c.unequal_halves);
+    note("partial", c.spec.rotary_dim < c.spec.head_dim);
+    note("axes", c.spec.axes.count());
+    note("order", c.spec.axes.order);
+    note("grouped", c.key_heads != 0 && c.key_heads != c.heads);
+    note("widened", c.dtype != c.out_dtype);
+    note("factor", c.spec.attention_factor.has_value());
+    note("decode with several batches", c.seq == 1 && c.batch > 1);
+    note("as many tokens as batches", c.seq == c.batch && c.batch > 1);
+    if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
+  }
+  // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 4 patterns, 2 directions, 3 layouts, 2 pairings, 3 counts of axes,
+  // 2 orders, 8 rules (pixel and constant have cases of their own), and both values of the other nine.
+  CAPTURE(seen);
+  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 3 + 2 + 3 + 2 + 8 + 2 * 9);
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,70 @@
+#include "tests/conformance/relations.hpp"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "impls/builtin.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+TEST_CASE("a relation holds up to its bound and not beyond", "[relations]") {
+  Finding finding;
+  relate(finding, "q", {1, 2, 3}, 4, 5u, 10, 10.5, 1);
+  CHECK(finding.passed());
+  CHECK(finding.use == 0.5);
+  relate(finding, "q", {1, 2, 3}, 4, 5u, 10, 9, 1);
+  CHECK(finding.passed());
+  CHECK(finding.use == 1);
+  relate(finding, "k", {4, 5, 6}, 7, std::nullopt, 10, 9 - 1e-9, 1);
+  CHECK(finding.kind == FailureKind::relation);
+  CHECK(finding.compared == 3);
+  CHECK(finding.wrong == 1);
+  CHECK(finding.element->tensor == "k");
+  CHECK(finding.element->feature == 7);
+  CHECK(finding.element->expected == 10);
+}
+
+TEST_CASE("NaN, infinity and a bound of 0", "[relations]") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const auto& [expected, actual, bound] :
+       {std::tuple(1.0, nan, 1.0), {nan, nan, 1.0}, {1.0, infinity, 1.0}, {1.0, 1.5, 0.0}, {1.0, 2.0, nan}}) {
+    Finding finding;
+    relate(finding, "q", {}, 0, std::nullopt, expected, actual, bound);
+    CHECK_FALSE(finding.passed());
+    CHECK(finding.use == infinity);
+  }
+  Finding exact;
+  relate(exact, "q", {}, 0, std::nullopt, 1, 1, 0);
+  CHECK(exact.passed());
+}
+
+TEST_CASE("a related row has values, norms times lambda, and bounds with the rounding of the tables", "[relations]") {
+  Case c;
+  c.spec.head_dim = 6;
+  c.spec.rotary_dim = 4;
+  c.spec.attention_factor = -2;
+  c.given = DType::bf16;
+  KernelSubject subject(half_split_kernel());
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  const Trial trial = examiner.run(c);
+  Expectation expectation = examiner.expectation(c, trial.call);
+  const RowIndex row{0, 1, 1};
+  const RelatedRow related = related_row(trial, trial.q, trial.call.q_result(), row, expectation);
+  CHECK(related.value.size() == 6);
+  CHECK(related.value[5] == value_at(trial.q, row, 5));
+  const std::vector<PairAngle> angles = expectation.angles(0, 1);
+  for (std::size_t p = 0; p < 2; ++p) {
+    const double a = value_at(trial.q, row, static_cast<std::int64_t>(p));
+    const double b = value_at(trial.q, row, static_cast<std::int64_t>(p) + 2);
+    CHECK(related.pair_norm[p] == Approx(2 * std::hypot(a, b)).epsilon(1e-15));
+    const double r = expectation.reach(a, b, angles[p]);
+    CHECK(related.pair_bound[p] == Approx(expectation.bound(p, 0, r) + 2 * r * 0x1p-8).epsilon(1e-15));
+  }
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,38 @@
+#include <catch2/catch.hpp>
+#include <regex>
+#include <set>
+
+#include "reference/input_error.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+TEST_CASE("every requirement has an id of its own, a sentence that says MUST, and its limits", "[requirements]") {
+  const std::regex id("[A-Z]{3}-[0-9]{2}");
+  std::set<std::string_view> seen;
+  for (const Requirement& requirement : all_requirements()) {
+    INFO(requirement.id);
+    CHECK(std::regex_match(std::string(requirement.id), id));
+    CHECK(seen.insert(requirement.id).second);
+    CHECK_THAT(std::string(requirement.sentence), Catch::Contains(" MUST "));
+    CHECK(requirement.sentence.ends_with('.'));
+    CHECK_FALSE(requirement.answers.empty());
+    CHECK_FALSE(requirement.limits.empty());
+    CHECK(requirement.cases != nullptr);
+    CHECK(requirement.check != nullptr);
+  }
+  CHECK(seen.size() >= 30);
+}
+
+TEST_CASE("a requirement is found by its id, and an unknown one is refused with those there are", "[requirements]") {
+  for (const Requirement& requirement : all_requirements()) {
+    CHECK(requirement_called(requirement.id).sentence == requirement.sentence);
+  }
+  CHECK_THROWS_WITH(requirement_called("ROT-99"),
+                    Catch::Contains("requirement \"ROT-99\" is not known; known are ROT-01, ROT-02"));
+  CHECK_THROWS_AS(requirement_called(""), InputError);
+}
+
+}  // namespace
+}  // namespace rope

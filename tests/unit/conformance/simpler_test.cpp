@@ -1,0 +1,104 @@
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+
+#include "reference/input_error.hpp"
+#include "tests/conformance/case_list.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+bool is_valid(const Case& c) {
+  try {
+    validate(c.spec);
+    return true;
+  } catch (const InputError&) {
+    return false;  // the suite drops these: a rule that does not go with the smaller dimensions
+  }
+}
+
+// What makes a case hard to read, as a number of steps. Every simplification has to lower it, so that shrinking ends.
+std::int64_t complexity(const Case& c) {
+  const RopeSpec& s = c.spec;
+  std::int64_t sum = c.start + c.batch + c.seq + c.heads + c.key_heads + 4 * s.head_dim - s.rotary_dim;
+  sum += s.axes.sections.empty() ? 0 : 1;
+  sum += s.axes.order == AxisLayout::Order::interleaved || s.axes.restart ? 1 : 0;
+  sum += s.scaling.index() != 0 ? 1 : 0;
+  sum += s.attention_factor ? 1 : 0;
+  sum += s.base != 10000 ? 1 : 0;
+  sum += c.position_dtype != DType::i64 ? 1 : 0;
+  sum += c.layout != Layout::contiguous ? 1 : 0;
+  sum += (c.in_place ? 1 : 0) + (c.full_tables ? 1 : 0) + (c.unequal_halves ? 2 : 0);
+  sum += (c.dtype != DType::f32 || c.out_dtype != DType::f32 ? 1 : 0) + (c.given != DType::f32 ? 1 : 0);
+  sum += (c.pattern != PositionPattern::consecutive ? 1 : 0) + static_cast<int>(c.form);
+  sum += c.input == InputKind::spread ? 1 : 0;
+  return sum;
+}
+
+TEST_CASE("every simplification is simpler, and keeps what was asked", "[simpler]") {
+  rc::prop("for random cases", [] {
+    const Case c = test::any_case();
+    for (const Case& s : simpler(c)) {
+      RC_LOG() << to_text(c) << " -> " << to_text(s);
+      RC_ASSERT(complexity(s) < complexity(c));
+      RC_ASSERT(s.requirement == c.requirement);
+      RC_ASSERT((s.source == c.source && s.direction == c.direction && s.seed == c.seed));
+      RC_ASSERT((s.spec.pairing == c.spec.pairing && s.sequence_length == c.sequence_length));
+      RC_ASSERT((s.batch >= 1 && s.seq >= 1 && s.heads >= 1 && s.start >= 0));
+    }
+  });
+}
+
+TEST_CASE("simplifications of a plain rule are all valid", "[simpler]") {
+  rc::prop("and print as text that is read again", [] {
+    Case c = test::any_case();
+    c.spec.scaling = scaling::None{};
+    for (const Case& s : simpler(c)) {
+      RC_LOG() << to_text(c) << " -> " << to_text(s);
+      RC_ASSERT(is_valid(s));
+      RC_ASSERT(test::same(case_from_text(to_text(s)), s));
+    }
+  });
+}
+
+TEST_CASE("LongRoPE's lists are cut to the smaller head", "[simpler]") {
+  Case c;
+  c.spec.scaling = scaling::LongRope{32, 4096, std::vector<double>(64, 1), std::vector<double>(64, 2)};
+  int smaller_heads = 0;
+  for (const Case& s : simpler(c)) {
+    if (s.spec.head_dim < c.spec.head_dim) ++smaller_heads;
+    CHECK(is_valid(s));
+  }
+  CHECK(smaller_heads == 6);
+}
+
+TEST_CASE("whatever is taken, there is an end, where nothing is left to leave out", "[simpler]") {
+  rc::prop("for random cases and random choices", [] {
+    Case c = test::any_case();
+    // A path has at most as many steps as the cases are complex; halving start is not always chosen, so it is small.
+    c.start = *rc::gen::inRange(0, 50);
+    std::int64_t steps = 0;
+    const std::int64_t most = complexity(c);
+    for (;;) {
+      std::vector<Case> next = simpler(c);
+      std::erase_if(next, [](const Case& s) { return !is_valid(s); });
+      if (next.empty()) break;
+      c = next[*rc::gen::inRange<std::size_t>(0, next.size())];
+      RC_ASSERT(++steps <= most);
+    }
+    RC_LOG() << to_text(c);
+    RC_ASSERT((c.batch == 1 && c.seq == 1 && c.heads == 1 && c.key_heads == 0 && c.start == 0));
+    RC_ASSERT((c.spec.head_dim == 2 && c.spec.rotary_dim == 2 && c.spec.scaling.index() == 0));
+    RC_ASSERT((c.dtype == DType::f32 && c.layout == Layout::contiguous && c.form == PositionForm::offset));
+  });
+}
+
+TEST_CASE("a golden case stays as it is", "[simpler]") {
+  Case c;
+  c.golden = "labml/d64";
+  c.seq = 9;
+  CHECK(simpler(c).empty());
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,229 @@
+// The bounds against what error_model.md derives by hand, and the constants C against what float arithmetic does.
+#include "reference/error_model.hpp"
+
+#include <rapidcheck/catch.h>
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "reference/rotation_plan.hpp"
+#include "tests/unit/property.hpp"
+#include "tests/unit/reference/random_spec.hpp"
+
+namespace rope {
+namespace {
+
+constexpr double u64 = 0x1p-53, u32 = 0x1p-24, u16 = 0x1p-11, ub = 0x1p-8;
+
+BoundSetting setting(AngleKnowledge knowledge, DType input, DType output, DType given, double lambda = 1) {
+  return {knowledge, input, output, given, lambda};
+}
+
+void check_arithmetic(const BoundSetting& s, double one, double two, double three) {
+  INFO(name(s.input) << " to " << name(s.output) << ", given " << name(s.given) << ", lambda " << s.lambda);
+  const BoundTerms terms = bound_terms(s);
+  CHECK(terms.arithmetic[0] == Approx(one).epsilon(1e-14));  // sums of a few doubles, in another order
+  CHECK(terms.arithmetic[1] == Approx(two).epsilon(1e-14));
+  CHECK(terms.arithmetic[2] == Approx(three).epsilon(1e-14));
+}
+
+TEST_CASE("grades are named A1 to C3", "[error_model]") {
+  CHECK(grade_name(AngleGrade::A, ArithmeticGrade::one) == "A1");
+  CHECK(grade_name(AngleGrade::B, ArithmeticGrade::three) == "B3");
+  CHECK(grade_name(AngleGrade::C, ArithmeticGrade::two) == "C2");
+}
+
+TEST_CASE("kernels work in f64 for f64 and in f32 for everything else", "[error_model]") {
+  CHECK(working_type(DType::f64) == DType::f64);
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) CHECK(working_type(dtype) == DType::f32);
+}
+
+TEST_CASE("arithmetic: two products and a sum cost 2u, whatever the grade", "[error_model]") {
+  const auto tables = AngleKnowledge::tables;
+  check_arithmetic(setting(tables, DType::f32, DType::f32, DType::f32), 2 * u32, 2 * u32, 2 * u32);
+  check_arithmetic(setting(tables, DType::f64, DType::f64, DType::f64), 2 * u64, 2 * u64, 2 * u64);
+  check_arithmetic(setting(tables, DType::f32, DType::f32, DType::bf16), 2 * u32, 2 * u32, 2 * u32);
+}
+
+TEST_CASE("arithmetic: wider tables are rounded once, own cosines cost 0.61 sqrt(2) u, lambda 2u", "[error_model]") {
+  check_arithmetic(setting(AngleKnowledge::tables, DType::f32, DType::f32, DType::f64), 3 * u32, 3 * u32, 3 * u32);
+  const double libm = 0.61 * 1.4142135623730950488 * u32;
+  for (const auto knowledge : {AngleKnowledge::computed, AngleKnowledge::frequencies}) {
+    const double own = libm + 2 * u32;
+    check_arithmetic(setting(knowledge, DType::f32, DType::f32, DType::f64), own, own, own);
+    check_arithmetic(setting(knowledge, DType::f32, DType::f32, DType::f32, 1.25), own + 2 * u32, own + 2 * u32,
+                     own + 2 * u32);
+  }
+  check_arithmetic(setting(AngleKnowledge::tables, DType::f32, DType::f32, DType::f32, -1), 4 * u32, 4 * u32, 4 * u32);
+}
+
+TEST_CASE("arithmetic: 16-bit storage costs one, two or three roundings to it", "[error_model]") {
+  const auto tables = AngleKnowledge::tables;
+  for (const auto& [dtype, s] : {std::pair(DType::f16, u16), std::pair(DType::bf16, ub)}) {
+    check_arithmetic(setting(tables, dtype, dtype, dtype), 2 * u32 + s, 2 * u32 + 2 * s * (1 + 2 * s),
+                     2 * u32 + 3 * s * (1 + 3 * s));
+    // With lambda two more in grade 3; in grades 1 and 2 it is multiplied in f32.
+    check_arithmetic(setting(tables, dtype, dtype, dtype, 2), 4 * u32 + s, 4 * u32 + 2 * s * (1 + 2 * s),
+                     4 * u32 + 5 * s * (1 + 3 * s));
+    // A wider output is not rounded to 16 bits; tables (grade 2) and every operation (grade 3) may be.
+    check_arithmetic(setting(tables, dtype, DType::f32, dtype), 2 * u32, 2 * u32 + s * (1 + 2 * s),
+                     2 * u32 + 3 * s * (1 + 3 * s));
+  }
+}
+
+TEST_CASE("grade 3 holds for the roundings that it stands for", "[error_model]") {
+  // y = fl(fl(a c) - fl(b s)) with c and s rounded to bf16, against the bound: the worst of many.
+  const auto fl = [](double x) { return bfloat16_to_double(double_to_bfloat16(x)); };
+  const double bound = bound_terms(setting(AngleKnowledge::tables, DType::bf16, DType::bf16, DType::f32)).arithmetic[2];
+  double worst = 0;
+  for (int i = 0; i < 200000; ++i) {
+    const double phi = 0.001 * i;
+    const double a = fl(1 + std::fmod(0.37 * i, 1)), b = fl(-2 + std::fmod(0.77 * i, 4));
+    const double c = std::cos(phi), s = std::sin(phi);
+    const double y = fl(fl(a * fl(c)) - fl(b * fl(s)));
+    worst = std::max(worst, std::fabs(y - (a * c - b * s)) / std::hypot(a, b) / bound);
+  }
+  CHECK(worst <= 1);
+  CHECK(worst > 0.5);  // a bound that nobody comes near would let two more roundings pass
+}
+
+TEST_CASE("tiny: each rounding may land half a subnormal off", "[error_model]") {
+  const auto tiny = [](DType input, DType output) {
+    return bound_terms(setting(AngleKnowledge::tables, input, output, input)).tiny;
+  };
+  CHECK(tiny(DType::f64, DType::f64)[0] == 4 * 0x1p-1074 / 2);  // half a subnormal of f64 is no double
+  CHECK(tiny(DType::f64, DType::f64)[2] == 6 * 0x1p-1074 / 2);
+  CHECK(tiny(DType::f32, DType::f32)[0] == 4 * 0x1p-150);
+  CHECK(tiny(DType::f32, DType::f32)[2] == 6 * 0x1p-150);
+  CHECK(tiny(DType::f16, DType::f16)[0] == 3 * 0x1p-150 + 0x1p-25);
+  CHECK(tiny(DType::f16, DType::f16)[1] == 3 * 0x1p-150 + 0x1p-25);
+  CHECK(tiny(DType::f16, DType::f16)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
+  CHECK(tiny(DType::bf16, DType::bf16)[2] == 3 * 0x1p-150 + 3 * 0x1p-134);
+  CHECK(tiny(DType::bf16, DType::f16)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
+  CHECK(tiny(DType::f16, DType::f32)[0] == 4 * 0x1p-150);
+  CHECK(tiny(DType::f16, DType::f32)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
+}
+
+TEST_CASE("angle: no error with tables, u of the working type else, f64 for grade A", "[error_model]") {
+  const auto angle = [](AngleKnowledge knowledge, DType input) {
+    const BoundTerms terms = bound_terms(setting(knowledge, input, input, DType::f32));
+    return std::pair(terms.angle_unit, terms.angle_exact_unit);
+  };
+  CHECK(angle(AngleKnowledge::tables, DType::f32) == std::pair(0.0, 0.0));
+  for (const auto knowledge : {AngleKnowledge::computed, AngleKnowledge::frequencies}) {
+    CHECK(angle(knowledge, DType::f64) == std::pair(u64, 0.0));
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
+      CHECK(angle(knowledge, dtype) == std::pair(u32, u64));
+  }
+}
+
+TEST_CASE("a looser grade never allows less", "[error_model]") {
+  for (const auto knowledge : {AngleKnowledge::tables, AngleKnowledge::frequencies, AngleKnowledge::computed}) {
+    for (const DType input : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+      for (const DType output : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+        for (const DType given : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+          for (const double lambda : {1.0, 1.25}) {
+            const BoundTerms terms = bound_terms(setting(knowledge, input, output, given, lambda));
+            CHECK(terms.angle_exact_unit <= terms.angle_unit);
+            for (std::size_t grade = 1; grade < arithmetic_grades; ++grade) {
+              CHECK(terms.arithmetic[grade - 1] <= terms.arithmetic[grade]);
+              CHECK(terms.tiny[grade - 1] <= terms.tiny[grade]);
+            }
+          }
+        }
+      }
+    }
+  }
+  rc::prop("recurrence against direct, and growing by 3 + ln(base) 2/r with every pair", [] {
+    const RopeSpec spec = test::any_spec();
+    const std::vector<double> direct = direct_constants(spec, 100);
+    const std::vector<double> recurrence = recurrence_constants(spec, direct);
+    RC_ASSERT(direct.size() == static_cast<std::size_t>(spec.rotary_dim / 2));
+    RC_ASSERT(recurrence.size() == direct.size());
+    const double step = 3 + std::log(spec.base) * 2 / spec.rotary_dim;
+    for (std::size_t p = 0; p < direct.size(); ++p) {
+      RC_ASSERT(direct[p] >= 0);
+      RC_ASSERT(std::fabs(recurrence[p] - direct[p] - static_cast<double>(p) * step) <= 1e-12 * recurrence[p]);
+    }
+  });
+}
+
+TEST_CASE("C of the plain rule is 2 + ln(base) 2p/r", "[error_model]") {
+  RopeSpec spec;
+  spec.head_dim = spec.rotary_dim = 96;
+  const std::vector<double> constants = direct_constants(spec, 1);
+  for (std::size_t p = 0; p < 48; ++p) {
+    // The exponent is a quotient rounded once, the power counts twice.
+    CHECK(constants[p] == Approx(2 + std::log(10000.0) * 2 * static_cast<double>(p) / 96).epsilon(1e-12));
+  }
+  spec.base = 10000.1;  // no float: rounded on its way in, which the power multiplies by 2p/r
+  CHECK(direct_constants(spec, 1)[24] == Approx(2 + std::log(10000.1) / 2 + 0.5).epsilon(1e-12));
+  spec.base = 10000;
+  spec.scaling = scaling::Linear{{}, 4};
+  CHECK(direct_constants(spec, 1)[24] == Approx(3 + std::log(10000.0) / 2).epsilon(1e-12));
+  spec.scaling = scaling::Constant{};
+  CHECK(direct_constants(spec, 1)[24] == 0);
+}
+
+// Largest |theta~/theta - 1| / (C u) over the pairs of a spec, theta~ by the rule itself in T.
+template <class T>
+double share_of_constant(const RopeSpec& spec, std::int64_t length) {
+  const double u = unit_roundoff(std::is_same_v<T, double> ? DType::f64 : DType::f32);
+  const scaling::Setting where{spec.head_dim, spec.rotary_dim, spec.base, length};
+  const std::vector<Real> exact = frequencies<Real>(spec.scaling, where);
+  const std::vector<T> rounded = frequencies<T>(spec.scaling, where);
+  const std::vector<double> constants = direct_constants(spec, length);
+  double worst = 0;
+  for (std::size_t p = 0; p < exact.size(); ++p) {
+    const Real difference = Real(static_cast<double>(rounded[p])) - exact[p];
+    if (difference == Real(0)) continue;
+    const double error = std::fabs((difference / exact[p]).to_double()) / u;
+    worst = std::max(worst, constants[p] > 0 ? error / constants[p] : std::numeric_limits<double>::infinity());
+  }
+  return worst;
+}
+
+TEST_CASE("C bounds what a rule loses in float and in double, and not by far", "[error_model]") {
+  for (std::size_t kind = 0; kind < std::variant_size_v<Scaling>; ++kind) {
+    double worst = 0;
+    const auto refuted = test::counterexample([&] {
+      for (int i = 0; i < 10; ++i) {
+        const RopeSpec spec = test::any_spec_of(kind);
+        const auto length = static_cast<std::int64_t>(test::between(1, 1 << 22));
+        const double share = share_of_constant<float>(spec, length);
+        RC_ASSERT(share <= 1);
+        RC_ASSERT(share_of_constant<double>(spec, length) <= 1);
+        worst = std::max(worst, share);
+      }
+    });
+    INFO("rule " << kind << " uses " << worst << " of C; " << refuted.value_or(""));
+    CHECK_FALSE(refuted.has_value());
+    // So an eighth of C would be refuted: the property can fail. `constant` (9) rounds nothing.
+    if (kind < 9) CHECK(worst > 0.125);
+  }
+}
+
+TEST_CASE("C bounds float for the models that people run", "[error_model]") {
+  scaling::Yarn yarn;
+  yarn.factor = 4;
+  yarn.original_max_position_embeddings = 32768;
+  const std::pair<Scaling, double> models[] = {{scaling::None{}, 10000},
+                                               {scaling::None{}, 1e6},
+                                               {scaling::Linear{{}, 8}, 10000},
+                                               {scaling::Dynamic{{}, 2, 2048}, 10000},
+                                               {yarn, 1e6},
+                                               {scaling::Llama3{{}, 8, 1, 4, 8192}, 5e5},
+                                               {scaling::Llama3{{}, 32, 1, 4, 8192}, 5e5}};
+  for (const auto& [rule, base] : models) {
+    for (const int dim : {64, 80, 96, 112, 128, 160, 192, 256}) {
+      RopeSpec spec;
+      spec.head_dim = spec.rotary_dim = dim;
+      spec.base = base;
+      spec.scaling = rule;
+      INFO(to_flags(spec));
+      CHECK(share_of_constant<float>(spec, 8192) <= 1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,125 @@
+// Random RopeSpecs for properties, every scaling rule as likely as any other, and what it means that two are equal.
+#pragma once
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "reference/rope_spec.hpp"
+
+namespace rope::test {
+
+// Every order of magnitude alike, all 53 bits in use.
+inline double between(double low, double high) {
+  const auto draw = *rc::gen::inRange<std::uint64_t>(0, std::uint64_t{1} << 53);
+  return low * std::pow(high / low, static_cast<double>(draw) * 0x1p-53);
+}
+inline bool coin() { return *rc::gen::inRange(0, 2) == 1; }
+
+// A rule with parameters as models have them, valid for a spec of that many pairs.
+inline Scaling any_rule(std::size_t kind, int pairs) {
+  const double length = between(16, 1 << 20);
+  switch (kind) {
+    case 1: return scaling::Linear{{}, between(0.25, 64)};
+    case 2: return scaling::Ntk{{}, between(0.5, 64)};
+    case 3: return scaling::Dynamic{{}, between(1, 16), length};
+    case 4: {
+      scaling::Yarn rule;
+      rule.factor = between(0.5, 64);
+      rule.original_max_position_embeddings = length;
+      rule.beta_fast = between(4, 64);
+      rule.beta_slow = between(0.25, 4);
+      if (coin()) rule.mscale = between(0.25, 2), rule.mscale_all_dim = between(0.25, 2);
+      rule.truncate = coin();
+      rule.clamp = coin() ? scaling::Yarn::Clamp::pairs : scaling::Yarn::Clamp::rotary_dim;
+      return rule;
+    }
+    case 5: {
+      scaling::LongRope rule;
+      rule.factor = between(0.5, 64);
+      rule.original_max_position_embeddings = length;
+      for (int p = 0; p < pairs; ++p) {
+        rule.short_factor.push_back(between(0.5, 4));
+        rule.long_factor.push_back(between(0.5, 64));
+      }
+      return rule;
+    }
+    case 6: {
+      const double low = between(0.25, 4);
+      return scaling::Llama3{{}, between(0.5, 64), low, low * between(1.5, 8), length};
+    }
+    case 7: return scaling::Proportional{{}, between(0.5, 16), between(0.125, 1)};
+    case 8: return scaling::Pixel{{}, between(0.5, 512)};
+    case 9: return scaling::Constant{};
+    default: return scaling::None{};
+  }
+}
+
+inline AxisLayout any_axes(int pairs) {
+  AxisLayout axes;
+  const int count = *rc::gen::inRange(0, 4);
+  int left = pairs;
+  for (int a = 0; a < count; ++a) {
+    axes.sections.push_back(a + 1 == count ? left : *rc::gen::inRange(0, left + 1));
+    left -= axes.sections.back();
+  }
+  if (count > 0 && coin()) axes.order = AxisLayout::Order::interleaved;
+  return axes;
+}
+
+// Any spec of a scaling rule that validate() accepts; without xPos, which only JSON can say, and without a restart.
+inline RopeSpec any_spec_of(std::size_t kind) {
+  RopeSpec spec;
+  const bool two_pairs = kind == 2 || kind == 3;  // their exponent is r/(r-2)
+  const int pairs = *rc::gen::inRange(two_pairs ? 2 : 1, 41);
+  spec.rotary_dim = 2 * pairs;
+  spec.head_dim = spec.rotary_dim + (kind == 7 ? 0 : *rc::gen::inRange(0, 33));
+  spec.pairing = coin() ? Pairing::half_split : Pairing::interleaved;
+  spec.base = between(2, 1e7);
+  spec.scaling = any_rule(kind, pairs);
+  spec.axes = any_axes(pairs);
+  if (coin()) spec.attention_factor = between(0.25, 4);
+  return spec;
+}
+
+inline RopeSpec any_spec() { return any_spec_of(*rc::gen::inRange<std::size_t>(0, std::variant_size_v<Scaling>)); }
+
+// Member by member, on purpose not by way of fields(): a parameter that fields() forgets has to show.
+inline auto parameters(const scaling::None&) { return std::tuple(); }
+inline auto parameters(const scaling::Constant&) { return std::tuple(); }
+inline auto parameters(const scaling::Linear& r) { return std::tuple(r.factor); }
+inline auto parameters(const scaling::Ntk& r) { return std::tuple(r.factor); }
+inline auto parameters(const scaling::Pixel& r) { return std::tuple(r.max_frequency); }
+inline auto parameters(const scaling::Proportional& r) { return std::tuple(r.factor, r.proportion); }
+inline auto parameters(const scaling::Dynamic& r) { return std::tuple(r.factor, r.original_max_position_embeddings); }
+inline auto parameters(const scaling::Yarn& r) {
+  return std::tuple(r.factor, r.original_max_position_embeddings, r.beta_fast, r.beta_slow, r.mscale, r.mscale_all_dim,
+                    r.truncate, r.clamp);
+}
+inline auto parameters(const scaling::LongRope& r) {
+  return std::tuple(r.factor, r.original_max_position_embeddings, r.short_factor, r.long_factor);
+}
+inline auto parameters(const scaling::Llama3& r) {
+  return std::tuple(r.factor, r.low_freq_factor, r.high_freq_factor, r.original_max_position_embeddings);
+}
+
+inline bool same(const Scaling& a, const Scaling& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit([&]<class Rule>(const Rule& rule) { return parameters(rule) == parameters(std::get<Rule>(b)); }, a);
+}
+
+inline bool same(const RopeSpec& a, const RopeSpec& b) {
+  const auto plain = [](const RopeSpec& s) {
+    return std::tuple(s.head_dim, s.rotary_dim, s.pairing, s.base, s.axes.sections, s.axes.order, s.axes.restart,
+                      s.attention_factor);
+  };
+  const auto xpos = [](const RopeSpec& s) {
+    const XPos x = s.xpos.value_or(XPos{});
+    return std::tuple(s.xpos.has_value(), x.gamma, x.scale_base, x.center);
+  };
+  return plain(a) == plain(b) && same(a.scaling, b.scaling) && xpos(a) == xpos(b);
+}
+
+}  // namespace rope::test
