@@ -149,8 +149,8 @@ std::vector<PairResult> matrix_results(const Case& c, const Trial& trial) {
       const std::vector<std::int64_t> position = at_token(row.batch, row.seq);
       std::vector<MatrixBlock> blocks =
           call.source == AngleSource::tables ? table_blocks(plan, call, position) : blocks_at(plan, position);
-      DenseRotation rotation = dense_rotation(std::move(blocks));
-      if (c.direction == Direction::backward) rotation = transposed(std::move(rotation));
+      if (c.direction == Direction::backward) blocks = transposed(std::move(blocks));
+      const DenseRotation rotation = dense_rotation(std::move(blocks));
       std::vector<double> x;
       for (int j = 0; j < c.spec.head_dim; ++j) x.push_back(value_at(input, row, j));
       const std::vector<double> y = multiply(rotation, x, c.spec.head_dim);
