@@ -206,7 +206,7 @@ RopeSpec spec_from_json(std::string_view text, std::string_view where) {
   try {
     document = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw InputError(fmt::format("{}: not JSON at byte {}: {}", where, error.byte, error.what()));
+    throw InputError(fmt::format("{}: byte {}: not JSON: {}", where, error.byte - 1, error.what()));
   }
   RopeSpec spec;
   ObjectReader reader(document, std::string(where));

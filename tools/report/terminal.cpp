@@ -53,7 +53,7 @@ std::string failure_text(const TerminalStyle& style, const RequirementResult& re
     if (e.bound > 0) line("error", fmt::format("{:.6g}, bound {:.6g}", e.error, e.bound));
   }
   line("failed", fmt::format("{} of {} cases", result.failed, result.cases));
-  line("replay", fmt::format("ropecheck replay '{}' --subject {}", to_text(failure.minimal), subject));
+  line("replay", replay_command(failure.minimal, subject));
   return text;
 }
 
@@ -65,7 +65,10 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
   for (const RequirementResult& result : report.results) {
     ++counts[static_cast<int>(result.verdict)];
     text += fmt::format("  {}  {}", result.id, verdict_word(style, result.verdict));
-    if (result.cases > 0) text += fmt::format("  {:>5} cases  {}", result.cases, worst_use(result));
+    if (result.cases > 0) {
+      const std::string worst = worst_use(result);
+      text += fmt::format("  {:>5} cases{}{}", result.cases, worst.empty() ? "" : "  ", worst);
+    }
     text += "\n";
     if (result.failure) text += failure_text(style, result, report.subject);
   }
