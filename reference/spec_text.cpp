@@ -225,7 +225,7 @@ RopeSpec spec_from_json(std::string_view text, std::string_view where) {
   try {
     document = Json::parse(text);
   } catch (const Json::parse_error& error) {
-    throw InputError(fmt::format("{}: not JSON at byte {}: {}", where, error.byte, error.what()));
+    throw InputError(fmt::format("{}: byte {}: not JSON: {}", where, error.byte - 1, error.what()));
   } catch (const Json::exception& error) {  // a number that no double holds
     throw InputError(fmt::format("{}: not JSON that can be read: {}", where, error.what()));
   }

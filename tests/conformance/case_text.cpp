@@ -216,7 +216,12 @@ Case case_from_text(std::string_view text) {
     for (const Field& field : fields()) {
       if (equals != std::string::npos && field.key == part.substr(0, equals)) found = &field;
     }
-    if (found == nullptr) throw InputError(fmt::format("case \"{}\": unknown field \"{}\"", text, part));
+    if (found == nullptr) {
+      std::vector<std::string_view> known;
+      for (const Field& field : fields()) known.push_back(field.key);
+      throw InputError(fmt::format("case \"{}\": \"{}\" is not field=value of a known field; the fields are {}", text,
+                                   part, fmt::join(known, ", ")));
+    }
     try {
       found->read(c, part.substr(equals + 1));
     } catch (const InputError& error) {

@@ -15,7 +15,20 @@ std::string compared(const Element& e, const std::string& noun) {
                      e.bound);
 }
 
+// In single quotes where a shell would read anything else than the word itself.
+std::string shell_word(const std::string& word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:=,@%#";
+  if (!word.empty() && word.front() != '#' && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return quoted + "'";
+}
+
 }  // namespace
+
+std::string replay_command(const Case& c, const std::string& subject) {
+  return fmt::format("ropecheck replay '{}' --subject {}", to_text(c), shell_word(subject));
+}
 
 std::string value_with_bits(DType dtype, double value) {
   std::uint64_t bits = 0;

@@ -17,4 +17,7 @@ std::string place(const Element& element, const Case& c);
 // A value and its bits: "1.25 (0x3fa00000)".
 std::string value_with_bits(DType dtype, double value);
 
+// The command line that runs the case alone, as a shell takes it.
+std::string replay_command(const Case& c, const std::string& subject);
+
 }  // namespace rope

@@ -17,7 +17,10 @@ namespace {
 Case settled(const Case& asked, const Manifest* manifest) {
   if (manifest == nullptr) throw InputError("there are no golden files; set ROPECHECK_GOLDEN to their folder");
   const GoldenCase* golden = manifest->find(asked.golden);
-  if (golden == nullptr) throw InputError("golden case \"" + asked.golden + "\" is not in the manifest");
+  if (golden == nullptr) {
+    throw InputError("golden case \"" + asked.golden +
+                     "\" is not in the manifest; `ropecheck list goldens` lists them");
+  }
   std::optional<Case> c = case_of_golden(*golden, asked.source);
   if (!c) throw InputError("golden case \"" + asked.golden + "\" has no arrays for this angle source");
   if (asked.key_heads == 0) c->key_heads = 0;

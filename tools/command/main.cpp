@@ -11,6 +11,29 @@
 
 namespace {
 
+// What was wrong, in which command, and where to look; CLI11's own words where they name the argument.
+std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<CLI::App*> parsed = app.get_subcommands();
+  if (parsed.empty()) {
+    const std::vector<std::string> rest = app.remaining();
+    std::string known;
+    for (const CLI::App* command : app.get_subcommands({})) known += (known.empty() ? "" : ", ") + command->get_name();
+    if (rest.empty()) return fmt::format("no command was given; the commands are {}", known);
+    return fmt::format("\"{}\" is no command; the commands are {}", rest.front(), known);
+  }
+  const CLI::App& command = *parsed.front();
+  std::string what = error.what();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    what = fmt::format("\"{}\" is no option of it, nor is there a place for it", command.remaining(true).front());
+  }
+  for (const CLI::Option* option : command.get_options()) {
+    if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && what.find(option->get_name()) != what.npos) {
+      what += fmt::format("; expected {}", option->get_type_name());
+    }
+  }
+  return fmt::format("{}: {}; see `ropecheck {} --help`", command.get_name(), what, command.get_name());
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Conformance tests for rotary position embedding (RoPE) kernels.\n"
@@ -23,7 +46,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? rope::exit_conforms : rope::exit_bad_input;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    fmt::print(stderr, "ropecheck: {}\n", usage_error(app, error));
+    return rope::exit_bad_input;
   }
   for (const rope::Action& action : actions) {
     if (const int code = action(); code >= 0) return code;

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -24,18 +27,24 @@ void SpecOptions::add_to(CLI::App& command) {
   command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
   command.add_option("--scaling", scaling_, "kind,name=value,..; for example linear,factor=4")->group(group);
   command.add_option("--axes", axes_, "pairs of each position axis, 16:24:24")->delimiter(':')->group(group);
-  command.add_option("--axes-order", axes_order_, "chunked or interleaved")->group(group);
+  command.add_option("--axes-order", axes_order_, "chunked (default) or interleaved")->group(group);
   command.add_flag("--axes-restart", axes_restart_, "frequencies start again on each axis")->group(group);
   command.add_option("--attention-factor", attention_factor_, "lambda, in place of the rule's own")->group(group);
   command.add_option("--pairing", pairing_, "half_split or interleaved")->group(group);
 }
 
 std::optional<RopeSpec> SpecOptions::spec() const {
-  const bool by_flags = head_dim_ || rotary_dim_ || base_ || scaling_ || !axes_.empty() || attention_factor_;
+  const bool any_axes = !axes_.empty() || axes_order_ || axes_restart_;
+  const bool by_flags = any_axes || head_dim_ || rotary_dim_ || base_ || scaling_ || attention_factor_;
   if (!file_.empty()) {
     if (by_flags || pairing_) throw InputError("--spec says everything; it goes with no other flag of the spec");
     std::ifstream stream(file_, std::ios::binary);
-    if (!stream) throw InputError(fmt::format("--spec: {} cannot be read", file_));
+    std::error_code ignored;
+    const int reason = std::filesystem::is_directory(file_, ignored) ? EISDIR : errno;
+    if (!stream || reason == EISDIR) {
+      throw InputError(fmt::format("--spec: {} cannot be read: {}; give the path of a RopeSpec as JSON", file_,
+                                   std::strerror(reason)));
+    }
     const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
     return spec_from_json(text, file_);
   }
@@ -47,11 +56,13 @@ std::optional<RopeSpec> SpecOptions::spec() const {
   if (pairing_) spec.pairing = pairing_called(*pairing_);
   spec.base = base_.value_or(spec.base);
   if (scaling_) spec.scaling = scaling_from_flag(*scaling_);
+  if (any_axes && axes_.empty())
+    throw InputError("--axes is missing; --axes-order and --axes-restart say how it is read");
   spec.axes.sections = axes_;
   if (axes_order_ == "interleaved") {
     spec.axes.order = AxisLayout::Order::interleaved;
-  } else if (axes_order_ != "chunked") {
-    throw InputError(fmt::format("--axes-order: \"{}\" is not known; use chunked or interleaved", axes_order_));
+  } else if (axes_order_ && axes_order_ != "chunked") {
+    throw InputError(fmt::format("--axes-order: \"{}\" is not known; use chunked or interleaved", *axes_order_));
   }
   spec.axes.restart = axes_restart_;
   spec.attention_factor = attention_factor_;

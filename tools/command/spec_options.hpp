@@ -28,7 +28,7 @@ class SpecOptions {
   std::optional<double> base_;
   std::optional<std::string> scaling_;
   std::vector<int> axes_;
-  std::string axes_order_ = "chunked";
+  std::optional<std::string> axes_order_;
   bool axes_restart_ = false;
   std::optional<double> attention_factor_;
 };

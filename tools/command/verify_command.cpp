@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <charconv>
+
 #include "reference/input_error.hpp"
 #include "tests/conformance/suite.hpp"
 #include "tools/command/commands.hpp"
@@ -24,6 +26,14 @@ struct VerifyOptions {
   std::uint64_t seed = 1;
   std::string json;
 };
+
+// CLI11 would take -1 for the largest seed, and what is too large for it as well.
+std::string seed_error(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("\"{}\" is no seed; it must be a whole number from 0 to 2^64 - 1", text);
+}
 
 Level level_called(const std::string& text) {
   if (text == "quick") return Level::quick;
@@ -60,15 +70,28 @@ int exit_code_of(const std::vector<SubjectReport>& reports) {
   return code;
 }
 
+// All at once before the first is judged: a slip in the last name should not cost the wait for the others.
+std::vector<std::string> subjects_that_open(const std::vector<std::string>& names) {
+  std::vector<std::string> subjects = expand_subjects(names);
+  if (subjects.size() > 1) {
+    for (const std::string& subject : subjects) open_subject(subject);
+  }
+  return subjects;
+}
+
 int verify(const VerifyOptions& options) {
   const Selection selection = selection_of(options);
   const std::optional<Manifest> golden = find_golden();
-  const bool colour = isatty(STDOUT_FILENO) != 0;
+  const bool json_to_stdout = options.json == "-";
+  if (!options.json.empty() && !json_to_stdout) check_can_write(options.json);
+  std::FILE* text = json_to_stdout ? stderr : stdout;
+  const bool colour = isatty(fileno(text)) != 0;
   const std::atomic<bool>& stop_requested = stop_on_signal();
 
   Oracles oracles;
   std::vector<SubjectReport> reports;
-  for (const std::string& name : expand_subjects(options.subjects)) {
+  const std::vector<std::string> subjects = subjects_that_open(options.subjects);
+  for (const std::string& name : subjects) {
     if (stop_requested) break;
     const std::unique_ptr<Subject> subject = open_subject(name);
     ProgressLine progress(isatty(STDERR_FILENO) != 0);
@@ -81,12 +104,22 @@ int verify(const VerifyOptions& options) {
     };
     reports.push_back(run_suite(*subject, oracles, suite));
     progress.clear();
-    fmt::print("{}", terminal_report(reports.back(), {colour}));
-    std::fflush(stdout);
+    fmt::print(text, "{}", terminal_report(reports.back(), {colour}));
+    std::fflush(text);
   }
-  if (!golden) fmt::print("no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
-  if (!options.json.empty()) write_file(options.json, json_report(reports, ROPECHECK_VERSION));
-  return exit_code_of(reports);
+  if (!golden) {
+    fmt::print(text, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
+  }
+  const std::string json = json_report(reports, ROPECHECK_VERSION);
+  if (json_to_stdout) {
+    fmt::print("{}", json);
+  } else if (!options.json.empty()) {
+    write_file(options.json, json);
+  }
+  const int code = exit_code_of(reports);
+  if (reports.size() == subjects.size() || code == exit_fails) return code;
+  fmt::print(text, "interrupted: {} of {} subjects were judged\n", reports.size(), subjects.size());
+  return exit_incomplete;
 }
 
 }  // namespace
@@ -99,8 +132,8 @@ Action add_verify(CLI::App& app) {
   options->spec.add_to(*command);
   command->add_option("--dtype", options->dtypes, "only these: f64, f32, f16, bf16")->delimiter(',');
   command->add_option("--level", options->level, "quick (a second), full (ten), exhaustive")->capture_default_str();
-  command->add_option("--seed", options->seed, "of the random cases")->capture_default_str();
-  command->add_option("--json", options->json, "write the report here, tools/report/report.schema.json");
+  command->add_option("--seed", options->seed, "of the random cases")->capture_default_str()->check(seed_error, "");
+  command->add_option("--json", options->json, "write the report here (- is stdout), tools/report/report.schema.json");
   return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };
 }
 

@@ -65,7 +65,7 @@ Json failure_json(const Failure& failure, const std::string& subject) {
             {"kind", kind_name(failure.finding.kind)},
             {"message", explain(failure.finding)},
             {"spec", Json::parse(to_json(failure.minimal.spec))},
-            {"replay", fmt::format("ropecheck replay '{}' --subject {}", id, subject)}};
+            {"replay", replay_command(failure.minimal, subject)}};
   if (failure.finding.element) json["element"] = element_json(*failure.finding.element, failure.minimal);
   return json;
 }

@@ -61,7 +61,7 @@ std::string finding_lines(const Finding& finding, const Case& c) {
 }
 
 std::string replay_line(const Case& c, const std::string& subject) {
-  return line("replay", fmt::format("ropecheck replay '{}' --subject {}", to_text(c), subject));
+  return line("replay", replay_command(c, subject));
 }
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style) {
@@ -70,7 +70,10 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
   for (const RequirementResult& result : report.results) {
     ++counts[static_cast<int>(result.verdict)];
     text += fmt::format("  {}  {}", result.id, verdict_word(style, result.verdict));
-    if (result.cases > 0) text += fmt::format("  {:>5} cases  {}", result.cases, worst_use(result));
+    if (result.cases > 0) {
+      const std::string worst = worst_use(result);
+      text += fmt::format("  {:>5} cases{}{}", result.cases, worst.empty() ? "" : "  ", worst);
+    }
     text += "\n";
     if (result.failure) text += failure_text(style, result, report.subject);
   }

@@ -11,18 +11,38 @@
 
 namespace rope {
 
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
+namespace {
+
+std::string temporary_for(const std::filesystem::path& path) {
+  return fmt::format("{}.{}.tmp", path.string(), getpid());
+}
+
+[[noreturn]] void fail(const std::filesystem::path& path, int error) {
+  throw InputError(fmt::format("{}: cannot be written: {}; name a file in a folder that exists and can be written to",
+                               path.string(), std::strerror(error)));
+}
+
+}  // namespace
+
+void check_can_write(const std::filesystem::path& path) {
+  if (std::filesystem::is_directory(path)) fail(path, EISDIR);
+  const std::string temporary = temporary_for(path);
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  bool written = file != nullptr;
-  if (written) {
-    written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    written = std::fclose(file) == 0 && written;
-  }
+  if (file == nullptr) fail(path, errno);
+  std::fclose(file);
+  std::remove(temporary.c_str());
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  const std::string temporary = temporary_for(path);
+  std::FILE* file = std::fopen(temporary.c_str(), "wb");
+  if (file == nullptr) fail(path, errno);
+  bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  written = std::fclose(file) == 0 && written;
   if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return;
   const int error = errno;
   std::remove(temporary.c_str());
-  throw InputError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(error)));
+  fail(path, error);
 }
 
 }  // namespace rope

@@ -9,4 +9,7 @@ namespace rope {
 // Writes to a temporary name in the same folder, then renames. Throws InputError where the path cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
+// Throws what write_file would, without waiting for the text. Leaves nothing behind.
+void check_can_write(const std::filesystem::path& path);
+
 }  // namespace rope

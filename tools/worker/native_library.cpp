@@ -50,7 +50,10 @@ NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
   // RTLD_LOCAL: its symbols must not replace those of a library that is loaded later. RTLD_NOW: a missing symbol is
   // found here, not in the middle of a call.
   void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) fail("{} cannot be loaded: {}", path_, dlerror());
+  if (library == nullptr) {
+    fail("{} cannot be loaded: {}; expected a shared library for this machine, linked with all that it needs", path_,
+         dlerror());
+  }
   const auto count = exported<decltype(rope_kernel_count)>(library, "rope_kernel_count", path_);
   const auto get = exported<decltype(rope_kernel_get)>(library, "rope_kernel_get", path_);
   const std::uint32_t kernels = count();

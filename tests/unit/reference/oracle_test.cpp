@@ -55,8 +55,9 @@ double matrix_bound(double phi) { return (std::sqrt(2.0) + 2) * u + (std::fabs(p
 bool matrix_agrees(const Token& token, bool backward, double theta_error = 0) {
   Token other = token;
   for (RotatedPair& pair : other.plan.pairs) pair.theta = pair.theta * Real(1 + theta_error);
-  DenseRotation rotation = dense_rotation(blocks_at(other.plan, token.position));
-  if (backward) rotation = transposed(std::move(rotation));
+  std::vector<MatrixBlock> blocks = blocks_at(other.plan, token.position);
+  if (backward) blocks = transposed(std::move(blocks));
+  const DenseRotation rotation = dense_rotation(std::move(blocks));
   const std::vector<double> y = multiply(rotation, token.x, token.spec.head_dim);
   bool agrees = true;
   for_each_pair(token, backward, [&](const RotatedPair& pair, const ExactPair& exact, double norm, double phi) {

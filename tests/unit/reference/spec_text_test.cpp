@@ -102,8 +102,8 @@ TEST_CASE("what is left out has its default", "[spec_text]") {
 }
 
 TEST_CASE("bad JSON is refused with source, field and what was expected", "[spec_text]") {
-  CHECK_THAT(refusal("{"), Contains("my.json") && Contains("not JSON at byte"));
-  CHECK_THAT(refusal(R"({"base": NaN})"), Contains("my.json") && Contains("not JSON at byte 10"));
+  CHECK_THAT(refusal("{"), Contains("my.json") && Contains("byte 1: not JSON"));
+  CHECK_THAT(refusal(R"({"base": NaN})"), Contains("my.json") && Contains("byte 9: not JSON"));
   CHECK_THAT(refusal(R"({"base": 1e999})"), Contains("my.json") && Contains("not JSON"));
   CHECK_THAT(refusal("[]"), Contains("my.json: expected an object, found array"));
   CHECK_THAT(refusal(R"({"head_dmi": 64})"), Contains("my.json: unknown field \"head_dmi\"; known are") &&
