@@ -1,6 +1,7 @@
 #include "tools/report/write_file.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -88,6 +89,30 @@ TEST_CASE("write_file: a path that cannot be written is refused with the reason,
     CHECK(files_in(folder) == 0);
     CHECK_FALSE(std::filesystem::exists(folder.path().string() + "." + std::to_string(getpid()) + ".tmp"));
   }
+}
+
+TEST_CASE("write_file: a link stays a link, and the file that it leads to is written") {
+  const TemporaryFolder folder;
+  write_file(folder / "file", "first");
+  std::filesystem::create_symlink("file", folder / "link");
+  write_file(folder / "link", "second");
+  CHECK(std::filesystem::is_symlink(folder / "link"));
+  CHECK(read(folder / "file") == "second");
+  CHECK(files_in(folder) == 2);
+}
+
+TEST_CASE("write_file: a pipe is written to and stays a pipe, as /dev/stdout must") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  const int reader = open(path.c_str(), O_RDWR | O_NONBLOCK);
+  check_can_write(path);
+  write_file(path, "text");
+  char bytes[16];
+  CHECK(::read(reader, bytes, sizeof bytes) == 4);
+  CHECK(std::string(bytes, 4) == "text");
+  CHECK(std::filesystem::is_fifo(path));
+  close(reader);
 }
 
 TEST_CASE("write_file: to ask whether a path can be written changes nothing") {
