@@ -16,3 +16,18 @@ target_link_libraries(ropecheck_xtensor INTERFACE xtensor "${OPENBLAS_LIBRARY}")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ropecheck_xtensor INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-new-ttp-matching>)
 endif()
+
+# Tests in Python, and jsonschema, which holds reports against their schema. A python3 in PATH may be one without it.
+if(ROPECHECK_TESTS)
+  foreach(candidate IN ITEMS python3 /usr/bin/python3)
+    execute_process(COMMAND ${candidate} -c "import jsonschema" RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    if(status EQUAL 0)
+      set(ROPECHECK_PYTHON ${candidate})
+      break()
+    endif()
+  endforeach()
+  if(NOT ROPECHECK_PYTHON)
+    message(FATAL_ERROR
+      "The tests need python3 with jsonschema; install python3-jsonschema, or configure with -DROPECHECK_TESTS=OFF")
+  endif()
+endif()

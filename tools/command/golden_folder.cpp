@@ -18,4 +18,15 @@ std::optional<Manifest> find_golden() {
   return std::nullopt;
 }
 
+std::size_t check_arrays(const Manifest& golden) {
+  std::size_t arrays = 0;
+  for (const GoldenCase& c : golden.cases) {
+    for (const GoldenArray& array : c.arrays) {
+      load(golden, c, array);
+      ++arrays;
+    }
+  }
+  return arrays;
+}
+
 }  // namespace rope

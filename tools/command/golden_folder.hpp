@@ -12,6 +12,9 @@ namespace rope {
 // None where there is none. Throws InputError where there is a manifest that is not right.
 std::optional<Manifest> find_golden();
 
+// Every file of the manifest against its hash, dtype and shape; returns how many. 30 ms for ours.
+std::size_t check_arrays(const Manifest& golden);
+
 std::filesystem::path source_folder();
 
 }  // namespace rope

@@ -34,6 +34,11 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   return fmt::format("{}: {}; see `ropecheck {} --help`", command.get_name(), what, command.get_name());
 }
 
+int stdout_is_lost() {
+  fmt::print(stderr, "ropecheck: stdout cannot be written, what was to be said is lost; is the disk full?\n");
+  return rope::exit_bad_input;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Conformance tests for rotary position embedding (RoPE) kernels.\n"
@@ -60,7 +65,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return run(argc, argv);
+    const int code = run(argc, argv);
+    // A report that did not get through must not look like one that did.
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost();
   } catch (const rope::InputError& error) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_bad_input;
@@ -68,6 +75,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_no_subject;
   } catch (const std::exception& error) {
+    if (std::ferror(stdout) != 0) return stdout_is_lost();
     fmt::print(stderr, "ropecheck: internal error, please report it: {}\n", error.what());
     return rope::exit_bad_input;
   }

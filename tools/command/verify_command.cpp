@@ -82,6 +82,7 @@ std::vector<std::string> subjects_that_open(const std::vector<std::string>& name
 int verify(const VerifyOptions& options) {
   const Selection selection = selection_of(options);
   const std::optional<Manifest> golden = find_golden();
+  if (golden) check_arrays(*golden);  // now, not when GLD's turn comes and the rest is judged
   const bool json_to_stdout = options.json == "-";
   if (!options.json.empty() && !json_to_stdout) check_can_write(options.json);
   std::FILE* text = json_to_stdout ? stderr : stdout;

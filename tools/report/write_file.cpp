@@ -22,11 +22,35 @@ std::string temporary_for(const std::filesystem::path& path) {
                                path.string(), std::strerror(error)));
 }
 
+// A name that stands for something else than a file, such as /dev/stdout or a pipe: there is nothing to rename over.
+bool is_no_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+         !std::filesystem::is_directory(status);
+}
+
+// The file itself where the path is a link to it, so that the link stays.
+std::filesystem::path file_of(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const std::filesystem::path file = std::filesystem::canonical(path, ignored);
+  return file.empty() ? path : file;
+}
+
+bool put(const char* name, std::string_view text) {
+  std::FILE* file = std::fopen(name, "wb");
+  if (file == nullptr) return false;
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  return std::fclose(file) == 0 && written;
+}
+
 }  // namespace
 
 void check_can_write(const std::filesystem::path& path) {
-  if (std::filesystem::is_directory(path)) fail(path, EISDIR);
-  const std::string temporary = temporary_for(path);
+  if (is_no_file(path)) return;
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) fail(path, EISDIR);
+  const std::string temporary = temporary_for(file_of(path));
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) fail(path, errno);
   std::fclose(file);
@@ -34,12 +58,13 @@ void check_can_write(const std::filesystem::path& path) {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
-  const std::string temporary = temporary_for(path);
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (file == nullptr) fail(path, errno);
-  bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  written = std::fclose(file) == 0 && written;
-  if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return;
+  if (is_no_file(path)) {
+    if (!put(path.c_str(), text)) fail(path, errno);
+    return;
+  }
+  const std::filesystem::path file = file_of(path);
+  const std::string temporary = temporary_for(file);
+  if (put(temporary.c_str(), text) && std::rename(temporary.c_str(), file.c_str()) == 0) return;
   const int error = errno;
   std::remove(temporary.c_str());
   fail(path, error);

@@ -6,7 +6,8 @@
 
 namespace rope {
 
-// Writes to a temporary name in the same folder, then renames. Throws InputError where the path cannot be written.
+// Writes to a temporary name in the same folder, then renames; what is no file, such as a pipe or /dev/stdout, is
+// written to as it is. Throws InputError where the path cannot be written.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
 // Throws what write_file would, without waiting for the text. Leaves nothing behind.

@@ -35,22 +35,37 @@ Launch launch_for(const std::filesystem::path& library, const WorkerOptions& opt
           {"ROPECHECK_LIBRARY=" + std::filesystem::absolute(library).string()}};
 }
 
+// What `act` returns; where it fails the library is named, even where its worker had no time to.
+template <class Act>
+auto naming(const std::filesystem::path& library, const Act& act) {
+  try {
+    return act();
+  } catch (const SubjectError& error) {
+    const std::string message = error.what();
+    if (message.find(library.filename().string()) != std::string::npos) throw;
+    throw SubjectError(fmt::format("{}: {}", library.string(), message));
+  }
+}
+
 }  // namespace
 
 std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library, std::string_view kernel_name,
                                             const WorkerOptions& options) {
   Launch launch = launch_for(library, options);
   launch.environment.push_back(fmt::format("ROPECHECK_KERNEL={}", kernel_name));
-  return open_worker(launch, fmt::format("{}#{}", library.string(), kernel_name), options);
+  return naming(library,
+                [&] { return open_worker(launch, fmt::format("{}#{}", library.string(), kernel_name), options); });
 }
 
 std::vector<std::string> kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
   const Launch launch = launch_for(library, options);
   const worker::SharedMemory inputs("ropecheck-inputs");  // not used, but a worker expects them
   const worker::SharedMemory outputs("ropecheck-outputs");
-  worker::WorkerProcess process(launch, inputs, outputs);
-  const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);
-  return words.at("kernels").get<std::vector<std::string>>();
+  return naming(library, [&] {
+    worker::WorkerProcess process(launch, inputs, outputs);
+    const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);
+    return words.at("kernels").get<std::vector<std::string>>();
+  });
 }
 
 }  // namespace rope

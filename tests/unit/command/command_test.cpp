@@ -119,6 +119,9 @@ TEST_CASE("command: a subject that is no kernel is refused by path and reason") 
                 {"no_kernels.so does not export rope_kernel_count", "see impls/rope_kernel.h"});
   check_refused(3, {"verify", (build_folder / "zero_kernels.so").string()}, {"zero_kernels.so holds no kernels"});
   check_refused(3, {"verify", mutants + "#PAIR-99"}, {mutants + " holds no kernel PAIR-99; it holds none, PAIR-01"});
+  const std::string crashing = (build_folder / "throwing.so").string();
+  check_refused(3, {"verify", crashing}, {crashing + ": the subject aborted", "while it was loaded, before any call"},
+                {"CRASH_WHILE_LOADING=1"});
   const std::string future = (build_folder / "future_abi.so").string();
   check_refused(
       3, {"verify", future},
@@ -207,9 +210,7 @@ TEST_CASE("command: a golden array that is damaged is refused by file, array, ca
 TEST_CASE("command: verify does not judge by golden files that are damaged") {
   GoldenFolder golden;
   write(golden.file(), "not an array");
-  const Result result = ropecheck({"verify", "half_split", "interleaved", "--level", "quick"}, golden.variables());
-  CHECK(result.exit_code == 2);
-  CHECK_THAT(result.err, Contains(golden.file()) && Contains("sha256 is "));
+  check_refused(2, {"verify", "half_split"}, {golden.file(), "sha256 is "}, golden.variables());
 }
 
 TEST_CASE("command: a manifest that is wrong is refused by field, and leads nowhere out of its folder") {
@@ -281,6 +282,23 @@ TEST_CASE("command: a right kernel conforms, with nothing but the report in a pi
   CHECK(result.out.find('\x1b') == std::string::npos);
   CHECK(result.out.find('\r') == std::string::npos);
   CHECK(result.err.empty());
+}
+
+TEST_CASE("command: on a terminal there is colour and a line of progress, which goes away") {
+  const std::string command = (build_folder / "ropecheck").string() + " verify half_split --level quick";
+  const Result result = run_program({"script", "-qec", command, "/dev/null"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("/30] half_split  ") && Contains("\r\x1b[K\x1b[1mhalf_split"));
+}
+
+TEST_CASE("command: a report that did not get through is not a pass") {
+  // As large as a buffer, and smaller.
+  for (const char* what : {"requirements", "impls"}) {
+    const std::string program = (build_folder / "ropecheck").string();
+    const Result result = run_program({"sh", "-c", R"("$0" list "$1" > /dev/full)", program, what});
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains("ropecheck: stdout cannot be written"));
+  }
 }
 
 TEST_CASE("command: a seed gives the same cases and another seed others") {

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Holds README.md to what it says of the examples: check.py BUILD_FOLDER
+
+The commands are taken from README.md and run as they stand there, in a folder beside which nothing else lies; only the
+name of the kernel and, for tools/run, the ropecheck of this build are put in. Exit codes: 0 all holds, 1 not so.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+problems = []
+
+
+def expect(holds, problem):
+    if not holds:
+        problems.append(problem)
+
+
+def the_one(pattern, text, what):
+    found = re.findall(pattern, text, re.MULTILINE)
+    if len(found) != 1:
+        sys.exit(f"check.py: README.md has {len(found)} {what} where one is expected: {found}")
+    return found[0]
+
+
+def run(command, folder, build):
+    path = f"{build}:{os.environ['PATH']}"
+    return subprocess.run(command, shell=True, cwd=folder, capture_output=True, text=True, check=False,
+                          env={**os.environ, "PATH": path})
+
+
+def check_texts(compile_command):
+    excerpt = the_one(r"^```c\n((?:.*\n)*?)```", README, "excerpts of C")
+    expect(excerpt in (ROOT / "examples/my_kernel.c").read_text(), "README.md's C is not what examples/my_kernel.c has")
+    for file in ["examples/README.md", "examples/my_kernel.c"]:
+        text = (ROOT / file).read_text()
+        expect(compile_command in text, f"{file} gives another command than README.md: {compile_command}")
+    broken = compile_command.replace("my_kernel", "broken_kernel")
+    expect(broken in (ROOT / "examples/broken_kernel.c").read_text(), f"examples/broken_kernel.c does not say {broken}")
+
+
+def judge(kernel, compile_command, verify_command, folder, build):
+    """Compiles the example and judges it, by the two commands of README.md."""
+    compiled = run(compile_command.replace("my_kernel", kernel), folder, build)
+    expect(compiled.returncode == 0 and not compiled.stderr, f"{kernel}.c does not compile cleanly: {compiled.stderr}")
+    verify = verify_command.replace("my_kernel", kernel).replace("tools/run", "ropecheck")
+    return run(f"{verify} --json report.json", folder, build)
+
+
+def main():
+    build = Path(sys.argv[1]).resolve()
+    compile_command = the_one(r"^    (cc .*my_kernel.*)$", README, "commands that compile my_kernel")
+    verify_command = the_one(r"^    (tools/run verify \./my_kernel\.so)$", README, "commands that verify my_kernel")
+    check_texts(compile_command)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for source in ["impls", "examples"]:
+            (folder / source).symlink_to(ROOT / source)
+
+        right = judge("my_kernel", compile_command, verify_command, folder, build)
+        said = f"exit code {right.returncode}\n{right.stdout}{right.stderr}"
+        expect(right.returncode == 0, f"my_kernel does not conform: {said}")
+
+        broken = judge("broken_kernel", compile_command, verify_command, folder, build)
+        expect(broken.returncode == 1, f"broken_kernel is not rejected: exit code {broken.returncode}\n{broken.stderr}")
+        subject = json.loads((folder / "report.json").read_text())["subjects"][0]
+        failed = {r["id"]: r["failure"] for r in subject["requirements"] if r["verdict"] == "fail"}
+        expect("ROT-01" in failed, f"ROT-01 does not reject broken_kernel; {list(failed)} do")
+        for requirement, failure in failed.items():
+            case = failure["case"]
+            expect("in_place=1" in case, f"{requirement} rejects broken_kernel out of place: {case}")
+            expect(failure["replay"] in broken.stdout, f"the text does not hold the replay line of {requirement}")
+
+        replay = the_one(r"^ +replay +(ropecheck replay .*)$", README, "replay lines")
+        replayed = run(replay, folder, build)
+        expect(replayed.returncode == 1, f"README.md's replay line shows no failure: {replay}\n{replayed.stderr}")
+        fixed = run(replay.replace("broken_kernel", "my_kernel"), folder, build)
+        expect(fixed.returncode == 0, f"my_kernel fails the case of README.md: {shlex.split(replay)}\n{fixed.stderr}")
+
+    for problem in problems:
+        print(f"check.py: {problem}", file=sys.stderr)
+    print(f"examples: {len(problems)} not as README.md says")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

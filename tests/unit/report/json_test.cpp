@@ -1,0 +1,207 @@
+#include "tools/report/json.hpp"
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/unit/command/program.hpp"
+#include "tests/unit/report/sample_report.hpp"
+#include "tools/report/terminal.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+// What a validator that is not ours says of each document: "valid", or where the schema is not met.
+std::vector<std::string> schema_answers(const std::vector<Json>& documents) {
+  const TemporaryFolder folder;
+  {
+    std::ofstream lines(folder / "documents");
+    for (const Json& document : documents) lines << document.dump() << '\n';
+  }
+  const std::string script = (source_folder / "tests/unit/report/schema_errors.py").string();
+  const std::string schema = (source_folder / "tools/report/report.schema.json").string();
+  const Result result = run_program(
+      {"sh", "-c", R"("$0" "$1" "$2" < "$3")", ROPECHECK_PYTHON, script, schema, (folder / "documents").string()});
+  if (result.exit_code != 0) throw std::runtime_error(result.err);
+  std::istringstream stream(result.out);
+  std::vector<std::string> answers;
+  for (std::string line; std::getline(stream, line);) answers.push_back(line);
+  return answers;
+}
+
+std::string schema_answer(const Json& document) { return schema_answers({document}).at(0); }
+
+Json parsed(const std::vector<SubjectReport>& reports) { return Json::parse(json_report(reports, "0.1.0")); }
+
+// One change of a document, and whether what comes out is still a report.
+struct Change {
+  std::string what;
+  Json document;
+  bool still_valid = false;
+};
+
+bool may_be_left_out(const Json::json_pointer& place) {
+  const std::string key = place.back();
+  if (key == "spec") return place.parent_pointer().back() != "failure";
+  return key == "worst" || key == "failure" || (key == "element" && place.parent_pointer().back() == "failure");
+}
+
+// Every field removed, every value of another type, every object with a field too many.
+void add_changes(const Json& whole, const Json::json_pointer& place, std::vector<Change>& changes) {
+  const auto changed = [&](const std::string& what, const auto& change, bool still_valid) {
+    Json document = whole;
+    change(document);
+    changes.push_back({what + " " + place.to_string(), document, still_valid});
+  };
+  const Json& value = whole[place];
+  if (!place.empty()) {
+    changed(
+        "another type", [&](Json& d) { d[place] = value.is_array() ? Json("text") : Json::array(); }, false);
+    if (whole[place.parent_pointer()].is_object()) {
+      changed(
+          "removed", [&](Json& d) { d[place.parent_pointer()].erase(place.back()); }, may_be_left_out(place));
+    }
+    if (place.back() == "spec") return;  // free here; rope_spec.schema.json has it
+  }
+  if (value.is_object()) {
+    changed(
+        "one more field", [&](Json& d) { d[place]["unexpected"] = 1; }, false);
+    for (const auto& [key, ignored] : value.items()) add_changes(whole, place / key, changes);
+  } else if (value.is_array()) {
+    for (std::size_t i = 0; i < value.size(); ++i) add_changes(whole, place / i, changes);
+  }
+}
+
+TEST_CASE("json: what is reported keeps the schema, whatever was found") {
+  SubjectReport with_spec = right_report();
+  with_spec.selection.spec = RopeSpec{};
+  SubjectReport interrupted = sample_report();
+  interrupted.interrupted = true;
+  interrupted.results.resize(2);
+  SubjectReport nothing;
+  nothing.subject = "half_split";
+  const std::vector<Json> documents{parsed({}), parsed({sample_report(), with_spec}), parsed({interrupted}),
+                                    parsed({nothing})};
+  for (const std::string& answer : schema_answers(documents)) CHECK(answer == "valid");
+}
+
+TEST_CASE("json: real runs, of a right and of a wrong kernel, keep the schema") {
+  const Result result = ropecheck({"verify", "half_split", (build_folder / "examples/broken_kernel.so").string(),
+                                   (build_folder / "misbehaving.so#decline").string(), "--level", "quick", "--head-dim",
+                                   "64", "--json", "-"});
+  REQUIRE(result.exit_code == 1);
+  const Json report = Json::parse(result.out);
+  REQUIRE(report["subjects"].size() == 3);
+  CHECK(report["subjects"][0]["conforms"] == true);
+  CHECK(report["subjects"][1]["conforms"] == false);
+  CHECK(report["subjects"][2]["conforms"] == false);
+  CHECK(schema_answer(report) == "valid");
+}
+
+TEST_CASE("json: the schema rejects a report with a field removed, of another type, or too many") {
+  SubjectReport with_spec = sample_report();
+  with_spec.selection.spec = RopeSpec{};
+  std::vector<Change> changes;
+  add_changes(parsed({with_spec}), Json::json_pointer(), changes);
+  REQUIRE(changes.size() > 200);
+  std::vector<Json> documents;
+  for (const Change& change : changes) documents.push_back(change.document);
+  const std::vector<std::string> answers = schema_answers(documents);
+  REQUIRE(answers.size() == changes.size());
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    CAPTURE(changes[i].what, answers[i]);
+    CHECK((answers[i] == "valid") == changes[i].still_valid);
+  }
+}
+
+TEST_CASE("json: the schema rejects values that a report never holds") {
+  const Json report = parsed({sample_report()});
+  const auto with = [&](const char* place, const Json& value) {
+    Json document = report;
+    document[Json::json_pointer(place)] = value;
+    return document;
+  };
+  const std::vector<Json> documents{with("/schema", 2),
+                                    with("/tool", "another"),
+                                    with("/subjects/0/level", "fast"),
+                                    with("/subjects/0/seed", -1),
+                                    with("/subjects/0/cases", 1.5),
+                                    with("/subjects/0/grades/0/grade", "D1"),
+                                    with("/subjects/0/grades/0/dtype", "f8"),
+                                    with("/subjects/0/requirements/0/id", "rot-1"),
+                                    with("/subjects/0/requirements/0/verdict", "not claimed"),
+                                    with("/subjects/0/requirements/0/worst/use", "infinite"),
+                                    with("/subjects/0/requirements/0/failure/kind", "none"),
+                                    with("/subjects/0/requirements/0/failure/element/actual_bits", "3f800000")};
+  for (const std::string& answer : schema_answers(documents)) CHECK_THAT(answer, Catch::StartsWith("invalid: $"));
+}
+
+TEST_CASE("json: it holds what the terminal says") {
+  const SubjectReport report = sample_report();
+  const std::string text = terminal_report(report, {});
+  const Json subject = parsed({report})["subjects"][0];
+  CHECK(subject["subject"] == "my lib.so#kernel");
+  CHECK(subject["conforms"] == false);
+  CHECK(subject["seed"] == 7);
+  CHECK(subject["cases"] == report.executed());
+  CHECK(subject["calls"] == 1234);
+  REQUIRE(subject["requirements"].size() == report.results.size());
+  for (const Json& requirement : subject["requirements"]) {
+    const std::string id = requirement["id"];
+    CAPTURE(id);
+    CHECK_THAT(text, Contains("  " + id + "  "));
+    if (!requirement.contains("failure")) continue;
+    const Json& failure = requirement["failure"];
+    CHECK_THAT(text, Contains(requirement["sentence"].get<std::string>()));
+    CHECK_THAT(text, Contains("found     " + failure["message"].get<std::string>() + "\n"));
+    CHECK_THAT(text, Contains("replay    " + failure["replay"].get<std::string>() + "\n"));
+    CHECK_THAT(failure["replay"].get<std::string>(), Contains("'" + failure["case"].get<std::string>() + "'"));
+    if (failure.contains("element")) {
+      CHECK_THAT(text, Contains("where     " + failure["element"]["place"].get<std::string>() + "\n"));
+    }
+  }
+  const Json& wrong = subject["requirements"][0];
+  CHECK(wrong["verdict"] == "fail");
+  CHECK(wrong["cases"] == 411);
+  CHECK(wrong["failed"] == 105);
+  CHECK(wrong["worst"]["use"] == 3.24e6);
+  CHECK(wrong["worst"]["element"]["position"] == 1026);
+  CHECK(wrong["worst"]["element"]["pair"] == 1);
+  CHECK(wrong["failure"]["first_seen"] == "ROT-01:head_dim=4,seq=3,batch=2,in_place=1,batch=3");
+  CHECK(wrong["failure"]["element"]["actual_bits"] == "0x3ee8c7b6");
+  CHECK(wrong["failure"]["element"]["bound"] == 1.19e-7);
+  CHECK(wrong["failure"]["spec"]["head_dim"] == 4);
+  CHECK(subject["requirements"][4]["verdict"] == "not_claimed");
+  CHECK(subject["grades"][0] == Json{{"dtype", "f32"}, {"grade", "A1"}, {"use", 0.97}});
+  CHECK(subject["grades"][1] == Json{{"dtype", "bf16"}, {"grade", nullptr}, {"use", "inf"}});
+}
+
+TEST_CASE("json: numbers that are not finite are words") {
+  const Json element = parsed({sample_report()})["subjects"][0]["requirements"][5]["failure"]["element"];
+  CHECK(element["expected"] == "-inf");
+  CHECK(element["actual"] == "nan");
+  CHECK(element["error"] == "inf");
+}
+
+TEST_CASE("json: fields and requirements keep their order") {
+  const auto keys = [](const Json& object) {
+    std::vector<std::string> result;
+    for (const auto& [key, ignored] : object.items()) result.push_back(key);
+    return result;
+  };
+  const Json report = parsed({sample_report(), right_report()});
+  CHECK(keys(report) == std::vector<std::string>{"schema", "tool", "version", "subjects"});
+  CHECK(keys(report["subjects"][0]) == std::vector<std::string>{"subject", "conforms", "interrupted", "level", "seed",
+                                                                "cases", "calls", "seconds", "grades", "requirements"});
+  std::vector<std::string> ids;
+  for (const Json& requirement : report["subjects"][0]["requirements"]) ids.push_back(requirement["id"]);
+  CHECK(ids == std::vector<std::string>{"ROT-01", "ROT-02", "ROT-03", "ROT-10", "BWD-01", "ANG-01", "POS-01"});
+  CHECK(json_report({sample_report()}, "1") == json_report({sample_report()}, "1"));
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,66 @@
+#include "tools/report/progress.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "tests/unit/report/sample_report.hpp"
+
+namespace rope {
+namespace {
+
+// What is written to stderr meanwhile.
+std::string stderr_of(const std::function<void()>& act) {
+  std::FILE* file = std::tmpfile();
+  const int before = dup(STDERR_FILENO);
+  std::fflush(stderr);
+  dup2(fileno(file), STDERR_FILENO);
+  act();
+  std::fflush(stderr);
+  dup2(before, STDERR_FILENO);
+  close(before);
+  std::string text(static_cast<std::size_t>(std::ftell(file)), '\0');
+  std::rewind(file);
+  const std::size_t count = std::fread(text.data(), 1, text.size(), file);
+  std::fclose(file);
+  text.resize(count);
+  return text;
+}
+
+const RequirementResult result = judged("ROT-01", Verdict::pass, 42, 0);
+
+TEST_CASE("progress: on a terminal it is one line that says where the run is, and goes away") {
+  const std::string text = stderr_of([] {
+    ProgressLine line(true);
+    line.show("half_split", result, 0, 30);
+  });
+  CHECK(text == "\r\x1b[K[1/30] half_split  ROT-01  42 cases\r\x1b[K");
+}
+
+TEST_CASE("progress: in a pipe there is none") {
+  CHECK(stderr_of([] {
+          ProgressLine line(false);
+          line.show("half_split", result, 0, 30);
+          line.clear();
+        }).empty());
+}
+
+TEST_CASE("progress: at most ten lines a second are drawn, however many cases there are") {
+  const std::string text = stderr_of([] {
+    ProgressLine line(true);
+    for (int i = 0; i < 1000; ++i) line.show("half_split", result, 0, 30);
+    std::this_thread::sleep_for(std::chrono::milliseconds(110));
+    line.show("half_split", result, 1, 30);
+    line.clear();
+  });
+  CHECK(text.find("[2/30]") != std::string::npos);
+  CHECK(std::count(text.begin(), text.end(), '[') < 10);
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,94 @@
+#include "tools/report/terminal.hpp"
+
+#include <catch2/catch.hpp>
+#include <regex>
+#include <sstream>
+
+#include "tests/unit/report/sample_report.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+
+std::vector<std::string> lines(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> result;
+  for (std::string line; std::getline(stream, line);) result.push_back(line);
+  return result;
+}
+
+std::string last_line(const SubjectReport& report) { return lines(terminal_report(report, {})).back(); }
+
+TEST_CASE("terminal: a right kernel takes one line a requirement, with its worst element") {
+  CHECK(lines(terminal_report(right_report(), {})) ==
+        std::vector<std::string>{
+            "my lib.so#kernel",
+            "  ROT-02  pass            80 cases  exact",
+            "  ROT-03  pass          1152 cases  worst 0.625 of the bound: bf16, pair 1, position 1026",
+            "  ROT-10  pass             9 cases",
+            "  BWD-01  not claimed",
+            "  f32   grade A1, 0.97 of its bound used",
+            "  my lib.so#kernel: conforms  (3 passed, 0 failed, 1 not claimed; 1241 cases, 1234 calls, 1.2 s, seed 7)",
+        });
+}
+
+TEST_CASE("terminal: a failure carries all that is needed to repeat it") {
+  const std::string text = terminal_report(sample_report(), {});
+  CHECK_THAT(text,
+             Contains("  ROT-01  FAIL           411 cases  worst 3.24e+06 of the bound: f32, pair 1, position 1026\n"
+                      "    What ROT-01 says MUST hold.\n"
+                      "      found     2 of 8 elements are wrong; the worst is feature 3: "));
+  CHECK_THAT(text, Contains("      where     q[batch 1, token 2, head 0], pair 1 (features 1 and 3), position 1026, "
+                            "phi 10.25\n"
+                            "      expected  0.841470957 (0x3f576aa4)\n"
+                            "      actual    0.454648674 (0x3ee8c7b6)\n"
+                            "      error     0.387, bound 1.19e-07\n"
+                            "      failed    105 of 411 cases\n"
+                            "      replay    ropecheck replay 'ROT-01:head_dim=4,batch=2,seq=3,in_place=1' --subject "
+                            "'my lib.so#kernel'\n"));
+}
+
+TEST_CASE("terminal: a failure without an element, and one beyond any bound, are told in words") {
+  const std::string text = terminal_report(sample_report(), {});
+  CHECK_THAT(text,
+             Contains("  ANG-01  FAIL             5 cases  worst is beyond any bound: f32, pair 1, position 1026\n"));
+  CHECK_THAT(text, Contains("      found     the kernel answered unsupported to a call that it claims\n"
+                            "      failed    3 of 3 cases\n"));
+  CHECK_THAT(text, Contains("  bf16  no grade: not even C3 holds\n"));
+}
+
+TEST_CASE("terminal: the last line is the verdict") {
+  SubjectReport report = right_report();
+  CHECK_THAT(last_line(report), Contains("kernel: conforms  (3 passed, 0 failed, 1 not claimed"));
+  report.interrupted = true;
+  CHECK_THAT(last_line(report), Contains("kernel: interrupted: no verdict") && !Contains("conforms"));
+  CHECK_THAT(last_line(sample_report()), Contains("kernel: does not conform  (3 passed, 3 failed, 1 not claimed"));
+  report = right_report();
+  for (RequirementResult& result : report.results) result = judged(result.id, Verdict::not_claimed, 0, 0);
+  CHECK_THAT(last_line(report), Contains("no case was executed") && !Contains("conforms"));
+}
+
+TEST_CASE("terminal: columns stand under each other and no line ends in blanks") {
+  std::size_t columns = 0;
+  for (const std::string& line : lines(terminal_report(sample_report(), {}))) {
+    CAPTURE(line);
+    CHECK((line.empty() || line.back() != ' '));
+    static const std::regex requirement("  [A-Z]{3}-[0-9]{2}  (pass|FAIL|not claimed).*");
+    if (!std::regex_match(line, requirement) || line.find("not claimed") != line.npos) continue;
+    CHECK(line.find(" cases") == 28);
+    ++columns;
+  }
+  CHECK(columns == 6);
+}
+
+TEST_CASE("terminal: without colour there is no escape code, and colour adds nothing else") {
+  const std::string plain = terminal_report(sample_report(), {});
+  const std::string coloured = terminal_report(sample_report(), {.colour = true});
+  CHECK(plain.find('\x1b') == std::string::npos);
+  CHECK_THAT(coloured, Contains("\x1b[31;1mFAIL"));
+  CHECK(std::regex_replace(coloured, std::regex("\x1b\\[[0-9;]*m"), "") == plain);
+}
+
+}  // namespace
+}  // namespace rope
