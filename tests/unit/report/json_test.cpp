@@ -45,7 +45,7 @@ struct Change {
 };
 
 bool may_be_left_out(const Json::json_pointer& place) {
-  const std::string key = place.back();
+  const std::string& key = place.back();
   if (key == "spec") return place.parent_pointer().back() != "failure";
   return key == "worst" || key == "failure" || (key == "element" && place.parent_pointer().back() == "failure");
 }
