@@ -20,9 +20,10 @@ struct Dynamic : UnitLambda {
     visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required);
   }
   void check(const Setting& s) const {
-    require(factor >= 1, "scaling.factor must be at least 1");
-    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0");
-    require(s.rotary_dim > 2, "dynamic scaling needs rotary_dim above 2: its exponent is r/(r-2)");
+    require(factor >= 1, "scaling.factor must be at least 1", factor);
+    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0",
+            original_max_position_embeddings);
+    require(s.rotary_dim > 2, "dynamic scaling needs rotary_dim above 2: its exponent is r/(r-2)", s.rotary_dim);
   }
 
   template <class T>

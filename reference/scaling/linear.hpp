@@ -14,7 +14,7 @@ struct Linear : UnitLambda {
   static void fields(Self& self, Visitor&& visit) {
     visit("factor", self.factor, Presence::required);
   }
-  void check(const Setting&) const { require(factor > 0, "scaling.factor must be above 0"); }
+  void check(const Setting&) const { require(factor > 0, "scaling.factor must be above 0", factor); }
 
   template <class T>
   std::vector<T> theta(const Setting& s) const {

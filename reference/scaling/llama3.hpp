@@ -22,8 +22,9 @@ struct Llama3 : UnitLambda {
     visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required);
   }
   void check(const Setting&) const {
-    require(factor > 0, "scaling.factor must be above 0");
-    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0");
+    require(factor > 0, "scaling.factor must be above 0", factor);
+    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0",
+            original_max_position_embeddings);
     require(low_freq_factor > 0 && high_freq_factor > low_freq_factor,
             "scaling.high_freq_factor must be above low_freq_factor, and both above 0");
   }

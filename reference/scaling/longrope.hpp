@@ -23,12 +23,13 @@ struct LongRope {
   }
   void check(const Setting& s) const {
     const auto pairs = static_cast<std::size_t>(s.rotary_dim / 2);
-    require(factor > 0, "scaling.factor must be above 0");
-    require(original_max_position_embeddings > 1, "scaling.original_max_position_embeddings must be above 1");
+    require(factor > 0, "scaling.factor must be above 0", factor);
+    require(original_max_position_embeddings > 1, "scaling.original_max_position_embeddings must be above 1",
+            original_max_position_embeddings);
     require(short_factor.size() == pairs, "scaling.short_factor must hold rotary_dim/2 values");
     require(long_factor.size() == pairs, "scaling.long_factor must hold rotary_dim/2 values");
     for (const auto* list : {&short_factor, &long_factor}) {
-      for (double value : *list) require(value > 0, "scaling.short_factor and long_factor must be above 0");
+      for (double value : *list) require(value > 0, "scaling.short_factor and long_factor must be above 0", value);
     }
   }
 

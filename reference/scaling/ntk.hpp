@@ -15,8 +15,8 @@ struct Ntk : UnitLambda {
     visit("factor", self.factor, Presence::required);
   }
   void check(const Setting& s) const {
-    require(factor > 0, "scaling.factor must be above 0");
-    require(s.rotary_dim > 2, "ntk scaling needs rotary_dim above 2: its exponent is r/(r-2)");
+    require(factor > 0, "scaling.factor must be above 0", factor);
+    require(s.rotary_dim > 2, "ntk scaling needs rotary_dim above 2: its exponent is r/(r-2)", s.rotary_dim);
   }
 
   template <class T>

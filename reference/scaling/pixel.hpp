@@ -15,7 +15,9 @@ struct Pixel : UnitLambda {
   static void fields(Self& self, Visitor&& visit) {
     visit("max_frequency", self.max_frequency, Presence::optional);
   }
-  void check(const Setting&) const { require(max_frequency > 0, "scaling.max_frequency must be above 0"); }
+  void check(const Setting&) const {
+    require(max_frequency > 0, "scaling.max_frequency must be above 0", max_frequency);
+  }
 
   template <class T>
   std::vector<T> theta(const Setting& s) const {

@@ -18,9 +18,9 @@ struct Proportional : UnitLambda {
     visit("proportion", self.proportion, Presence::required);
   }
   void check(const Setting& s) const {
-    require(factor > 0, "scaling.factor must be above 0");
-    require(proportion >= 0 && proportion <= 1, "scaling.proportion must be 0 to 1");
-    require(s.rotary_dim == s.head_dim, "proportional scaling needs rotary_dim equal to head_dim");
+    require(factor > 0, "scaling.factor must be above 0", factor);
+    require(proportion >= 0 && proportion <= 1, "scaling.proportion must be 0 to 1", proportion);
+    require(s.rotary_dim == s.head_dim, "proportional scaling needs rotary_dim equal to head_dim", s.rotary_dim);
   }
 
   template <class T>

@@ -1,6 +1,8 @@
 // What every scaling rule is given, and the unscaled frequencies that most start from.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -59,6 +61,10 @@ struct UnitLambda {
 
 inline void require(bool holds, const char* message) {
   if (!holds) throw InputError(message);
+}
+
+inline void require(bool holds, const char* message, double found) {
+  if (!holds) throw InputError(fmt::format("{} (found {})", message, found));
 }
 
 }  // namespace rope::scaling

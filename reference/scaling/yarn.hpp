@@ -38,10 +38,12 @@ struct Yarn {
     visit("clamp", self.clamp, Presence::optional);
   }
   void check(const Setting& s) const {
-    require(factor > 0, "scaling.factor must be above 0");
-    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0");
-    require(beta_fast > 0 && beta_slow > 0, "scaling.beta_fast and scaling.beta_slow must be above 0");
-    require(s.base > 1, "yarn needs a base above 1: it divides by ln(base)");
+    require(factor > 0, "scaling.factor must be above 0", factor);
+    require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0",
+            original_max_position_embeddings);
+    require(beta_fast > 0, "scaling.beta_fast must be above 0", beta_fast);
+    require(beta_slow > 0, "scaling.beta_slow must be above 0", beta_slow);
+    require(s.base > 1, "yarn needs a base above 1: it divides by ln(base)", s.base);
   }
 
   template <class T>

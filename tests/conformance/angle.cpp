@@ -117,8 +117,26 @@ std::vector<Scaling> every_rule(int pairs, double length) {
           scaling::Constant{}};
 }
 
+constexpr std::int64_t original_length = 1024;
+
+// The rules on a part of the head, where a kernel may have taken head_dim for rotary_dim: at the original length and at
+// twice that, which is where LongRoPE and dynamic NTK change.
+void partial_scaling_case(CaseList& list, Case c) {
+  c.spec.rotary_dim = c.spec.head_dim / 2;
+  for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(original_length))) {
+    if (std::holds_alternative<scaling::Proportional>(rule)) continue;  // is partial by itself
+    c.spec.scaling = rule;
+    for (std::int64_t tokens : {original_length, 2 * original_length}) {
+      Case p = probe(c, 0);
+      p.start = list.claims().has(ROPE_FEATURE_OFFSET) ? tokens - p.seq : 0;
+      p.sequence_length = tokens;
+      list.add(p);
+    }
+  }
+}
+
 void scaling_cases(CaseList& list) {
-  constexpr std::int64_t length = 1024;
+  constexpr std::int64_t length = original_length;
   for (int dim : {64, 128}) {
     list.for_each_way(dim, [&](Case c) {
       // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already,
@@ -126,6 +144,7 @@ void scaling_cases(CaseList& list) {
       const bool computed = c.source == AngleSource::computed;
       if (!computed && (c.dtype != DType::f32 || c.given != DType::f32)) return;
       if (list.level() == Level::quick && (dim != 64 || c.out_dtype != c.dtype)) return;
+      if (computed && c.dtype == DType::f32) partial_scaling_case(list, c);
       for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
         const bool scales =
             std::holds_alternative<scaling::Yarn>(rule) || std::holds_alternative<scaling::LongRope>(rule);

@@ -45,6 +45,10 @@ Level level_called(const std::string& text) {
 Selection selection_of(const VerifyOptions& options) {
   Selection selection;
   selection.spec = options.spec.spec();
+  if (selection.spec && selection.spec->xpos) {
+    throw InputError(
+        "xpos: no kernel can be asked for it through the contract, so nothing can be judged; leave it out");
+  }
   selection.pairing = options.spec.pairing();
   for (const std::string& text : options.dtypes) {
     const std::optional<DType> dtype = dtype_from_name(text);

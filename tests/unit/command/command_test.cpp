@@ -93,6 +93,9 @@ TEST_CASE("command: a spec file that is wrong is refused by file, byte or field"
   };
   spec("{\"head_dim\": 64,\n \"rotary_dim\": 32,,}", {file + ": byte 35: not JSON", "line 2, column 19"});
   spec("", {file + ": byte 0: not JSON"});
+  spec(R"({"head_dim": 64, "scaling": {"kind": "linear", "factor": -2}})",
+       {"scaling.factor must be above 0 (found -2)"});
+  spec(R"({"head_dim": 64, "xpos": {}})", {"xpos: no kernel can be asked for it through the contract", "leave it out"});
   spec("[64]", {file, "expected an object"});
   spec(R"({"head_dim": 64, "colour": 1})", {file, "unknown field \"colour\"; known are", "rotary_dim, pairing, base"});
   spec(R"({"head_dim": 64, "rotary_dim": "32"})", {file + ".rotary_dim: expected a whole number, found \"32\""});
@@ -139,7 +142,8 @@ TEST_CASE("command: a case that cannot be replayed is refused by field") {
   };
   replay("ROT-01", {"case \"ROT-01\": expected REQUIREMENT:field=value"});
   replay("ROT-99:head_dim=2", {"requirement \"ROT-99\" is not known; known are ROT-01, ROT-02"});
-  replay("ROT-01:heads_dim=2", {"\"heads_dim=2\" is not field=value of a known field", "the fields are head_dim, rotary_dim"});
+  replay("ROT-01:heads_dim=2",
+         {"\"heads_dim=2\" is not field=value of a known field", "the fields are head_dim, rotary_dim"});
   replay("ROT-01:head_dim=two", {"head_dim: \"two\" is not a number"});
   replay("ROT-01:head_dim=3", {"rotary_dim is 3; it must be even"});
   replay("ROT-01:head_dim=2,dtype=f33", {"dtype: \"f33\" is not one of f64, f32"});
