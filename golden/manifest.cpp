@@ -17,7 +17,37 @@ std::string_view name(GoldenRole role) {
     case GoldenRole::frequencies: return "frequencies";
     case GoldenRole::table: return "table";
     case GoldenRole::output: return "output";
+    case GoldenRole::mask: return "mask";
     case GoldenRole::score: return "score";
+    case GoldenRole::weight: return "weight";
+    case GoldenRole::attended: return "attended";
+  }
+  return "?";
+}
+
+std::string_view name(GoldenRule rule) {
+  switch (rule) {
+    case GoldenRule::positions_rounded: return "positions_rounded";
+    case GoldenRule::other_positions: return "other_positions";
+    case GoldenRule::position_of_head: return "position_of_head";
+    case GoldenRule::theta_rounded: return "theta_rounded";
+    case GoldenRule::theta_without_division: return "theta_without_division";
+    case GoldenRule::other_sequence_length: return "other_sequence_length";
+    case GoldenRule::other_spec: return "other_spec";
+    case GoldenRule::angles_in_f32: return "angles_in_f32";
+    case GoldenRule::k_turned_with_q: return "k_turned_with_q";
+    case GoldenRule::second_block_one_column_left: return "second_block_one_column_left";
+    case GoldenRule::cosines_one_feature_early: return "cosines_one_feature_early";
+    case GoldenRule::k_not_conjugated: return "k_not_conjugated";
+  }
+  return "?";
+}
+
+std::string_view name(BeyondContract what) {
+  switch (what) {
+    case BeyondContract::fractional_positions: return "fractional-positions";
+    case BeyondContract::negative_positions: return "negative-positions";
+    case BeyondContract::magnitude: return "magnitude";
   }
   return "?";
 }

@@ -16,7 +16,7 @@
 
 namespace rope {
 
-enum class GoldenRole { input, position, frequencies, table, output, score };
+enum class GoldenRole { input, position, frequencies, table, output, mask, score, weight, attended };
 std::string_view name(GoldenRole role);
 
 // Where a source rounds, between its tables and its output.
@@ -37,8 +37,36 @@ struct GoldenPrint {
   double half_unit(double value) const;
 };
 
+// What a source that deviates does instead of what is defined.
+enum class GoldenRule {
+  positions_rounded,             // each position is rounded to `dtype` first
+  other_positions,               // it turns by the array positions_used
+  position_of_head,              // head h turns by the row of token h, whichever token it is
+  theta_rounded,                 // each frequency is rounded to `dtype`
+  theta_without_division,        // theta = base^(-2p r)
+  other_sequence_length,         // a rule that follows the length is given `sequence_length`
+  other_spec,                    // it obeys `spec`
+  angles_in_f32,                 // theta, angles and tables are made in f32, for f64 tensors too
+  k_turned_with_q,               // k_out = k cos + J q sin, where J q is q turned by a quarter
+  second_block_one_column_left,  // pair 1 turns features 1 and 2 into features 2 and 3
+  cosines_one_feature_early,     // feature j has the cosine of the pair that feature j + 1 belongs to
+  k_not_conjugated               // scores are Re sum q k e^(i (m - n) theta), without the conjugate of k
+};
+std::string_view name(GoldenRule rule);
+
+struct GoldenInstead {
+  GoldenRule rule{};
+  std::optional<DType> dtype;
+  std::optional<std::int64_t> sequence_length;
+  std::optional<RopeSpec> spec;
+};
+
+// What no rope_call can carry, so that the case is for porters and for the reference, not for kernels.
+enum class BeyondContract { fractional_positions, negative_positions, magnitude };
+std::string_view name(BeyondContract what);
+
 struct GoldenArray {
-  std::string name;  // q, k, positions, theta, cos, sin, q_out, k_out, scores
+  std::string name;  // q, k, v, positions, theta, cos, sin, q_out, k_out, mask, scores, weights, attended, ..
   GoldenRole role = GoldenRole::input;
   std::string axes;  // words, e.g. "batch, seq, feature"
   DType dtype = DType::f32;
@@ -57,7 +85,8 @@ struct GoldenCase {
   std::string function;
   std::string description;
   bool conforms = true;
-  std::string reason;  // why it deviates
+  std::string reason;                    // why it deviates
+  std::optional<GoldenInstead> instead;  // and how, where it does
   std::vector<std::string> requirements;
 
   RopeSpec spec;
@@ -67,6 +96,9 @@ struct GoldenCase {
   double position_divisor = 1;                  // the source's angle is (position / divisor) * theta
   double attention_factor = 1;                  // lambda as the source has it
   bool tables_include_attention_factor = true;  // a judge that hands over the tables hands over lambda 1
+  bool theta_is_given = false;                  // base and scaling of the spec do not yield theta: the array does
+  double score_scale = 1;                       // what the products of q_out and k_out are multiplied by
+  std::vector<BeyondContract> beyond_contract;  // empty: the case can be put to a kernel
 
   std::string axes;              // of q, k and their outputs, e.g. "batch, heads, seq, head_dim"
   std::array<int, 4> axis_of{};  // where batch, seq, heads and head_dim stand in those shapes

@@ -103,7 +103,10 @@ GoldenArray read_array(const Json& json, const std::string& path, const fs::path
                                    {"frequencies", GoldenRole::frequencies},
                                    {"table", GoldenRole::table},
                                    {"output", GoldenRole::output},
-                                   {"score", GoldenRole::score}});
+                                   {"mask", GoldenRole::mask},
+                                   {"score", GoldenRole::score},
+                                   {"weight", GoldenRole::weight},
+                                   {"attended", GoldenRole::attended}});
   array.axes = fields.text("axes");
   array.dtype = read_dtype(fields, "dtype");
   array.storage = storage_of(array.dtype);
@@ -145,6 +148,28 @@ std::array<int, 4> read_axes(const std::string& words, const std::string& path) 
 }
 
 using Shape = std::vector<std::int64_t>;
+
+// Attention arrays name their axes in words of their own; queries and keys are the same tokens.
+void check_attention_shape(const GoldenCase& golden, const GoldenArray& array, const std::string& path) {
+  const GoldenArray& q = *golden.find("q");
+  const std::vector<std::pair<std::string_view, int>> axes{
+      {"batch", 0}, {"query", 1}, {"key", 1}, {"heads", 2}, {"head_dim", 3}};
+  Shape expected;
+  for (std::size_t from = 0; from < array.axes.size();) {
+    const std::size_t to = std::min(array.axes.find(", ", from), array.axes.size());
+    const std::string_view word = std::string_view(array.axes).substr(from, to - from);
+    const auto found = std::find_if(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == word; });
+    if (found == axes.end()) {
+      fail(path, fmt::format("array {}: axis \"{}\"; expected batch, query, key, heads or head_dim", array.name, word));
+    }
+    expected.push_back(q.shape[static_cast<std::size_t>(golden.axis_of[static_cast<std::size_t>(found->second)])]);
+    from = to + 2;
+  }
+  if (array.shape != expected) {
+    fail(path, fmt::format("array {}: shape {}; its axes \"{}\" make it {}", array.name, shape_text(array.shape),
+                           array.axes, shape_text(expected)));
+  }
+}
 
 // What a judge relies on when it makes a call of the case, so that it need not look again.
 void check_shapes(const GoldenCase& golden, const std::string& path) {
@@ -188,8 +213,11 @@ void check_shapes(const GoldenCase& golden, const std::string& path) {
       case GoldenRole::output:
         demand(array, golden.find(input) != nullptr && array.shape == golden.find(input)->shape, "that of its input");
         break;
-      case GoldenRole::frequencies:
-      case GoldenRole::score: break;
+      case GoldenRole::mask:
+      case GoldenRole::score:
+      case GoldenRole::weight:
+      case GoldenRole::attended: check_attention_shape(golden, array, path); break;
+      case GoldenRole::frequencies: break;
     }
   }
 }
@@ -202,6 +230,82 @@ void check_layers(const GoldenCase& golden, const std::string& path) {
   }
   if (golden.find("k") != nullptr && golden.find("k_out") == nullptr) fail(path, "array k_out is missing, k is there");
   if (!golden.c || !golden.output_dtype) fail(path, "\"c\" and \"output_dtype\" are needed where outputs are computed");
+}
+
+GoldenInstead read_instead(const Json& json, const std::string& path) {
+  Fields fields(json, path);
+  GoldenInstead instead;
+  std::vector<std::string_view> known;
+  const std::string text = fields.text("rule");
+  bool found = false;
+  for (int i = 0; name(GoldenRule{i}) != "?"; ++i) {
+    known.push_back(name(GoldenRule{i}));
+    if (known.back() != text) continue;
+    instead.rule = GoldenRule{i};
+    found = true;
+  }
+  if (!found) {
+    fail(fields.path("rule"), fmt::format("\"{}\" is not known; use one of {}", text, json_fields::listed(known)));
+  }
+  switch (instead.rule) {
+    case GoldenRule::positions_rounded:
+    case GoldenRule::theta_rounded: instead.dtype = read_floating(fields, "dtype"); break;
+    case GoldenRule::other_sequence_length: instead.sequence_length = fields.whole("sequence_length", 1); break;
+    case GoldenRule::other_spec:
+      instead.spec = spec_from_json(fields.require("spec").dump(), fields.path("spec"));
+      break;
+    default: break;
+  }
+  fields.finish();
+  return instead;
+}
+
+std::vector<BeyondContract> read_beyond_contract(Fields& fields) {
+  std::vector<BeyondContract> result;
+  if (fields.find("beyond_contract") == nullptr) return result;
+  for (const Json& word : fields.list("beyond_contract", 1)) {
+    std::optional<BeyondContract> found;
+    for (BeyondContract what :
+         {BeyondContract::fractional_positions, BeyondContract::negative_positions, BeyondContract::magnitude}) {
+      if (word == name(what)) found = what;
+    }
+    if (!found || std::find(result.begin(), result.end(), *found) != result.end()) {
+      fail(
+          fields.path("beyond_contract"),
+          fmt::format("{}; use each of fractional-positions, negative-positions, magnitude once at most", word.dump()));
+    }
+    result.push_back(*found);
+  }
+  return result;
+}
+
+bool is_beyond(const GoldenCase& golden, BeyondContract what) {
+  return std::find(golden.beyond_contract.begin(), golden.beyond_contract.end(), what) != golden.beyond_contract.end();
+}
+
+// What the fields about a case promise about its arrays.
+void check_promises(const GoldenCase& golden, const std::string& path) {
+  if (is_beyond(golden, BeyondContract::magnitude) != golden.spec.xpos.has_value()) {
+    fail(path, "beyond_contract has \"magnitude\" where the spec has xpos, and only there");
+  }
+  if (golden.spec.xpos && golden.find("q_scale") == nullptr) fail(path, "array q_scale is missing, the spec has xpos");
+  const bool fractional = is_beyond(golden, BeyondContract::fractional_positions);
+  for (const GoldenArray& array : golden.arrays) {
+    if (array.role == GoldenRole::position && is_floating(array.dtype) != fractional) {
+      fail(path, fmt::format("array {}: dtype {}; i64, or a floating type where beyond_contract has "
+                             "\"fractional-positions\"",
+                             array.name, rope::name(array.dtype)));
+    }
+  }
+  if (golden.instead && golden.instead->rule == GoldenRule::other_positions &&
+      golden.find("positions_used") == nullptr) {
+    fail(path, "array positions_used is missing, instead.rule is \"other_positions\"");
+  }
+  if (golden.find("weights") != nullptr) {
+    for (const char* needed : {"scores", "v", "attended"}) {
+      if (golden.find(needed) == nullptr) fail(path, fmt::format("array {} is missing, weights is there", needed));
+    }
+  }
 }
 
 GoldenCase read_case(const Json& json, const std::string& where, const fs::path& folder) {
@@ -218,6 +322,10 @@ GoldenCase read_case(const Json& json, const std::string& where, const fs::path&
   if (golden.conforms != golden.reason.empty()) {
     fail(fields.path("reason"), "a reason goes with status \"deviates\", and only with it");
   }
+  if (const Json* instead = fields.find("instead")) golden.instead = read_instead(*instead, fields.path("instead"));
+  if (golden.conforms == golden.instead.has_value()) {
+    fail(fields.path("instead"), "it goes with status \"deviates\", and only with it");
+  }
   for (const Json& requirement : fields.list("requirements", 1)) {
     if (!requirement.is_string() || requirement.get_ref<const std::string&>().empty()) {
       fail(fields.path("requirements"), "expected texts that are not empty");
@@ -231,6 +339,9 @@ GoldenCase read_case(const Json& json, const std::string& where, const fs::path&
   golden.position_divisor = fields.positive("position_divisor");
   golden.attention_factor = fields.positive("attention_factor");
   golden.tables_include_attention_factor = fields.truth("tables_include_attention_factor");
+  if (fields.find("theta_is_given") != nullptr) golden.theta_is_given = fields.truth("theta_is_given");
+  if (fields.find("score_scale") != nullptr) golden.score_scale = fields.positive("score_scale");
+  golden.beyond_contract = read_beyond_contract(fields);
   if (const std::string layout = fields.text("layout"); layout != name(golden.spec.pairing)) {
     fail(fields.path("layout"), fmt::format("\"{}\", but the spec says {}", layout, name(golden.spec.pairing)));
   }
@@ -253,6 +364,7 @@ GoldenCase read_case(const Json& json, const std::string& where, const fs::path&
   }
   fields.finish();
   check_layers(golden, fields.path());
+  check_promises(golden, fields.path());
   check_shapes(golden, fields.path());
   return golden;
 }

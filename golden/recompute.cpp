@@ -6,10 +6,6 @@
 namespace rope {
 namespace {
 
-float value_at(const NpyArray& array, DType dtype, std::size_t index) {
-  return static_cast<float>(load(dtype, array.bytes.data() + index * size_of(dtype)));
-}
-
 // One operation's result as the rule keeps it. 16-bit formats: the operation itself is done in f32, as torch does it.
 float rounded(float value, DType dtype) {
   switch (dtype) {
@@ -18,12 +14,19 @@ float rounded(float value, DType dtype) {
     default: return value;
   }
 }
+double rounded(double value, DType) { return value; }
 
-}  // namespace
-
-NpyArray recompute_output(const Manifest& manifest, const GoldenCase& golden, std::string_view input) {
-  if (golden.rounding == GoldenRounding::printed) throw std::invalid_argument("recompute_output: printed figures");
+// T is the type in which products and sums are made: float, or double for f64 tensors.
+template <class T>
+NpyArray recompute(const Manifest& manifest, const GoldenCase& golden, std::string_view input) {
+  const auto value_at = [](const NpyArray& array, DType dtype, std::size_t index) {
+    return static_cast<T>(load(dtype, array.bytes.data() + index * size_of(dtype)));
+  };
+  const auto follows = [&](GoldenRule rule) { return golden.instead && golden.instead->rule == rule; };
   const NpyArray x = load(manifest, golden, input);
+  const NpyArray turned = follows(GoldenRule::k_turned_with_q) ? load(manifest, golden, "q") : x;
+  const GoldenArray* scale_array = golden.find(std::string(input) + "_scale");
+  const NpyArray scale = scale_array == nullptr ? NpyArray{} : load(manifest, golden, *scale_array);
   const NpyArray cos = load(manifest, golden, "cos");
   const NpyArray sin = load(manifest, golden, "sin");
   const DType table_dtype = golden.find("cos")->dtype;
@@ -43,33 +46,50 @@ NpyArray recompute_output(const Manifest& manifest, const GoldenCase& golden, st
   const auto width = static_cast<std::size_t>(cos.shape[2]);
   const auto rotary = static_cast<std::size_t>(golden.spec.rotary_dim);
   const bool split = golden.spec.pairing == Pairing::half_split;
+  const bool by_head = follows(GoldenRule::position_of_head);
+  const bool shifted = follows(GoldenRule::second_block_one_column_left);
 
   for (std::size_t b = 0; b < extent[0]; ++b) {
     for (std::size_t s = 0; s < extent[1]; ++s) {
-      const std::size_t table_row = ((cos.shape[0] == 1 ? 0 : b) * extent[1] + s) * width;
       for (std::size_t h = 0; h < extent[2]; ++h) {
         const std::size_t row = b * stride[0] + s * stride[1] + h * stride[2];
-        const auto get = [&](std::size_t feature) { return value_at(x, golden.dtype, row + feature * stride[3]); };
-        const auto put = [&](std::size_t feature, float value) {
+        const std::size_t table_row = ((cos.shape[0] == 1 ? 0 : b) * extent[1] + (by_head ? h : s)) * width;
+        const auto get = [&](const NpyArray& from, std::size_t feature) {
+          return value_at(from, golden.dtype, row + feature * stride[3]);
+        };
+        const auto put = [&](std::size_t feature, T value) {
           std::byte* address = y.bytes.data() + (row + feature * stride[3]) * size_of(out_dtype);
           store(out_dtype, address, static_cast<double>(value));
         };
         for (std::size_t p = 0; p < rotary / 2; ++p) {
           const std::size_t first = split ? p : 2 * p, second = split ? p + rotary / 2 : 2 * p + 1;
-          const auto turn = [&](std::size_t feature, float own, float partner) {
+          const std::size_t left = shifted && p == 1 ? 1 : 0;  // features are read from one to the left
+          const auto turn = [&](std::size_t feature, T own, T partner) {
             const std::size_t column = table_row + (width == rotary ? feature : p);
-            const float kept_part = rounded(own * value_at(cos, table_dtype, column), kept);
-            const float turned_part = rounded(partner * value_at(sin, table_dtype, column), kept);
+            T kept_part = rounded(own * value_at(cos, table_dtype, column), kept);
+            T turned_part = rounded(partner * value_at(sin, table_dtype, column), kept);
+            if (scale_array != nullptr) {
+              kept_part = rounded(kept_part * value_at(scale, scale_array->dtype, column), kept);
+              turned_part = rounded(turned_part * value_at(scale, scale_array->dtype, column), kept);
+            }
             put(feature, rounded(kept_part + turned_part, kept));
           };
-          turn(first, get(first), -get(second));
-          turn(second, get(second), get(first));
+          turn(first, get(x, first - left), -get(turned, second - left));
+          turn(second, get(x, second - left), get(turned, first - left));
         }
-        for (std::size_t feature = rotary; feature < extent[3]; ++feature) put(feature, get(feature));
+        for (std::size_t feature = rotary; feature < extent[3]; ++feature) put(feature, get(x, feature));
       }
     }
   }
   return y;
+}
+
+}  // namespace
+
+NpyArray recompute_output(const Manifest& manifest, const GoldenCase& golden, std::string_view input) {
+  if (golden.rounding == GoldenRounding::printed) throw std::invalid_argument("recompute_output: printed figures");
+  return golden.dtype == DType::f64 ? recompute<double>(manifest, golden, input)
+                                    : recompute<float>(manifest, golden, input);
 }
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-"""Frequencies that a package keeps to itself: read off while its own code runs, never recomputed."""
+"""What a package keeps to itself: read off while its own code runs, never recomputed."""
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -16,3 +16,17 @@ class CapturedReciprocal(TorchFunctionMode):
         if getattr(func, "__name__", "") in ("__rdiv__", "__rtruediv__"):
             self.value = result
         return result
+
+
+class CapturedArgument(TorchFunctionMode):
+    """Remembers the first argument of the last call of a function, such as the scores that softmax is given."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+        self.value: torch.Tensor | None = None
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):  # noqa: ANN001, ANN204 (torch's signature)
+        if getattr(func, "__name__", "") == self.name:
+            self.value = args[0]
+        return func(*args, **(kwargs or {}))

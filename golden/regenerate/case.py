@@ -23,7 +23,7 @@ NAMES = {dtype: name for name, dtype in TORCH_DTYPES.items()}
 @dataclass
 class Array:
     name: str
-    role: str  # input | position | frequencies | table | output | score
+    role: str  # input | position | frequencies | table | output | mask | score | weight | attended
     axes: str
     values: torch.Tensor
     seed: int | None = None
@@ -56,8 +56,12 @@ class Case:
     attention_factor: float = 1.0
     tables_include_attention_factor: bool = True
     position_divisor: float = 1.0
+    theta_is_given: bool = False  # base and scaling do not yield theta: the array does
+    score_scale: float = 1.0  # what the products of q_out and k_out are multiplied by
+    beyond_contract: list[str] = field(default_factory=list)  # what no rope_call can carry
     status: str = "conforms"
     reason: str | None = None
+    instead: dict | None = None  # what a deviating source does, for programs: golden/README.md
     arrays: list[Array] = field(default_factory=list)
 
     def draw(self, name: str, shape: tuple[int, ...], label: str | None = None) -> torch.Tensor:
@@ -73,10 +77,14 @@ class Case:
         return values
 
     def add_positions(self, positions: torch.Tensor) -> None:
-        """positions: [seq], [batch, seq] or [axes, batch, seq]; whole numbers."""
-        canonical = positions.to(torch.int64).reshape((1,) * (3 - positions.dim()) + tuple(positions.shape))
+        """positions: [seq], [batch, seq] or [axes, batch, seq]; i64, or the source's own type where not whole."""
+        canonical = positions.reshape((1,) * (3 - positions.dim()) + tuple(positions.shape))
+        if canonical.dtype.is_floating_point:
+            self.beyond_contract.append("fractional-positions")
+        elif int(canonical.min()) < 0:
+            self.beyond_contract.append("negative-positions")
         self.arrays.append(Array("positions", "position", "axes, batch, seq", canonical))
-        self.sequence_length = max(self.sequence_length, int(canonical.max()) + 1)
+        self.sequence_length = max(self.sequence_length, math.floor(float(canonical.max())) + 1)
 
     def add_frequencies(self, theta: torch.Tensor) -> None:
         self.arrays.append(Array("theta", "frequencies", "pair", theta.detach()))
@@ -90,11 +98,26 @@ class Case:
             batch = 1 if table.numel() == rows[1] * width else rows[0]
             self.arrays.append(Array(name, "table", words, table.detach().reshape(batch, rows[1], width)))
 
+    def add_scales(self, **scales: torch.Tensor) -> None:
+        """xPos: what the turned rows of q and k are multiplied by, [seq, feature] each."""
+        self.beyond_contract.append("magnitude")
+        for name, scale in scales.items():
+            self.arrays.append(Array(f"{name}_scale", "table", "batch, seq, feature", scale.detach()[None]))
+
     def add_output(self, name: str, values: torch.Tensor) -> None:
         self.arrays.append(Array(name, "output", self.axes, values.detach()))
 
     def add_scores(self, values: torch.Tensor, axes: str) -> None:
         self.arrays.append(Array("scores", "score", axes, values.detach()))
+
+    def add_attention(self, weights: torch.Tensor, attended: torch.Tensor, words: str, attended_words: str) -> None:
+        self.arrays.append(Array("weights", "weight", words, weights.detach()))
+        self.arrays.append(Array("attended", "attended", attended_words, attended.detach()))
+
+    def deviates(self, reason: str, rule: str, **parameters: object) -> "Case":
+        """Keeps the case as a negative control. rule and parameters: `instead` in golden/README.md."""
+        self.status, self.reason, self.instead = "deviates", reason, {"rule": rule, **parameters}
+        return self
 
     def array(self, name: str) -> Array | None:
         return next((a for a in self.arrays if a.name == name), None)

@@ -32,37 +32,104 @@ def tables(record: Record) -> dict[str, torch.Tensor]:
     return result
 
 
+def _partner(x: torch.Tensor, layout: str) -> torch.Tensor:
+    """(-second, first) in the place of (first, second)."""
+    if layout == "half_split":
+        half = x.shape[-1] // 2
+        return torch.cat((-x[..., half:], x[..., :half]), dim=-1)
+    return torch.stack((-x[..., 1::2], x[..., 0::2]), dim=-1).flatten(-2)
+
+
 def output(record: Record, name: str) -> torch.Tensor:
-    """q_out or k_out from the stored tables, every rounding where the case's rule puts it."""
+    """q_out or k_out from the stored tables, every rounding where the case's rule puts it, mistakes included."""
     entry = record.entry
-    words = entry["axes"].split(", ")
+    instead = entry.get("instead", {}).get("rule")
     x = record.arrays[name]
     cos, sin = record.arrays["cos"], record.arrays["sin"]
     r = entry["spec"]["rotary_dim"]
     if cos.shape[-1] != r:
         cos, sin = _spread(cos, entry["layout"]), _spread(sin, entry["layout"])
     # [batch, seq, r] to the axes of x, with length 1 for the heads.
-    order = [("batch", "seq", "heads", "head_dim").index(w) for w in words]
-    cos, sin = (t[:, :, None, :].permute(order) for t in (cos, sin))
+    order = [("batch", "seq", "heads", "head_dim").index(w) for w in entry["axes"].split(", ")]
+    from_token = instead != "position_of_head"
 
-    turning = x[..., :r]
-    if entry["rounding"] == "final-cast" or entry["output_dtype"] == "f32":
-        turning = turning.to(torch.float32)
+    def beside(table: torch.Tensor) -> torch.Tensor:
+        return (table[:, :, None, :] if from_token else table[:, None, :, :]).permute(order)
+
+    def as_multiplied(values: torch.Tensor) -> torch.Tensor:
+        widened = entry["rounding"] == "final-cast" or entry["output_dtype"] == "f32"
+        return values[..., :r].to(torch.float32) if widened else values[..., :r]
+
+    cos, sin = beside(cos), beside(sin)
     if entry["rounding"] == "final-cast":
         cos, sin = cos.to(torch.float32), sin.to(torch.float32)
-    if entry["layout"] == "half_split":
-        first, second = turning[..., : r // 2], turning[..., r // 2 :]
-        partner = torch.cat((-second, first), dim=-1)
-    else:
-        partner = torch.stack((-turning[..., 1::2], turning[..., 0::2]), dim=-1).flatten(-2)
-    rotated = turning * cos + partner * sin
+    own = as_multiplied(x)
+    partner = _partner(as_multiplied(record.arrays["q"] if instead == "k_turned_with_q" else x), entry["layout"])
+    if instead == "second_block_one_column_left":
+        own, partner = own.clone(), partner.clone()
+        own[..., 2:4], partner[..., 2], partner[..., 3] = x[..., 1:3], -x[..., 2], x[..., 1]
+    kept, turned = own * cos, partner * sin
+    if f"{name}_scale" in record.arrays:
+        scale = beside(record.arrays[f"{name}_scale"])
+        kept, turned = kept * scale, turned * scale
     stored = record.arrays[f"{name}_out"]
-    return torch.cat((rotated.to(stored.dtype), x[..., r:].to(stored.dtype)), dim=-1)
+    return torch.cat(((kept + turned).to(stored.dtype), x[..., r:].to(stored.dtype)), dim=-1)
 
 
-def score_error(record: Record) -> float:
-    """Largest error of the stored scores against f64, as a fraction of the bound n u sum |q||k|."""
-    q, k = (record.arrays[name].to(torch.float64) for name in ("q_out", "k_out"))
-    exact = torch.einsum("ibhd,jbhd->ijbh", q, k)
-    bound = q.shape[-1] * 2.0**-24 * torch.einsum("ibhd,jbhd->ijbh", q.abs(), k.abs())
-    return float(((record.arrays["scores"].to(torch.float64) - exact).abs() / bound).max())
+def _by_heads(record: Record, name: str, heads: int | None = None) -> torch.Tensor:
+    """An array of the case's axes as f64 [batch, heads, seq, head_dim]; each head repeated until there are `heads`."""
+    words = record.entry["axes"].split(", ")
+    order = [words.index(w) for w in ("batch", "heads", "seq", "head_dim")]
+    values = record.arrays[name].to(torch.float64).permute(order)
+    return values.repeat_interleave((heads or values.shape[1]) // values.shape[1], dim=1)
+
+
+def attention_errors(record: Record) -> dict[str, float]:
+    """Largest errors of scores, weights and attended values against f64, each given the layer before it, as fractions
+    of the bounds of golden/README.md."""
+    u = 2.0**-24
+    scale = record.entry.get("score_scale", 1.0)
+    axes = {a["name"]: a["axes"].split(", ") for a in record.entry["arrays"]}
+
+    def stored(name: str, *words: str) -> torch.Tensor:
+        return record.arrays[name].to(torch.float64).permute([axes[name].index(w) for w in words])
+
+    q = _by_heads(record, "q_out")
+    k = _by_heads(record, "k_out", q.shape[1])
+    if record.entry.get("instead", {}).get("rule") == "k_not_conjugated":
+        # The mistake is not made from the outputs: the layer before it is the case's input.
+        return {"scores": _unconjugated_error(record, q, stored("scores", "batch", "heads", "query", "key"))}
+    scores = stored("scores", "batch", "heads", "query", "key")
+    products = q @ k.transpose(-2, -1) * scale
+    magnitude = q.abs() @ k.abs().transpose(-2, -1) * scale
+    if "mask" in record.arrays:
+        hidden = record.arrays["mask"] == 0
+        products, magnitude = products.masked_fill(hidden, -1e9), magnitude.masked_fill(hidden, 2.0**-60)
+    roundings = q.shape[-1] + (0 if scale == 1 else 2)
+    errors = {"scores": float(((scores - products).abs() / (roundings * u * magnitude)).max())}
+    if "weights" in record.arrays:
+        weights = stored("weights", "batch", "heads", "query", "key")
+        exact = scores.softmax(-1)
+        # exp of a difference that is rounded, itself within one ulp; then the sum and the quotient.
+        own = u * ((scores - scores.amax(-1, keepdim=True)).abs() + 2)
+        bound = exact * (own + (exact * own).sum(-1, keepdim=True) + (scores.shape[-1] + 1) * u)
+        errors["weights"] = float(((weights - exact).abs() / (bound + 2.0**-149)).max())
+        v = _by_heads(record, "v", q.shape[1])
+        bound = v.shape[-2] * u * (weights.abs() @ v.abs())
+        attended = stored("attended", "batch", "heads", "query", "head_dim")
+        errors["attended"] = float(((attended - weights @ v).abs() / bound).max())
+    return errors
+
+
+def _unconjugated_error(record: Record, q_out: torch.Tensor, scores: torch.Tensor) -> float:
+    """Re sum q_j k_j e^((m-n) i theta) = Re sum (q_j e^(m i theta)) conj(conj(k_j) e^(n i theta)), from the tables."""
+    k = _by_heads(record, "k").clone()
+    k[..., 1::2] *= -1
+    cos, sin = (_spread(record.arrays[n], "interleaved").to(torch.float64) for n in ("cos", "sin"))
+    turned = k * cos + _partner(k, "interleaved") * sin
+    norms = [x.unflatten(-1, (-1, 2)).norm(dim=-1) for x in (q_out, k)]
+    magnitude = norms[0] @ norms[1].transpose(-2, -1)
+    # Both sides make angles of their own, each rounded once, and their tables; 12 roundings in all, and the sum.
+    seq, theta = scores.shape[-1], float(record.arrays["theta"].max())
+    bound = (3 * seq * theta + 12 + q_out.shape[-1]) * 2.0**-24 * magnitude
+    return float(((scores - q_out @ turned.transpose(-2, -1)).abs() / bound).max())

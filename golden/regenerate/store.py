@@ -51,6 +51,8 @@ def _offset(case: Case) -> int | None:
     if positions is None:
         return None
     first = int(positions.values.flatten()[0])
+    if first < 0 or positions.values.dtype.is_floating_point:
+        return None
     plain = first + torch.arange(positions.values.shape[-1])
     return first if bool((positions.values == plain).all()) else None
 
@@ -85,6 +87,7 @@ def record(case: Case, version: str) -> Record:
         "description": case.description,
         "status": case.status,
         "reason": case.reason,
+        "instead": case.instead,
         "requirements": ["GLD"],
         "spec": case.spec,
         "sequence_length": case.sequence_length,
@@ -92,6 +95,9 @@ def record(case: Case, version: str) -> Record:
         "position_divisor": case.position_divisor,
         "attention_factor": case.attention_factor,
         "tables_include_attention_factor": case.tables_include_attention_factor,
+        "theta_is_given": case.theta_is_given or None,
+        "score_scale": case.score_scale if case.score_scale != 1 else None,
+        "beyond_contract": case.beyond_contract or None,
         "layout": case.spec["pairing"],
         "axes": case.axes,
         "dtype": case.dtype,

@@ -96,6 +96,8 @@ void give_positions(const Manifest& manifest, const GoldenCase& golden, Call& ca
 }  // namespace
 
 std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source) {
+  if (!golden.beyond_contract.empty()) return std::nullopt;
+  if (source == AngleSource::computed && golden.theta_is_given) return std::nullopt;
   const GoldenArray* q = golden.find("q");
   const GoldenArray* positions = golden.find("positions");
   if (q == nullptr || golden.find("q_out") == nullptr || positions == nullptr) return std::nullopt;

@@ -18,7 +18,8 @@ struct GoldenCall {
   std::optional<GoldenOutput> k;
 };
 
-// The case that stands for `golden` with angles from `source`; none where the manifest lacks what that needs.
+// The case that stands for `golden` with angles from `source`; none where the manifest lacks what
+// that needs, or says that a call cannot carry it.
 std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source);
 
 GoldenCall build_golden_call(const Case& c, const Manifest& manifest);

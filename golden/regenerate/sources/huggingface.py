@@ -3,16 +3,18 @@
 from collections.abc import Callable, Iterator
 
 import torch
-from transformers import CohereConfig, GlmConfig, GPTNeoXConfig, LlamaConfig
+from transformers import CohereConfig, Gemma3TextConfig, GlmConfig, GPTNeoXConfig, LlamaConfig, Qwen2Config
 from transformers.models.cohere import modeling_cohere as cohere
+from transformers.models.gemma3 import modeling_gemma3 as gemma3
 from transformers.models.glm import modeling_glm as glm
 from transformers.models.gpt_neox import modeling_gpt_neox as gpt_neox
 from transformers.models.gptj import modeling_gptj as gptj
 from transformers.models.llama import modeling_llama as llama
+from transformers.models.qwen2 import modeling_qwen2 as qwen2
 from transformers.models.qwen2_vl import modeling_qwen2_vl as qwen2_vl
-from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLTextConfig
+from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLTextConfig, Qwen2VLVisionConfig
 
-from capture import CapturedReciprocal
+from capture import CapturedArgument, CapturedReciprocal
 from case import TORCH_DTYPES, Case, default_c, spec
 
 BHSD = "batch, heads, seq, head_dim"
@@ -158,6 +160,9 @@ def _llama_scaling() -> Iterator[Case]:
     }
     at_length = torch.tensor([[0, 1, 100, 254, 255]])
     yield from both("dynamic-short", "Dynamic NTK below the original length: no change", ONE_ROW, **dynamic)
+    yield _llama(
+        "dynamic-below-length", "Dynamic NTK one token short of the original length", at_length[:, :-1], **dynamic
+    )
     yield _llama("dynamic-at-length", "Dynamic NTK at exactly the original length: no change", at_length, **dynamic)
     yield _llama("dynamic-past-length", "Dynamic NTK one token beyond the original length", at_length + 1, **dynamic)
     yield from both(
@@ -205,6 +210,12 @@ def _llama_scaling() -> Iterator[Case]:
         "longrope-at-length",
         "LongRoPE at exactly the original length: short factors",
         torch.tensor([[0, 1, 1022, 1023]]),
+        **longrope,
+    )
+    yield _llama(
+        "longrope-past-length",
+        "LongRoPE one token beyond the original length: long factors",
+        torch.tensor([[0, 1, 1023, 1024]]),
         **longrope,
     )
     yield from both(
@@ -258,9 +269,22 @@ def _other_models() -> Iterator[Case]:
         case.rounding = "f32" if dtype == "f32" else "final-cast"
         yield _run(case, cohere.CohereRotaryEmbedding(config), cohere.apply_rotary_pos_emb, CACHED)
 
+        config = Qwen2Config(hidden_size=256, num_attention_heads=4, num_key_value_heads=1)
+        base = config.rope_parameters["rope_theta"]
+        case = _case(
+            f"qwen2/d64-{dtype}",
+            "qwen2.modeling_qwen2.apply_rotary_pos_emb",
+            "Half-split, positions behind a key cache",
+            spec(64, "half_split", base=base),
+            dtype,
+            2.0,
+        )
+        yield _run(case, qwen2.Qwen2RotaryEmbedding(config), qwen2.apply_rotary_pos_emb, CACHED)
+
         yield _glm(dtype)
         yield _gptj(dtype)
         yield _qwen2_vl(dtype)
+        yield _qwen2_vl_vision(dtype)
 
 
 def _glm(dtype: str) -> Case:
@@ -330,7 +354,89 @@ def _qwen2_vl(dtype: str) -> Case:
     return _run(case, qwen2_vl.Qwen2VLRotaryEmbedding(config), qwen2_vl.apply_rotary_pos_emb, positions)
 
 
+def _qwen2_vl_vision(dtype: str) -> Case:
+    """A 3 x 4 image: half of the pairs follows the row, half the column, each with the frequencies of a rope of 32."""
+    rows, columns = torch.meshgrid(torch.arange(3), torch.arange(4), indexing="ij")
+    positions = torch.stack((rows.flatten(), columns.flatten()))
+    config = Qwen2VLVisionConfig(embed_dim=256, num_heads=4)
+    case = _case(
+        f"qwen2_vl/vision-{dtype}",
+        "qwen2_vl.modeling_qwen2_vl.apply_rotary_pos_emb_vision",
+        "Two position axes, rows and columns of an image; tables f32, arithmetic in f32, one final cast",
+        spec(64, "half_split", axes={"sections": [16, 16], "order": "chunked", "restart": True}),
+        dtype,
+        2.0,
+        BSHD,
+    )
+    case.rounding = "f32" if dtype == "f32" else "final-cast"
+    q, k = _draw(case, positions[:1], 64)
+    module = qwen2_vl.Qwen2VLVisionRotaryEmbedding(config)
+    cos, sin = module(q[0], positions.T)
+    outputs = qwen2_vl.apply_rotary_pos_emb_vision(q[0], k[0], cos, sin)
+    theta = torch.cat((module.inv_freq, module.inv_freq))
+    return _finish(case, positions[:, None], theta, (cos, sin), tuple(y[None] for y in outputs))
+
+
+def _attention() -> Case:
+    """Grouped heads: each key and value head serves two query heads, which repeat_kv copies it for."""
+    config = LlamaConfig(head_dim=64, hidden_size=256, num_attention_heads=4, num_key_value_heads=2)
+    case = _case(
+        "llama/gqa-attention",
+        "llama.modeling_llama.eager_attention_forward",
+        "Four query heads to two key heads by repeat_kv; scores, softmax and the weighted values",
+        spec(64, "half_split"),
+        "f32",
+        2.0,
+    )
+    case = _run(case, llama.LlamaRotaryEmbedding(config), llama.apply_rotary_pos_emb, CACHED, heads=(4, 2))
+    v = case.draw("v", tuple(case.array("k").values.shape))
+    module = llama.LlamaAttention(config, 0).eval()
+    case.score_scale = module.scaling
+    rotated = (case.array(name).values for name in ("q_out", "k_out"))
+    with CapturedArgument("softmax") as captured:
+        attended, weights = llama.eager_attention_forward(module, *rotated, v, None, module.scaling)
+    case.add_scores(captured.value, "batch, heads, query, key")
+    case.add_attention(weights, attended, "batch, heads, query, key", "batch, query, heads, head_dim")
+    return case
+
+
+def _nested_yarn() -> Case:
+    rule = {"factor": 4, "original_max_position_embeddings": 2048, "truncate": False}
+    config = Gemma3TextConfig(
+        hidden_size=256,
+        num_attention_heads=4,
+        num_key_value_heads=1,
+        head_dim=64,
+        max_position_embeddings=8192,
+        rope_parameters={
+            "full_attention": {"rope_type": "yarn", "rope_theta": 10000.0} | rule,
+            "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+        },
+    )
+    case = _case(
+        "gemma3/yarn-no-truncate-nested",
+        "gemma3.modeling_gemma3.apply_rotary_pos_emb",
+        "YaRN whose ramp ends are not to be rounded to whole pairs, set for one kind of layer",
+        spec(64, "half_split", scaling={"kind": "yarn"} | rule),
+        "f32",
+        6.5,
+    )
+    positions = torch.tensor([[0, 1, 2, 1000, 4095, 8191]])
+    q, k = _draw(case, positions, 64)
+    module = gemma3.Gemma3RotaryEmbedding(config)
+    cos, sin = module(q, positions, "full_attention")
+    case.attention_factor = float(module.full_attention_attention_scaling)
+    outputs = gemma3.apply_rotary_pos_emb(q, k, cos, sin)
+    case = _finish(case, positions, module.full_attention_inv_freq, (cos, sin), outputs)
+    return case.deviates(
+        "looks for `truncate` beside the kinds of layers, not in the one it computes, so it rounds the ramp ends",
+        "other_spec",
+        spec=case.spec | {"scaling": case.spec["scaling"] | {"truncate": True}},
+    )
+
+
 def _deviations() -> Iterator[Case]:
+    yield _nested_yarn()
     dynamic = {"kind": "dynamic", "factor": 2, "original_max_position_embeddings": 256}
     case = _llama(
         "dynamic-stale",
@@ -342,11 +448,26 @@ def _deviations() -> Iterator[Case]:
         hf={"rope_type": "dynamic", "factor": 2.0},
         prepare=lambda module: module(torch.zeros(1), torch.tensor([[1023]])),
     )
-    case.status, case.reason = (
-        "deviates",
+    yield case.deviates(
         "keeps the frequencies of the longer call: it resets below the length, not at it",
+        "other_sequence_length",
+        sequence_length=1024,
     )
-    yield case
+    case = _llama(
+        "dynamic-stale-long",
+        "Dynamic NTK at twice the original length, after a call twice as long again",
+        torch.tensor([[0, 1, 255, 256, 511]]),
+        c=7.0,
+        longest=256,
+        scaling=dynamic,
+        hf={"rope_type": "dynamic", "factor": 2.0},
+        prepare=lambda module: module(torch.zeros(1), torch.tensor([[1023]])),
+    )
+    yield case.deviates(
+        "keeps the frequencies of the longest call so far, not those of its own length",
+        "other_sequence_length",
+        sequence_length=1024,
+    )
     case = _llama(
         "inv-freq-bf16",
         "The module cast with .to(bfloat16), as a whole model is",
@@ -354,15 +475,16 @@ def _deviations() -> Iterator[Case]:
         dtype="bf16",
         prepare=lambda module: module.to(torch.bfloat16),
     )
-    case.status, case.reason = (
-        "deviates",
+    yield case.deviates(
         "the cast rounds inv_freq to bf16, so every angle is off by up to 2^-9 of itself",
+        "theta_rounded",
+        dtype="bf16",
     )
-    yield case
 
 
 def cases() -> Iterator[Case]:
     yield from _llama_positions()
     yield from _llama_scaling()
     yield from _other_models()
+    yield _attention()
     yield from _deviations()

@@ -72,5 +72,12 @@ def cases() -> Iterator[Case]:
         "d64-bf16", "bf16 in, f32 out: the tables are f32 and torch promotes", (8, 2, 2, 64), 64, 10000, "bf16"
     )
     yield _forward("d64-f16", "f16 in, f32 out: the tables are f32 and torch promotes", (8, 2, 2, 64), 64, 10000, "f16")
+    yield _forward("d96", "A dimension that is no power of two", (8, 1, 2, 96), 96, 10000, "f32")
+    double = _forward("d64-f64", "f64 in and out; the tables stay f32", (8, 2, 2, 64), 64, 10000, "f64")
+    double.rounding = "per-op"
+    yield double.deviates(
+        "theta, angles and tables are made in f32 whatever the input is, so f64 in and out is right to f32 only",
+        "angles_in_f32",
+    )
     yield _scores("scores-half", "Attention scores, unscaled, half of the features rotate (the default)", 0.5)
     yield _scores("scores-full", "Attention scores, unscaled, every feature rotates", 1.0)

@@ -1,13 +1,15 @@
 """rotary-embedding-torch: interleaved, f32 inside and one final cast; positions are made in the query's dtype."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import torch
-from rotary_embedding_torch import RotaryEmbedding
+from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
 
-from case import Case, default_c, spec
+from case import Array, Case, default_c, spec
 
-FUNCTION = "rotary_embedding_torch.RotaryEmbedding.rotate_queries_or_keys"
+MODULE = "rotary_embedding_torch.RotaryEmbedding"
+FUNCTION = f"{MODULE}.rotate_queries_or_keys"
+BHSD = "batch, heads, seq, head_dim"
 
 
 def _rotate(
@@ -18,11 +20,13 @@ def _rotate(
     head_dim: int | None = None,
     shape: tuple[int, int, int] = (2, 2, 8),  # batch, heads, seq
     dtype: str = "f32",
-    offset: int = 0,
+    offset: float = 0,
     seq_first: bool = False,
     c: float | None = None,
     more: dict | None = None,
     draw_as: str | None = None,
+    given: bool = False,
+    prepare: Callable[[RotaryEmbedding], None] = lambda module: None,
     **arguments: object,
 ) -> Case:
     head_dim = head_dim or dim
@@ -33,7 +37,7 @@ def _rotate(
         function=FUNCTION,
         description=description,
         spec=spec(head_dim, "interleaved", rotary_dim=dim, **(more or {})),
-        axes="batch, seq, heads, head_dim" if seq_first else "batch, heads, seq, head_dim",
+        axes="batch, seq, heads, head_dim" if seq_first else BHSD,
         dtype=dtype,
         rounding="final-cast",
         c=c or default_c(dim, 10000),
@@ -44,17 +48,153 @@ def _rotate(
 
     # Its angles are cached in the module, so the tables come from one that has seen nothing else.
     observed = RotaryEmbedding(dim=dim, **arguments)
+    prepare(observed)
     angles = observed.forward(observed.get_seq_pos(seq, dtype=q.dtype, offset=offset), seq_len=seq, offset=offset)
-    case.add_positions(torch.arange(offset, offset + seq))
+    case.add_positions(torch.arange(seq) + offset)
+    case.add_frequencies(observed.freqs)
+    case.theta_is_given = given
+    case.add_tables(angles.cos(), angles.sin())
+    used = RotaryEmbedding(dim=dim, **arguments)
+    prepare(used)
+    case.add_output("q_out", used.rotate_queries_or_keys(q, offset=offset))
+    return case
+
+
+def _case(name: str, function: str, description: str, rope: dict) -> Case:
+    return Case(
+        id=f"lucidrains/{name}",
+        package="rotary-embedding-torch",
+        function=f"{MODULE}.{function}",
+        description=description,
+        spec=rope,
+        axes=BHSD,
+        dtype="f32",
+        rounding="final-cast",
+        c=2.0,
+    )
+
+
+def _axial(name: str, description: str, freqs_for: str, more: dict, c: float) -> Case:
+    """A grid of 3 x 4 tokens, its rows and columns an axis each; stored with the grid as one sequence of 12."""
+    dim, height, width = 32, 3, 4
+    axes = {"sections": [dim // 2] * 2, "order": "chunked", "restart": True}
+    case = _case(name, "get_axial_freqs", description, spec(2 * dim, "interleaved", axes=axes, **more))
+    case.c = c
+    q = case.draw("q", (2, 2, height * width, 2 * dim))
+    module = RotaryEmbedding(dim=dim, freqs_for=freqs_for)
+    angles = module.get_axial_freqs(height, width)
+    # The positions as get_axial_freqs has them.
+    axis = (lambda n: torch.linspace(-1, 1, steps=n)) if freqs_for == "pixel" else torch.arange
+    grid = torch.meshgrid(axis(height), axis(width), indexing="ij")
+    case.add_positions(torch.stack([positions.flatten() for positions in grid])[:, None])
+    case.add_frequencies(torch.cat((module.freqs, module.freqs)))
+    case.add_tables(*(t.reshape(height * width, 2 * dim) for t in (angles.cos(), angles.sin())))
+    rotated = apply_rotary_emb(angles, q.reshape(2, 2, height, width, 2 * dim))
+    case.add_output("q_out", rotated.reshape(q.shape))
+    return case
+
+
+def _cached_keys(part: str) -> Case:
+    """Two new queries behind six cached keys: one call, whose queries and keys stand at positions of their own."""
+    dim, queries, keys = 64, 2, 8
+    length, first = (queries, keys - queries) if part == "query" else (keys, 0)
+    case = _case(
+        f"cached-keys-{part}",
+        "rotate_queries_with_cached_keys",
+        f"Two queries against eight keys: the {'queries, at positions 6 and 7' if part == 'query' else 'keys'}",
+        spec(dim, "interleaved"),
+    )
+    x = case.draw("q", (2, 2, length, dim))
+    other = torch.zeros(2, 2, keys if part == "query" else queries, dim)
+    module = RotaryEmbedding(dim=dim)
+    rotated = module.rotate_queries_with_cached_keys(*((x, other) if part == "query" else (other, x)))
+    observed = RotaryEmbedding(dim=dim)
+    angles = observed.forward(observed.get_seq_pos(length, offset=first), seq_len=length, offset=first)
+    case.add_positions(torch.arange(first, first + length))
     case.add_frequencies(observed.freqs)
     case.add_tables(angles.cos(), angles.sin())
-    case.add_output("q_out", RotaryEmbedding(dim=dim, **arguments).rotate_queries_or_keys(q, offset=offset))
+    case.add_output("q_out", rotated[0 if part == "query" else 1])
     return case
 
 
-def _deviates(case: Case, reason: str) -> Case:
-    case.status, case.reason = "deviates", reason
+def _xpos() -> Case:
+    dim, seq = 64, 8
+    case = _case(
+        "xpos",
+        "rotate_queries_and_keys",
+        "xPos: the queries grow with their position, the keys shrink; the middle of the sequence keeps its size",
+        spec(dim, "interleaved", xpos={"gamma": 0.4, "scale_base": 512, "center": seq // 2}),
+    )
+    q, k = (case.draw(name, (2, 2, seq, dim)) for name in ("q", "k"))
+    module = RotaryEmbedding(dim=dim, use_xpos=True)
+    rotated = module.rotate_queries_and_keys(q, k)
+    positions = module.get_seq_pos(seq)
+    angles, scale = module.forward(positions), module.get_scale(positions)
+    case.add_positions(torch.arange(seq))
+    case.add_frequencies(module.freqs)
+    case.add_tables(angles.cos(), angles.sin())
+    case.add_scales(q=scale, k=scale**-1)
+    for name, values in zip(("q_out", "k_out"), rotated, strict=True):
+        case.add_output(name, values)
     return case
+
+
+def _xpos_cached_keys() -> Case:
+    """The keys count from the middle of eight, so the queries, being multiplied with them, have to as well."""
+    dim, queries, keys = 64, 2, 8
+    middle = {"gamma": 0.4, "scale_base": 512}
+    case = _case(
+        "xpos-cached-keys",
+        "rotate_queries_with_cached_keys",
+        "xPos: two queries against eight cached keys, whose middle is position 4; the queries",
+        spec(dim, "interleaved", xpos=middle | {"center": keys // 2}),
+    )
+    q = case.draw("q", (2, 2, queries, dim))
+    module = RotaryEmbedding(dim=dim, use_xpos=True)
+    rotated, _ = module.rotate_queries_with_cached_keys(q, torch.zeros(2, 2, keys, dim))
+    positions = module.get_seq_pos(keys)[-queries:]
+    angles = module.forward(positions)
+    case.add_positions(positions.to(torch.int64))
+    case.add_frequencies(module.freqs)
+    case.add_tables(angles.cos(), angles.sin())
+    case.add_scales(q=module.get_scale(positions))
+    case.add_output("q_out", rotated)
+    return case.deviates(
+        "counts positions of the queries from 1, their own middle by number, and those of the keys from 4: their "
+        "products then depend on how many keys are cached, not on the distance alone",
+        "other_spec",
+        spec=case.spec | {"xpos": middle | {"center": queries // 2}},
+    )
+
+
+def _forward_twice() -> Case:
+    dim, seq, first = 64, 8, 100
+    case = _case(
+        "forward-ignores-positions",
+        "forward",
+        "forward(t, seq_len) for positions 100 .. 107, after a call for 0 .. 7",
+        spec(dim, "interleaved"),
+    )
+    q = case.draw("q", (1, 2, seq, dim))
+    module = RotaryEmbedding(dim=dim)
+    module.forward(torch.arange(seq), seq_len=seq)
+    angles = module.forward(torch.arange(first, first + seq), seq_len=seq)
+    case.add_positions(torch.arange(first, first + seq))
+    case.add_frequencies(module.freqs)
+    case.add_tables(angles.cos(), angles.sin())
+    case.add_output("q_out", apply_rotary_emb(angles, q))
+    return _with_used_positions(case, torch.arange(seq)).deviates(
+        "once it has cached seq_len rows it returns those, whatever positions it is asked for", "other_positions"
+    )
+
+
+def _with_used_positions(case: Case, used: torch.Tensor) -> Case:
+    case.arrays.append(Array("positions_used", "position", "axes, batch, seq", used[None, None]))
+    return case
+
+
+def _after_bf16(module: RotaryEmbedding) -> None:
+    module.rotate_queries_or_keys(torch.zeros(1, 300, 64, dtype=torch.bfloat16))
 
 
 def cases() -> Iterator[Case]:
@@ -106,11 +246,38 @@ def cases() -> Iterator[Case]:
     )
     yield _rotate("d64-bf16", "bf16 in and out, positions below 257", dtype="bf16", offset=200)
     yield _rotate("d64-f16", "f16 in and out, positions below 2049", dtype="f16", offset=2000)
-    yield _deviates(
-        _rotate("d64-bf16-past-256", "bf16 queries at positions 256 .. 263", dtype="bf16", offset=256),
+    custom = torch.tensor([1 / (1 + 3 * i) for i in range(32)])
+    yield _rotate("custom", "Frequencies of the caller's own: 1, 1/4, 1/7, ..", custom_freqs=custom, given=True)
+    yield _axial("axial-lang", "Two axes with language frequencies", "lang", {}, 2.0)
+    scaling = {"kind": "pixel", "max_frequency": 10}
+    yield _axial("axial-pixel", "Two axes of pixels, positions from -1 to 1", "pixel", {"scaling": scaling}, 4.0)
+    yield _rotate("d64-offset-half", "Positions 1/2, 3/2, .. 15/2", offset=0.5)
+    yield _rotate("d64-offset-minus-3", "Positions -3 .. 4", offset=-3)
+    yield _cached_keys("query")
+    yield _cached_keys("key")
+    yield _xpos()
+
+    yield _rotate("d64-bf16-past-256", "bf16 queries at positions 256 .. 263", dtype="bf16", offset=256).deviates(
         "positions are made in the query's dtype: bf16 has no odd number above 256, so 257 turns as 256",
+        "positions_rounded",
+        dtype="bf16",
     )
-    yield _deviates(
-        _rotate("d64-f16-past-2048", "f16 queries at positions 2048 .. 2055", dtype="f16", offset=2048),
+    yield _rotate("d64-f16-past-2048", "f16 queries at positions 2048 .. 2055", dtype="f16", offset=2048).deviates(
         "positions are made in the query's dtype: f16 has no odd number above 2048, so 2049 turns as 2048",
+        "positions_rounded",
+        dtype="f16",
     )
+    yield _rotate(
+        "d64-after-bf16", "f32 queries at positions 256 .. 263, after a bf16 call", offset=256, prepare=_after_bf16
+    ).deviates(
+        "the angles that a bf16 call caches, of positions rounded to bf16, serve every later dtype",
+        "positions_rounded",
+        dtype="bf16",
+    )
+    case = _rotate("d64-offset-minus-10", "Positions -10 .. -3", offset=-10)
+    yield _with_used_positions(case, torch.zeros(8, dtype=torch.int64)).deviates(
+        "takes offset + seq <= 0 rows for cached ones and reads zeros from the end of an empty cache: nothing turns",
+        "other_positions",
+    )
+    yield _forward_twice()
+    yield _xpos_cached_keys()

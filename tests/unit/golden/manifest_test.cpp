@@ -159,6 +159,34 @@ TEST_CASE("manifest: fields that are missing, unknown or of the wrong kind", "[g
   check_refused([](Folder& f) { f.golden()["axes"] = "seq, batch, heads"; }, "in some order");
   check_refused([](Folder& f) { f.golden()["status"] = "deviates"; }, "a reason goes with");
   check_refused([](Folder& f) { f.golden()["reason"] = "none"; }, "a reason goes with");
+  check_refused(
+      [](Folder& f) {
+        f.golden()["status"] = "deviates";
+        f.golden()["reason"] = "wrong";
+      },
+      "instead: it goes with status \"deviates\"");
+  const auto deviates = [](const char* rule) {
+    return [rule](Folder& f) {
+      f.golden()["status"] = "deviates";
+      f.golden()["reason"] = "wrong";
+      f.golden()["instead"] = {{"rule", rule}};
+    };
+  };
+  check_refused(
+      [](Folder& f) {
+        f.golden()["instead"] = {{"rule", "k_turned_with_q"}};
+      },
+      "instead: it goes with status");
+  check_refused(deviates("guessed"), "\"guessed\" is not known; use one of positions_rounded");
+  check_refused(deviates("theta_rounded"), "the field \"dtype\" is missing");
+  check_refused(deviates("other_sequence_length"), "the field \"sequence_length\" is missing");
+  check_refused(deviates("other_spec"), "the field \"spec\" is missing");
+  check_refused(deviates("other_positions"), "array positions_used is missing");
+  check_refused([](Folder& f) { f.golden()["theta_is_given"] = 1; }, "expected true or false");
+  check_refused([](Folder& f) { f.golden()["score_scale"] = 0; }, "above 0");
+  check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array(); }, "at least 1 entries");
+  check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array({"size"}); },
+                "use each of fractional-positions");
   check_refused([](Folder& f) { f.golden()["sequence_length"] = -1; }, "whole number from 0");
   check_refused([](Folder& f) { f.golden()["sequence_length"] = 1.5; }, "whole number from 0");
   check_refused([](Folder& f) { f.golden()["sequence_length"] = 0xffffffffffffffffu; }, "whole number from 0");
@@ -181,6 +209,23 @@ TEST_CASE("manifest: cases that contradict themselves", "[golden]") {
   check_refused([](Folder& f) { f.manifest["cases"].push_back(f.golden()); }, "the id \"labml/small\" stands twice");
   check_refused([](Folder& f) { f.golden()["arrays"].push_back(f.array(0)); }, "two arrays are called q");
   check_refused([](Folder& f) { f.golden()["arrays"].erase(3); }, "array cos is missing");
+  check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array({"magnitude"}); },
+                "where the spec has xpos");
+  check_refused([](Folder& f) { f.golden()["spec"]["xpos"] = Json::object(); }, "where the spec has xpos");
+  check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array({"fractional-positions"}); },
+                "array positions: dtype i64");
+  const auto add_scores = [](const char* axes) {
+    return [axes](Folder& f) {
+      Json scores = f.array(0);
+      scores["name"] = "scores";
+      scores["role"] = "score";
+      scores["axes"] = axes;
+      f.golden()["arrays"].push_back(scores);
+    };
+  };
+  check_refused(add_scores("words"), "array scores: axis \"words\"");
+  check_refused(add_scores("query, key, batch, heads"),
+                "array scores: shape (3, 1, 1, 4); its axes \"query, key, batch, heads\" make it (3, 3, 1, 1)");
   check_refused([](Folder& f) { f.golden().erase("c"); }, "\"c\" and \"output_dtype\" are needed");
   check_refused([](Folder& f) { f.array(0)["shape"] = {3, 1, 4}; }, "array q: shape (3, 1, 4); expected four axes");
   check_refused([](Folder& f) { f.array(0)["shape"] = {3, 1, 1, 8}; }, "four axes with head_dim 4");

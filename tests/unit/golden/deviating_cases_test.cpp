@@ -1,0 +1,103 @@
+// Negative controls: what a source made that breaks the definition, handed to our judge as if a kernel had made it. The
+// judge has to reject it for the reason that the manifest gives: once the rule `instead` is put into the definition,
+// the same outputs have to be right.
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/conformance/golden_call.hpp"
+#include "tests/conformance/judge.hpp"
+#include "tests/unit/golden/committed.hpp"
+#include "tests/unit/golden/plain_rotation.hpp"
+
+namespace {
+
+using rope::committed;
+
+std::vector<const rope::GoldenCase*> deviating() {
+  std::vector<const rope::GoldenCase*> cases;
+  for (const rope::GoldenCase& golden : committed().cases) {
+    if (!golden.conforms) cases.push_back(&golden);
+  }
+  return cases;
+}
+
+bool is_of_scores(const rope::GoldenCase& golden) {
+  return golden.instead->rule == rope::GoldenRule::k_not_conjugated;  // attention_cases_test.cpp
+}
+
+// The verdict of the conformance suite on a call whose outputs are those of the source.
+rope::Finding verdict(const rope::GoldenCase& golden, rope::AngleSource source) {
+  const rope::Case c = *rope::case_of_golden(golden, source);
+  rope::GoldenCall answered = rope::build_golden_call(c, committed());
+  answered.call.q_out = answered.q.value;
+  if (answered.k) answered.call.k_out = answered.k->value;
+  rope::Oracles oracles;
+  rope::Expectation expected(answered.call, c.spec, oracles);
+  return rope::judge_call(answered.call, answered.call.q, answered.call.k, expected);
+}
+
+}  // namespace
+
+TEST_CASE("deviating cases: the judge rejects each where angles are computed", "[golden]") {
+  int judged = 0;
+  for (const rope::GoldenCase* golden : deviating()) {
+    if (!golden->beyond_contract.empty() || is_of_scores(*golden)) continue;
+    INFO(golden->id << ": " << golden->reason);
+    const rope::Finding finding = verdict(*golden, rope::AngleSource::computed);
+    CHECK(finding.kind == rope::FailureKind::value);
+    CHECK(finding.wrong > 0);
+    ++judged;
+  }
+  CHECK(judged >= 14);
+}
+
+TEST_CASE("deviating cases: a source that conforms is not rejected by the same judge", "[golden]") {
+  for (const char* id : {"lucidrains/d64-bf16", "lucidrains/d64-f16", "huggingface/llama/dynamic-past-length",
+                         "labml/d64", "published/notebook-flow", "published/report-attention"}) {
+    INFO(id);
+    const rope::GoldenCase& golden = *committed().find(id);
+    // The report makes theta by exp, with a larger C than the grades know: from its tables it is right.
+    const bool by_exp = std::string_view(id) == "published/report-attention";
+    CHECK(verdict(golden, by_exp ? rope::AngleSource::tables : rope::AngleSource::computed).passed());
+  }
+}
+
+TEST_CASE("deviating cases: with the mistake put into the definition, the same outputs are right", "[golden]") {
+  for (const rope::GoldenCase* golden : deviating()) {
+    if (is_of_scores(*golden)) continue;
+    INFO(golden->id << ": " << golden->reason);
+    CHECK(rope::worst_use(committed(), *golden, rope::as_defined(committed(), *golden)) > 1);
+    CHECK(rope::worst_use(committed(), *golden, rope::as_the_source_does(committed(), *golden)) <= 1);
+  }
+}
+
+// A mistake explains its own case only: put into another, it leaves the outputs wrong. Otherwise the test above would
+// show no more than that some rule is wide enough.
+TEST_CASE("deviating cases: no mistake explains the outputs of another", "[golden]") {
+  for (const rope::GoldenCase* golden : deviating()) {
+    for (const rope::GoldenCase* other : deviating()) {
+      const rope::GoldenInstead& mistake = *other->instead;
+      if (is_of_scores(*golden) || is_of_scores(*other)) continue;
+      if (mistake.rule == golden->instead->rule || mistake.rule == rope::GoldenRule::angles_in_f32) continue;
+      if (mistake.rule == rope::GoldenRule::other_positions || mistake.rule == rope::GoldenRule::other_spec) continue;
+      if (mistake.rule == rope::GoldenRule::position_of_head || mistake.rule == rope::GoldenRule::k_turned_with_q) {
+        continue;  // these need as many heads as tokens, or a k
+      }
+      if (mistake.rule == rope::GoldenRule::cosines_one_feature_early && golden->spec.pairing != other->spec.pairing) {
+        continue;
+      }
+      INFO(golden->id << " with the mistake of " << other->id);
+      rope::GoldenCase exchanged = *golden;
+      exchanged.instead = mistake;
+      CHECK(rope::worst_use(committed(), exchanged, rope::as_the_source_does(committed(), exchanged)) > 1);
+    }
+  }
+}
+
+TEST_CASE("deviating cases: every rule that the manifest knows has a case", "[golden]") {
+  std::set<rope::GoldenRule> seen;
+  for (const rope::GoldenCase* golden : deviating()) seen.insert(golden->instead->rule);
+  int known = 0;
+  while (rope::name(rope::GoldenRule{known}) != "?") ++known;
+  CHECK(static_cast<int>(seen.size()) == known);
+}
