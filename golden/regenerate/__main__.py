@@ -18,14 +18,36 @@ GOLDEN = Path(__file__).resolve().parents[1]
 PACKAGES = ("torch", "numpy", "transformers", "labml-nn", "rotary-embedding-torch")
 
 
+EXIT_CODES = """exit codes:
+  0    written; with --check: everything agrees
+  1    with --check or --with: something differs, or a source could not be run
+  2    usage, or nothing to compare with
+  3    the Python environment, or a version named by --with, cannot be installed
+  130  interrupted: the files are as they were
+"""
+
+
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="ropecheck golden regenerate", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="ropecheck golden regenerate",
+        description="Runs the real packages and writes, or checks, the golden files.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument(
         "--check", action="store_true", help="compare with the committed files, layer by layer; write nothing"
     )
     parser.add_argument("--exact", action="store_true", help="with --check: bit for bit, on the recorded host only")
     parser.add_argument(
         "--only", metavar="SOURCE", help="labml, huggingface, lucidrains or published; others stay as they are"
+    )
+    parser.add_argument(
+        "--with",
+        metavar="PACKAGE==VERSION",
+        dest="tried",
+        action="append",
+        default=[],
+        help="try another version, in an environment of its own, and report what changed; writes nothing; repeatable",
     )
     parser.add_argument(
         "--out", metavar="DIR", type=Path, default=GOLDEN, help="folder of manifest.json (default: golden/)"
@@ -38,27 +60,67 @@ def progress(count: int, name: str) -> None:
         print(f"\r\x1b[K{count} {name}", end="", file=sys.stderr, flush=True)
 
 
-def generate(only: str | None) -> dict:
-    progress(0, "importing torch, transformers, labml-nn, rotary-embedding-torch")
+def generate(only: str | None, failures: dict[str, str] | None = None) -> dict:
+    """failures: where given, a source that raises is left at that, and its name and the reason go in here."""
     # Importing labml configures logging and prints; that is no part of our output.
     with contextlib.redirect_stdout(io.StringIO()):
         import store
-        from sources import SOURCES
+        from sources import SOURCES, cases
 
-    if only is not None and only not in SOURCES:
-        print(f"--only {only}: no such source; use one of {', '.join(SOURCES)}", file=sys.stderr)
-        raise SystemExit(2)
-    records = {}
-    for name, (package, cases) in SOURCES.items():
-        if only in (None, name):
-            for case in cases():
-                version = "as printed" if case.package == "published" and case.rounding == "printed" else None
-                assert case.id not in records, f"two cases are called {case.id}"
-                records[case.id] = store.record(case, version or importlib.metadata.version(package))
-                progress(len(records), case.id)
+        if only is not None and only not in SOURCES:
+            print(f"--only {only}: no such source; use one of {', '.join(SOURCES)}", file=sys.stderr)
+            raise SystemExit(2)
+        records = {}
+        for name, package in SOURCES.items():
+            if only not in (None, name):
+                continue
+            progress(len(records), f"importing {package}")
+            try:
+                for case in cases(name):
+                    version = "as printed" if case.package == "published" and case.rounding == "printed" else None
+                    assert case.id not in records, f"two cases are called {case.id}"
+                    records[case.id] = store.record(case, version or importlib.metadata.version(package))
+                    progress(len(records), case.id)
+            except Exception as error:
+                if failures is None:
+                    raise
+                hint = "; name it with another --with" if isinstance(error, ModuleNotFoundError) else ""
+                failures[name] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{hint}"
     if sys.stderr.isatty():
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)
     return records
+
+
+def installed(tried: list[str]) -> bool:
+    """Whether this environment holds the versions to try: bootstrap.py makes one that does."""
+    for requirement in tried:
+        name, _, version = requirement.partition("==")
+        try:
+            found = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found = "not installed"
+        if found != version:
+            print(f"--with {requirement}: {name} is {found} here; run `ropecheck golden regenerate`", file=sys.stderr)
+            return False
+    return True
+
+
+def of_source(records: dict, only: str | None) -> dict:
+    return {k: v for k, v in records.items() if only is None or k.startswith(f"{only}/")}
+
+
+def try_versions(options: argparse.Namespace) -> int:
+    failures: dict[str, str] = {}
+    fresh = generate(options.only, failures)
+    import store
+    import tried
+
+    pinned = {p["name"]: p["version"] for p in json.loads((options.out / "manifest.json").read_text())["packages"]}
+    versions = [
+        f"{name} {version} (committed: {pinned.get(name, 'not recorded')})"
+        for name, _, version in (requirement.partition("==") for requirement in options.tried)
+    ]
+    return tried.report(fresh, of_source(store.read(options.out), options.only), failures, versions)
 
 
 def check(fresh: dict, only: str | None, target: Path, exact: bool, host: dict) -> int:
@@ -72,8 +134,7 @@ def check(fresh: dict, only: str | None, target: Path, exact: bool, host: dict) 
             file=sys.stderr,
         )
         return 2
-    stored = {k: v for k, v in store.read(target).items() if only is None or k.startswith(f"{only}/")}
-    result = layers.compare(fresh, stored)
+    result = layers.compare(fresh, of_source(store.read(target), only))
     total = sum(result.compared.values())
     if exact and result.identical != total:
         result.differences.append(f"exact: {total - result.identical} of {total} arrays differ in some bit")
@@ -104,21 +165,24 @@ def replace(fresh: dict, only: str | None, target: Path, host: dict) -> None:
 
 def main() -> int:
     options = arguments()
-    if options.exact and not options.check:
-        print("--exact goes with --check", file=sys.stderr)
+    if options.exact and (options.tried or not options.check):
+        print("--exact goes with --check, and not with --with", file=sys.stderr)
         return 2
-    if options.check and not (options.out / "manifest.json").exists():
+    if options.tried and not installed(options.tried):
+        return 3
+    if (options.check or options.tried) and not (options.out / "manifest.json").exists():
         print(f"{options.out / 'manifest.json'}: not there; run without --check to make it", file=sys.stderr)
         return 2
     started = time.monotonic()
     torch.set_num_threads(1)  # the order of a sum must not depend on the machine
-    fresh = generate(options.only)
     import host
 
-    if options.check:
-        status = check(fresh, options.only, options.out, options.exact, host.describe())
+    if options.tried:
+        status = try_versions(options)
+    elif options.check:
+        status = check(generate(options.only), options.only, options.out, options.exact, host.describe())
     else:
-        replace(fresh, options.only, options.out, host.describe())
+        replace(generate(options.only), options.only, options.out, host.describe())
         status = 0
     if sys.stderr.isatty():
         print(f"{time.monotonic() - started:.1f} s", file=sys.stderr)

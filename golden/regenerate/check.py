@@ -57,9 +57,10 @@ class Result:
     compared: Counter = field(default_factory=Counter)
     identical: int = 0
     differences: list[str] = field(default_factory=list)
+    changed: set[str] = field(default_factory=set)  # ids of the cases that have one
 
 
-def _ulps(a: torch.Tensor, b: torch.Tensor) -> float:
+def ulps(a: torch.Tensor, b: torch.Tensor) -> float:
     """Distance in units in the last place of the larger value."""
     a64, b64 = a.to(torch.float64), b.to(torch.float64)
     exponent = torch.frexp(torch.maximum(a64.abs(), b64.abs()))[1]
@@ -67,7 +68,7 @@ def _ulps(a: torch.Tensor, b: torch.Tensor) -> float:
     return float(((a64 - b64).abs() / ulp).nan_to_num(0).max())
 
 
-def _bits_differ(a: torch.Tensor, b: torch.Tensor) -> int:
+def bits_differ(a: torch.Tensor, b: torch.Tensor) -> int:
     integers = {8: torch.int64, 4: torch.int32, 2: torch.int16}[a.element_size()]
     return int((a.contiguous().view(integers) != b.contiguous().view(integers)).sum())
 
@@ -80,8 +81,8 @@ def _tables(fresh: Record, stored: Record) -> Iterator[str]:
     else:
         pairs = [(name, r.arrays, recompute.tables(r)) for name, r in (("fresh", fresh), ("committed", stored))]
     for name in ("q_scale", "k_scale"):  # a power: the libraries of two machines may differ by one ulp
-        if name in stored.arrays and _ulps(fresh.arrays[name], stored.arrays[name]) > 1:
-            yield f"tables: {stored.id} {name}: off by {_ulps(fresh.arrays[name], stored.arrays[name]):.2f} ulp"
+        if name in stored.arrays and ulps(fresh.arrays[name], stored.arrays[name]) > 1:
+            yield f"tables: {stored.id} {name}: off by {ulps(fresh.arrays[name], stored.arrays[name]):.2f} ulp"
     for which, actual, expected in pairs:
         for name in ("cos", "sin"):
             error = (actual[name].to(torch.float64) - expected[name].to(torch.float64)).abs().max()
@@ -94,7 +95,7 @@ def _outputs(fresh: Record, stored: Record) -> Iterator[str]:
     for which, r in (("fresh", fresh), ("committed", stored)):
         for name in ("q", "k"):
             if f"{name}_out" in r.arrays:
-                count = _bits_differ(r.arrays[f"{name}_out"], recompute.output(r, name))
+                count = bits_differ(r.arrays[f"{name}_out"], recompute.output(r, name))
                 if count:
                     rule = r.entry["rounding"]
                     yield f"outputs: {r.id} {name}_out, {which}: {count} values are not what {rule} makes of the tables"
@@ -119,27 +120,34 @@ def _arrays(fresh: Record, stored: Record, result: Result) -> Iterator[str]:
             yield f"{layer}: {stored.id} {name}: {kinds[0]}, committed {kinds[1]}"
             shaped = False
             continue
-        differing = _bits_differ(new, old)
+        differing = bits_differ(new, old)
         result.identical += differing == 0
         if not differing:
             continue
         if layer == "inputs" or stored.entry["rounding"] == "printed":
             yield f"{layer}: {stored.id} {name}: {differing} values differ; they must be equal"
-        elif layer == "frequencies" and _ulps(new, old) > 1:
-            yield f"frequencies: {stored.id} {name}: off by {_ulps(new, old):.2f} ulp, allowed 1"
+        elif layer == "frequencies" and ulps(new, old) > 1:
+            yield f"frequencies: {stored.id} {name}: off by {ulps(new, old):.2f} ulp, allowed 1"
     if shaped and "cos" in roles:
         yield from _tables(fresh, stored)
         yield from _outputs(fresh, stored)
 
 
-def compare(fresh: dict[str, Record], stored: dict[str, Record]) -> Result:
+def compare(fresh: dict[str, Record], stored: dict[str, Record], ignored: tuple[str, ...] = ()) -> Result:
+    """ignored: what may differ in the description, as the version does where another one is tried."""
     result = Result()
+
+    def note(name: str, line: str) -> None:
+        result.differences.append(line)
+        result.changed.add(name)
+
     for name in sorted(fresh.keys() ^ stored.keys()):
-        result.differences.append(f"cases: {name} is {'not committed' if name in fresh else 'no longer generated'}")
-    for name in fresh.keys() & stored.keys():
+        note(name, f"cases: {name} is {'not committed' if name in fresh else 'no longer generated'}")
+    for name in sorted(fresh.keys() & stored.keys()):
         for key in DESCRIPTION:
             new, old = fresh[name].entry.get(key), stored[name].entry.get(key)
-            if new != old:
-                result.differences.append(f"cases: {name}: {key} is {new!r}, committed {old!r}")
-        result.differences.extend(_arrays(fresh[name], stored[name], result))
+            if new != old and key not in ignored:
+                note(name, f"cases: {name}: {key} is {new!r}, committed {old!r}")
+        for line in _arrays(fresh[name], stored[name], result):
+            note(name, line)
     return result

@@ -134,7 +134,8 @@ def _llama_positions() -> Iterator[Case]:
     yield _llama("d128-base-5e5", "The base of Llama 3", head_dim=128, base=500000.0)
     yield _llama("d96", "A dimension that is no power of two", head_dim=96)
     yield _llama("d80-gqa", "Four query heads to one key head", head_dim=80, heads=(4, 1))
-    yield _llama("bshd", "unsqueeze_dim=2: heads after the sequence", EIGHT, axes=BSHD)
+    for suffix, dtype in (("", "f32"), ("-bf16", "bf16"), ("-f16", "f16")):
+        yield _llama(f"bshd{suffix}", "unsqueeze_dim=2: heads after the sequence", EIGHT, dtype=dtype, axes=BSHD)
 
 
 def _llama_scaling() -> Iterator[Case]:
