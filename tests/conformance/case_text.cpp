@@ -167,11 +167,11 @@ void check_shape(const Case& c) {
       throw InputError(fmt::format("{}={} is out of range; it must be {} to {}", key, value, low, high));
     }
   };
-  within("batch", c.batch, 0, 1 << 16);
+  within("batch", c.batch, 0, 1 << 17);
   within("seq", c.seq, 0, 1 << 20);
-  within("heads", c.heads, 0, 1 << 16);
-  within("key_heads", c.key_heads, 0, 1 << 16);
-  within("head_dim", c.spec.head_dim, 1, 1 << 16);
+  within("heads", c.heads, 0, 1 << 17);
+  within("key_heads", c.key_heads, 0, 1 << 17);
+  within("head_dim", c.spec.head_dim, 1, 1 << 15);
   within("start", c.start, 0, std::int64_t{1} << 62);
   within("sequence_length", c.sequence_length, 0, std::int64_t{1} << 62);
   // 2^30 tokens of at most 2^32 features: the product fits.

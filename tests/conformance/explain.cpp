@@ -63,6 +63,11 @@ std::string explain(const Finding& finding) {
     case FailureKind::relation:
       return fmt::format("{} of {} relations do not hold; the worst gives {}", finding.wrong, finding.compared,
                          compared(*finding.element, "value"));
+    case FailureKind::repetition:
+      return fmt::format("{} of {} elements of the same call came out otherwise; the first is feature {}: {}, then {}",
+                         finding.wrong, finding.compared, finding.element->feature,
+                         value_with_bits(finding.element->dtype, finding.element->expected),
+                         value_with_bits(finding.element->dtype, finding.element->actual));
     case FailureKind::status:
     case FailureKind::crash:
     case FailureKind::timeout:

@@ -28,11 +28,12 @@ struct Element {
 
 enum class FailureKind {
   none,
-  value,      // an element is wrong
-  unwritten,  // an element still holds the poison
-  relation,   // a relation between results does not hold
-  status,     // the kernel answered something else than ok
-  crash,      // the kernel's process died
+  value,       // an element is wrong
+  unwritten,   // an element still holds the poison
+  relation,    // a relation between results does not hold
+  repetition,  // the same call gave other bits
+  status,      // the kernel answered something else than ok
+  crash,       // the kernel's process died
   timeout,
   misbehaviour
 };

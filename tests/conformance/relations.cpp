@@ -1,6 +1,7 @@
 #include "tests/conformance/relations.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace rope {
@@ -46,6 +47,36 @@ void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int6
   e.error = error;
   e.bound = bound;
   finding.element = e;
+}
+
+Finding same_bits(const Trial& first, const Trial& again) {
+  Finding finding;
+  const auto compare = [&](const char* name, const Tensor& before, const Tensor& after) {
+    const std::size_t size = size_of(before.dtype);
+    for_each_row(before, [&](const RowIndex& row, const std::byte* data) {
+      const std::byte* other = row_data(after, row);
+      for (std::int64_t j = 0; j < before.shape[3]; ++j) {
+        ++finding.compared;
+        const std::size_t at = static_cast<std::size_t>(j * before.strides[3]) * size;
+        if (std::memcmp(data + at, other + at, size) == 0 || finding.wrong++ > 0) continue;
+        finding.kind = FailureKind::repetition;
+        finding.use = std::numeric_limits<double>::infinity();
+        Element e;
+        e.tensor = name;
+        e.row = row;
+        e.feature = j;
+        e.expected = load(before.dtype, data + at);
+        e.actual = load(before.dtype, other + at);
+        e.dtype = before.dtype;
+        store(e.dtype, &e.actual_bits, e.actual);
+        e.error = std::fabs(e.actual - e.expected);
+        finding.element = e;
+      }
+    });
+  };
+  compare("q", first.call.q_result(), again.call.q_result());
+  if (first.k) compare("k", first.call.k_result(), again.call.k_result());
+  return finding;
 }
 
 }  // namespace rope

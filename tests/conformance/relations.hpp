@@ -22,4 +22,7 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
             std::optional<std::size_t> pair, double expected, double actual, double bound);
 
+// That two trials of the same call hold the same bits in every element of their outputs.
+Finding same_bits(const Trial& first, const Trial& again);
+
 }  // namespace rope

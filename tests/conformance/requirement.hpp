@@ -25,6 +25,8 @@ std::span<const Requirement> backward_requirements();
 std::span<const Requirement> relative_requirements();
 std::span<const Requirement> angle_requirements();
 std::span<const Requirement> position_requirements();
+std::span<const Requirement> determinism_requirements();
+std::span<const Requirement> shape_requirements();
 std::span<const Requirement> golden_requirements();
 
 // All of them, in the order in which they are judged and listed.

@@ -7,8 +7,9 @@ namespace rope {
 
 std::vector<Requirement> all_requirements() {
   std::vector<Requirement> all;
-  for (const auto family : {rotation_requirements(), backward_requirements(), relative_requirements(),
-                            angle_requirements(), position_requirements(), golden_requirements()}) {
+  for (const auto family :
+       {rotation_requirements(), backward_requirements(), relative_requirements(), angle_requirements(),
+        position_requirements(), determinism_requirements(), shape_requirements(), golden_requirements()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

@@ -50,6 +50,7 @@ const char* kind_name(FailureKind kind) {
     case FailureKind::value: return "value";
     case FailureKind::unwritten: return "unwritten";
     case FailureKind::relation: return "relation";
+    case FailureKind::repetition: return "repetition";
     case FailureKind::status: return "status";
     case FailureKind::crash: return "crash";
     case FailureKind::timeout: return "timeout";

@@ -1,0 +1,56 @@
+#include <catch2/catch.hpp>
+
+#include "impls/builtin.hpp"
+#include "tests/conformance/kernel_subject.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+// Right, but for the last bit of one element in every third call.
+std::int32_t unsteady(const rope_call* call) {
+  static int calls = 0;
+  const std::int32_t status = half_split_kernel().apply(call);
+  if (++calls % 3 == 0) *static_cast<std::uint32_t*>(call->q_out.data) ^= 1;
+  return status;
+}
+
+// A cache of frequencies that is keyed by the number of tokens alone, as many are by the length of their table.
+std::int32_t keyed_by_tokens(const rope_call* call) {
+  static std::int64_t tokens = 0;
+  static double base = 0;
+  rope_call cached = *call;
+  if (call->q.shape[1] != tokens) base = call->base;
+  tokens = call->q.shape[1];
+  cached.base = base;
+  return half_split_kernel().apply(&cached);
+}
+
+Finding found(const char* requirement, std::int32_t (*apply)(const rope_call*)) {
+  rope_kernel kernel = half_split_kernel();
+  kernel.apply = apply;
+  KernelSubject subject(kernel);
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 16;
+  c.source = AngleSource::computed;
+  return requirement_called(requirement).check(c, examiner);
+}
+
+TEST_CASE("a last bit that comes and goes is found, and the two values are told", "[determinism]") {
+  CHECK(found("DET-01", half_split_kernel().apply).passed());
+  const Finding finding = found("DET-01", unsteady);
+  REQUIRE(finding.kind == FailureKind::repetition);
+  CHECK(finding.wrong == 1);
+  CHECK(finding.element->expected != finding.element->actual);
+  CHECK(finding.element->feature == 0);
+}
+
+TEST_CASE("what a call leaves behind for another one is found", "[determinism]") {
+  CHECK(found("STA-01", half_split_kernel().apply).passed());
+  CHECK(found("STA-01", keyed_by_tokens).kind == FailureKind::value);
+}
+
+}  // namespace
+}  // namespace rope
