@@ -128,6 +128,7 @@ struct GoldenHost {
 
 struct Manifest {
   std::filesystem::path folder;
+  std::string version;  // of the set: major.minor.patch
   std::vector<GoldenPackage> packages;
   GoldenHost host;
   std::vector<GoldenCase> cases;

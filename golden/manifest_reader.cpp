@@ -401,6 +401,10 @@ Manifest read_manifest(const fs::path& folder) {
   }
   Manifest manifest;
   manifest.folder = folder;
+  manifest.version = read_word(fields, "version", fmt::format("{}.", digits));
+  if (std::count(manifest.version.begin(), manifest.version.end(), '.') != 2) {
+    fail(fields.path("version"), fmt::format("\"{}\"; expected major.minor.patch", manifest.version));
+  }
   for (const Json& json : fields.list("packages", 0)) {
     Fields package(json, fields.path("packages"));
     manifest.packages.push_back({package.text("name"), package.text("version")});

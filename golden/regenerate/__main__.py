@@ -12,8 +12,6 @@ from pathlib import Path
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")  # nothing here needs the network
 
-import torch  # noqa: E402
-
 GOLDEN = Path(__file__).resolve().parents[1]
 PACKAGES = ("torch", "numpy", "transformers", "labml-nn", "rotary-embedding-torch")
 
@@ -174,6 +172,9 @@ def main() -> int:
         print(f"{options.out / 'manifest.json'}: not there; run without --check to make it", file=sys.stderr)
         return 2
     started = time.monotonic()
+    progress(0, "importing torch")
+    import torch
+
     torch.set_num_threads(1)  # the order of a sum must not depend on the machine
     import host
 

@@ -24,6 +24,7 @@ from case import TORCH_DTYPES, Array, Case
 
 SCHEMA = Path(__file__).resolve().parents[1] / "manifest.schema.json"
 SCHEMA_VERSION = 1
+SET_VERSION = "1.0.0"  # of the set of files; golden/README.md says which change raises which part
 
 
 @dataclass
@@ -129,6 +130,7 @@ def read(folder: Path) -> dict[str, Record]:
 def manifest_of(records: list[Record], packages: dict[str, str], host: dict) -> dict:
     return {
         "schema": SCHEMA_VERSION,
+        "version": SET_VERSION,
         "packages": [{"name": name, "version": version} for name, version in sorted(packages.items())],
         "host": host,
         "cases": [r.entry for r in records],

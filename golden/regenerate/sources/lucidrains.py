@@ -160,8 +160,8 @@ def _xpos_cached_keys() -> Case:
     case.add_scales(q=module.get_scale(positions))
     case.add_output("q_out", rotated)
     return case.deviates(
-        "counts positions of the queries from 1, their own middle by number, and those of the keys from 4: their "
-        "products then depend on how many keys are cached, not on the distance alone",
+        "the size of the queries counts from the middle of the queries, that of the keys from the middle of the keys: "
+        "scores then depend on how many keys are cached, not on the distance alone",
         "other_spec",
         spec=case.spec | {"xpos": middle | {"center": queries // 2}},
     )

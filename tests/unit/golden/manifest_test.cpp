@@ -20,6 +20,7 @@ class Folder {
     fs::remove_all(path_);
     fs::create_directories(path_);
     manifest["schema"] = 1;
+    manifest["version"] = "1.0.0";
     manifest["packages"] = Json::array({{{"name", "torch"}, {"version", "2.13.0"}}});
     manifest["host"] = {
         {"machine", "x86_64"}, {"processor", "p"}, {"cpu_capability", "AVX2"},         {"libc", "glibc"},
@@ -103,6 +104,7 @@ TEST_CASE("manifest: a case is read as it stands", "[golden]") {
   const rope::Manifest manifest = folder.read();
   REQUIRE(manifest.cases.size() == 1);
   const rope::GoldenCase& golden = *manifest.find("labml/small");
+  CHECK(manifest.version == "1.0.0");
   CHECK(golden.conforms);
   CHECK(golden.spec.head_dim == 4);
   CHECK(golden.axis_of == std::array{1, 0, 2, 3});
@@ -146,6 +148,7 @@ TEST_CASE("manifest: files lie in its folder", "[golden]") {
 
 TEST_CASE("manifest: fields that are missing, unknown or of the wrong kind", "[golden]") {
   check_refused([](Folder& f) { f.manifest["schema"] = 2; }, "this program reads version 1");
+  check_refused([](Folder& f) { f.manifest["version"] = "1.0"; }, "expected major.minor.patch");
   check_refused([](Folder& f) { f.manifest["more"] = 1; }, "unknown field \"more\"");
   check_refused([](Folder& f) { f.manifest["cases"] = Json::array(); }, "at least 1 entries");
   check_refused([](Folder& f) { f.manifest.erase("host"); }, "the field \"host\" is missing");
