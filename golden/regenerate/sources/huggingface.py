@@ -93,13 +93,15 @@ def _llama(
     c: float | None = None,
     scaling: dict | None = None,
     hf: dict | None = None,
+    lambda_given: float | None = None,
     longest: int = 2048,
     axes: str = BHSD,
     heads: tuple[int, int] = HEADS,
     prepare: Callable[[torch.nn.Module], object] = lambda module: None,
 ) -> Case:
-    """scaling: the rule as RopeSpec has it; hf: the same rule as rope_parameters."""
-    rope = spec(head_dim, "half_split", base=base, **({"scaling": scaling} if scaling else {}))
+    """scaling: the rule as RopeSpec has it; hf: the same rule as rope_parameters; lambda_given: in place of its own."""
+    more = {"scaling": scaling, "attention_factor": lambda_given}
+    rope = spec(head_dim, "half_split", base=base, **{key: value for key, value in more.items() if value is not None})
     case = _case(
         f"llama/{name}",
         "llama.modeling_llama.apply_rotary_pos_emb",
@@ -188,6 +190,8 @@ def _llama_scaling() -> Iterator[Case]:
     yield _llama(
         "yarn-no-truncate", "YaRN whose ramp ends are not rounded to whole pairs", far, **yarn({"truncate": False})
     )
+    given = {"lambda_given": 1.25} | yarn(hf_more={"attention_factor": 1.25})
+    yield _llama("yarn-attention-factor", "YaRN with an attention factor of 1.25 in the place of its own", far, **given)
     yield _llama("yarn-betas", "YaRN with a ramp from 16 to 2 turns", far, **yarn({"beta_fast": 16, "beta_slow": 2}))
 
     short_factor = [1.0 + i / 32 for i in range(32)]

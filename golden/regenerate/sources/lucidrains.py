@@ -74,18 +74,27 @@ def _case(name: str, function: str, description: str, rope: dict) -> Case:
     )
 
 
-def _axial(name: str, description: str, freqs_for: str, more: dict, c: float) -> Case:
-    """A grid of 3 x 4 tokens, its rows and columns an axis each; stored with the grid as one sequence of 12."""
-    dim, height, width = 32, 3, 4
+def _axial(
+    name: str,
+    description: str,
+    freqs_for: str = "lang",
+    *,
+    height: int = 3,
+    offsets: tuple[int, int] = (0, 0),
+    more: dict | None = None,
+    c: float = 2.0,
+) -> Case:
+    """A grid of tokens, its rows and columns an axis each; stored with the grid as one sequence."""
+    dim, width = 32, 4
     axes = {"sections": [dim // 2] * 2, "order": "chunked", "restart": True}
-    case = _case(name, "get_axial_freqs", description, spec(2 * dim, "interleaved", axes=axes, **more))
+    case = _case(name, "get_axial_freqs", description, spec(2 * dim, "interleaved", axes=axes, **(more or {})))
     case.c = c
     q = case.draw("q", (2, 2, height * width, 2 * dim))
     module = RotaryEmbedding(dim=dim, freqs_for=freqs_for)
-    angles = module.get_axial_freqs(height, width)
+    angles = module.get_axial_freqs(height, width, **({"offsets": offsets} if any(offsets) else {}))
     # The positions as get_axial_freqs has them.
     axis = (lambda n: torch.linspace(-1, 1, steps=n)) if freqs_for == "pixel" else torch.arange
-    grid = torch.meshgrid(axis(height), axis(width), indexing="ij")
+    grid = torch.meshgrid(axis(height) + offsets[0], axis(width) + offsets[1], indexing="ij")
     case.add_positions(torch.stack([positions.flatten() for positions in grid])[:, None])
     case.add_frequencies(torch.cat((module.freqs, module.freqs)))
     case.add_tables(*(t.reshape(height * width, 2 * dim) for t in (angles.cos(), angles.sin())))
@@ -189,7 +198,7 @@ def _forward_twice() -> Case:
 
 
 def _with_used_positions(case: Case, used: torch.Tensor) -> Case:
-    case.arrays.append(Array("positions_used", "position", "axes, batch, seq", used[None, None]))
+    case.arrays.append(Array("positions_used", "position", "axes, batch, seq", used.reshape(-1, 1, used.shape[-1])))
     return case
 
 
@@ -248,9 +257,10 @@ def cases() -> Iterator[Case]:
     yield _rotate("d64-f16", "f16 in and out, positions below 2049", dtype="f16", offset=2000)
     custom = torch.tensor([1 / (1 + 3 * i) for i in range(32)])
     yield _rotate("custom", "Frequencies of the caller's own: 1, 1/4, 1/7, ..", custom_freqs=custom, given=True)
-    yield _axial("axial-lang", "Two axes with language frequencies", "lang", {}, 2.0)
-    scaling = {"kind": "pixel", "max_frequency": 10}
-    yield _axial("axial-pixel", "Two axes of pixels, positions from -1 to 1", "pixel", {"scaling": scaling}, 4.0)
+    yield _axial("axial-lang", "3 x 4 tokens, two axes with language frequencies")
+    yield _axial("axial-lang-offsets", "3 x 4 tokens, rows from 10 and columns from 20", offsets=(10, 20))
+    scaling = {"scaling": {"kind": "pixel", "max_frequency": 10}}
+    yield _axial("axial-pixel", "3 x 4 pixels, positions from -1 to 1", "pixel", more=scaling, c=4.0)
     yield _rotate("d64-offset-half", "Positions 1/2, 3/2, .. 15/2", offset=0.5)
     yield _rotate("d64-offset-minus-3", "Positions -3 .. 4", offset=-3)
     yield _cached_keys("query")
@@ -280,4 +290,11 @@ def cases() -> Iterator[Case]:
         "other_positions",
     )
     yield _forward_twice()
+    case = _axial("axial-square-offsets", "4 x 4 tokens, rows from 10 and columns from 20", height=4, offsets=(10, 20))
+    used = torch.stack([t.flatten() for t in torch.meshgrid(*[torch.arange(10, 14)] * 2, indexing="ij")])
+    yield _with_used_positions(case, used).deviates(
+        "the second axis is no longer than the first, so it is given the rows that the first has cached: its offset "
+        "is lost",
+        "other_positions",
+    )
     yield _xpos_cached_keys()

@@ -29,7 +29,7 @@ def main() -> None:
     half = q.shape[-1] // 2
     partner = np.concatenate((-q[..., half:], q[..., :half]), axis=-1)
     exact = q * cos[:, None] + partner * sin[:, None]
-    # Two products and their sum, each rounded to bf16, u = 2^-8: reference/error_model.md, "arithmetic", for given tables.
+    # Two products and their sum, each rounded to bf16, u = 2^-8: reference/error_model.md, "arithmetic", tables given.
     u = 2.0**-8
     bound = 2 * u * (1 + u) * np.hypot(q, partner) * np.hypot(cos, sin)[:, None]
     assert np.all(np.abs(expected - exact) <= bound), np.max(np.abs(expected - exact) / bound)

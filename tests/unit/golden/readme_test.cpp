@@ -90,6 +90,23 @@ TEST_CASE("golden README: the numbers and every word of the manifest stand in it
   }
 }
 
+TEST_CASE("golden schema: it knows the words that the reader knows", "[golden]") {
+  const std::string schema = text_of("golden/manifest.schema.json");
+  int words = 0;
+  const auto expect_each = [&](auto first) {
+    using Word = decltype(first);
+    for (int i = 0; rope::name(static_cast<Word>(i)) != "?"; ++i, ++words) {
+      INFO(rope::name(static_cast<Word>(i)));
+      CHECK(schema.find(fmt::format("\"{}\"", rope::name(static_cast<Word>(i)))) != std::string::npos);
+    }
+  };
+  expect_each(rope::GoldenRole{});
+  expect_each(rope::GoldenRule{});
+  expect_each(rope::BeyondContract{});
+  expect_each(rope::GoldenRounding{});
+  CHECK(words == 28);
+}
+
 TEST_CASE("golden files: ids stay; a new one is appended to ids.txt", "[golden]") {
   std::set<std::string> listed;
   for (const std::string& id : lines_of(text_of("golden/ids.txt"))) {
