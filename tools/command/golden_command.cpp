@@ -82,7 +82,7 @@ void print(const GoldenReport& report, bool list) {
                report.count(source, GoldenVerdict::not_claimed));
   }
   const std::size_t failed = report.count(GoldenVerdict::fail);
-  fmt::print("  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are for readers only\n",
+  fmt::print("  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are put to no kernel\n",
              report.subject, report.executed(), report.executed() - failed, failed,
              report.count(GoldenVerdict::not_claimed), report.inexpressible);
 }
