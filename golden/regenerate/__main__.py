@@ -53,9 +53,11 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def progress(count: int, name: str) -> None:
+def progress(count: int, name: str, total: int = 0) -> None:
+    """A bar, as far as the number of cases is known: of those that ids.txt has, new ones are still to come."""
     if sys.stderr.isatty():
-        print(f"\r\x1b[K{count} {name}", end="", file=sys.stderr, flush=True)
+        done = 30 * min(count, total) // total if total else 0
+        print(f"\r\x1b[K[{'#' * done:30}] {count} {name}", end="", file=sys.stderr, flush=True)
 
 
 def generate(only: str | None, failures: dict[str, str] | None = None) -> dict:
@@ -68,17 +70,19 @@ def generate(only: str | None, failures: dict[str, str] | None = None) -> dict:
         if only is not None and only not in SOURCES:
             print(f"--only {only}: no such source; use one of {', '.join(SOURCES)}", file=sys.stderr)
             raise SystemExit(2)
+        ids = (GOLDEN / "ids.txt").read_text().split()
+        total = len(ids) if only is None else sum(i.startswith(f"{only}/") for i in ids)
         records = {}
         for name, package in SOURCES.items():
             if only not in (None, name):
                 continue
-            progress(len(records), f"importing {package}")
+            progress(len(records), f"importing {package}", total)
             try:
                 for case in cases(name):
                     version = "as printed" if case.package == "published" and case.rounding == "printed" else None
                     assert case.id not in records, f"two cases are called {case.id}"
                     records[case.id] = store.record(case, version or importlib.metadata.version(package))
-                    progress(len(records), case.id)
+                    progress(len(records), case.id, total)
             except Exception as error:
                 if failures is None:
                     raise
@@ -125,7 +129,8 @@ def check(fresh: dict, only: str | None, target: Path, exact: bool, host: dict) 
     import check as layers
     import store
 
-    recorded = json.loads((target / "manifest.json").read_text())["host"]["fingerprint"]
+    manifest = json.loads((target / "manifest.json").read_text())
+    recorded = manifest["host"]["fingerprint"]
     if exact and recorded != host["fingerprint"]:
         print(
             f"--exact: the files were made on host {recorded}, this is {host['fingerprint']}; use --check alone",
@@ -133,6 +138,7 @@ def check(fresh: dict, only: str | None, target: Path, exact: bool, host: dict) 
         )
         return 2
     result = layers.compare(fresh, of_source(store.read(target), only))
+    result.differences += store.schema_errors(manifest)
     total = sum(result.compared.values())
     if exact and result.identical != total:
         result.differences.append(f"exact: {total - result.identical} of {total} arrays differ in some bit")
@@ -153,7 +159,8 @@ def replace(fresh: dict, only: str | None, target: Path, host: dict) -> None:
     records = sorted([*fresh.values(), *kept], key=lambda r: r.id)
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     manifest = store.manifest_of(records, versions, host)
-    store.validate(manifest)
+    errors = store.schema_errors(manifest)
+    assert not errors, "\n".join(errors)
     with store.staging(target) as folder:
         store.write(folder, records, manifest)
         store.commit(folder, target, manifest)

@@ -153,10 +153,12 @@ def format_manifest(manifest: dict) -> str:
     return "{\n" + block(iter(head.items()), "") + "\n}\n"
 
 
-def validate(manifest: dict) -> None:
+def schema_errors(manifest: dict) -> list[str]:
+    """Where the manifest is not what its schema says, a line each."""
     schema = json.loads(SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(manifest)
+    found = jsonschema.Draft202012Validator(schema).iter_errors(manifest)
+    return [f"manifest: {error.json_path}: {error.message}" for error in found]
 
 
 @contextmanager
