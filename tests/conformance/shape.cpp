@@ -57,7 +57,7 @@ void wide_head_cases(CaseList& list) {
 }
 
 constexpr Requirement requirements[] = {
-    {"SHP-01", "More than 65,535 tokens, batches or heads MUST each be rotated.", "LIM-01, MEM-11",
+    {"SHP-01", "More than 65,535 tokens, batches or heads MUST each be rotated.", "LIM-01",
      "element offsets beyond 2^31", many_rows_cases, accuracy},
     {"SHP-02", "Heads of more than 1024 features MUST be rotated where they are claimed.", "LIM-03",
      "head_dims above 4096; above 2048 but at level exhaustive", wide_head_cases, accuracy},
