@@ -440,38 +440,34 @@ def _nested_yarn() -> Case:
     )
 
 
+def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason: str) -> Case:
+    """Dynamic NTK of a module that has been called for 1024 tokens before."""
+    case = _llama(
+        name,
+        description,
+        positions,
+        c=7.0,
+        longest=256,
+        scaling={"kind": "dynamic", "factor": 2, "original_max_position_embeddings": 256},
+        hf={"rope_type": "dynamic", "factor": 2.0},
+        prepare=lambda module: module(torch.zeros(1), torch.tensor([[1023]])),
+    )
+    return case.deviates(reason, "other_sequence_length", sequence_length=1024)
+
+
 def _deviations() -> Iterator[Case]:
     yield _nested_yarn()
-    dynamic = {"kind": "dynamic", "factor": 2, "original_max_position_embeddings": 256}
-    case = _llama(
+    yield _stale_dynamic(
         "dynamic-stale",
         "Dynamic NTK at exactly the original length, after a longer call of the same module",
         torch.tensor([[0, 1, 100, 254, 255]]),
-        c=7.0,
-        longest=256,
-        scaling=dynamic,
-        hf={"rope_type": "dynamic", "factor": 2.0},
-        prepare=lambda module: module(torch.zeros(1), torch.tensor([[1023]])),
-    )
-    yield case.deviates(
         "keeps the frequencies of the longer call: it resets below the length, not at it",
-        "other_sequence_length",
-        sequence_length=1024,
     )
-    case = _llama(
+    yield _stale_dynamic(
         "dynamic-stale-long",
         "Dynamic NTK at twice the original length, after a call twice as long again",
         torch.tensor([[0, 1, 255, 256, 511]]),
-        c=7.0,
-        longest=256,
-        scaling=dynamic,
-        hf={"rope_type": "dynamic", "factor": 2.0},
-        prepare=lambda module: module(torch.zeros(1), torch.tensor([[1023]])),
-    )
-    yield case.deviates(
         "keeps the frequencies of the longest call so far, not those of its own length",
-        "other_sequence_length",
-        sequence_length=1024,
     )
     case = _llama(
         "inv-freq-bf16",
