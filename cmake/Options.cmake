@@ -2,8 +2,8 @@
 add_library(ropecheck_options INTERFACE)
 target_include_directories(ropecheck_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(ropecheck_options INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Werror
-  -ffp-contract=off)  # error-free transformations and bit-for-bit comparisons need every rounding where it is written
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wconversion -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)  # error-free transformations and bit-for-bit comparisons need every rounding where it is written
 
 # Contraction is not off everywhere in g++ 12: where it makes vectors of straight-line code, a*c - b*s beside b*c + a*s
 # becomes one fmaddsub.

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,11 +56,56 @@ def judge(kernel, compile_command, verify_command, folder, build):
     return run(f"{verify} --json report.json", folder, build)
 
 
+def check_cuda(folder, build):
+    """cuda_kernel compiles where nvcc is, and conforms where a device is; elsewhere there is a clear line."""
+    command = the_one(r"^    (nvcc .*cuda_kernel.*)$", README, "commands that compile cuda_kernel")
+    for file in ["examples/README.md", "examples/cuda_kernel.cu"]:
+        expect(command in (ROOT / file).read_text(), f"{file} gives another command than README.md: {command}")
+    if shutil.which("nvcc") is None:
+        print("examples: cuda_kernel was not compiled: there is no nvcc")
+        return
+    compiled = run(command, folder, build)
+    expect(compiled.returncode == 0, f"cuda_kernel.cu does not compile: {compiled.stderr}")
+    result = run("ropecheck verify ./cuda_kernel.so", folder, build)
+    if result.returncode == 3 and "no CUDA d" in result.stderr:  # driver, device
+        print(f"examples: cuda_kernel was not judged: {result.stderr.strip()}")
+        return
+    expect(result.returncode == 0, f"cuda_kernel does not conform: {result.stdout}{result.stderr}")
+
+
+def check_python():
+    """README.md's Python is what the examples have; tests/unit/python judges them."""
+    for excerpt in re.findall(r"^```python\n((?:.*\n)*?)```", README, re.MULTILINE):
+        array = re.search(r'array="(\w+)"', excerpt).group(1)
+        file = ROOT / f"examples/python/{array}_kernel.py"
+        expect(excerpt in file.read_text(), f"README.md's Python for {array} is not what {file.name} has")
+
+
+def check_ci(folder, build):
+    """The step for CI judges my_kernel, writes both reports, and fails where the list expects too much."""
+    step = " ".join(the_one(r"^```yaml\n((?:.*\n)*?)```", README, "excerpts of YAML").split())
+    command = re.findall(r"run: > (ropecheck/tools/run verify .*?) - uses:", step)[0]
+    command = command.replace("ropecheck/tools/run", "ropecheck").replace("build/", "./")
+    command = f"GITHUB_STEP_SUMMARY=summary.md; {command}"
+    expected = folder / "rope_expected.txt"
+    for listed, exit_code, said in [("# nothing\n", 0, "my_kernel: conforms"),
+                                    (the_one(r"^```text\n((?:.*\n)*?)```", README, "lists").replace("build/", "./"),
+                                     1, "UNEXPECTED PASS")]:
+        expected.write_text(listed)
+        result = run(command, folder, build)
+        expect(result.returncode == exit_code and said in result.stdout,
+               f"README.md's step for CI: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+        for name in ["rope.xml", "summary.md"]:
+            expect((folder / name).is_file(), f"README.md's step for CI leaves no {name}")
+            (folder / name).unlink(missing_ok=True)
+
+
 def main():
     build = Path(sys.argv[1]).resolve()
     compile_command = the_one(r"^    (cc .*my_kernel.*)$", README, "commands that compile my_kernel")
     verify_command = the_one(r"^    (tools/run verify \./my_kernel\.so)$", README, "commands that verify my_kernel")
     check_texts(compile_command)
+    check_python()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for source in ["impls", "examples"]:
@@ -68,6 +114,9 @@ def main():
         right = judge("my_kernel", compile_command, verify_command, folder, build)
         said = f"exit code {right.returncode}\n{right.stdout}{right.stderr}"
         expect(right.returncode == 0, f"my_kernel does not conform: {said}")
+
+        check_ci(folder, build)
+        check_cuda(folder, build)
 
         broken = judge("broken_kernel", compile_command, verify_command, folder, build)
         expect(broken.returncode == 1, f"broken_kernel is not rejected: exit code {broken.returncode}\n{broken.stderr}")

@@ -29,18 +29,27 @@ std::uint64_t word(std::uint64_t seed, std::uint64_t index) {
   return z ^ (z >> 31);
 }
 
-}  // namespace
-
-std::vector<std::byte> generate_input(std::uint64_t seed, std::size_t count, DType dtype) {
-  const Format format = format_of(dtype);
-  const std::size_t size = size_of(dtype);
-  std::vector<std::byte> bytes(count * size);
-  for (std::size_t i = 0; i < count; ++i) {
+template <std::size_t size>
+void generate(std::uint64_t seed, Format format, std::vector<std::byte>& bytes) {
+  std::byte* to = bytes.data();
+  for (std::size_t i = 0; i < bytes.size() / size; ++i, to += size) {
     const std::uint64_t z = word(seed, i);
     const std::uint64_t exponent = (z >> 60 & 7) + format.bias - 4;
     const std::uint64_t fraction = z >> 8 & ((std::uint64_t{1} << format.fraction_bits) - 1);
     const std::uint64_t bits = z >> 63 << (8 * size - 1) | exponent << format.fraction_bits | fraction;
-    std::memcpy(bytes.data() + i * size, &bits, size);  // little-endian: the low bytes come first
+    std::memcpy(to, &bits, size);  // little-endian: the low bytes come first
+  }
+}
+
+}  // namespace
+
+std::vector<std::byte> generate_input(std::uint64_t seed, std::size_t count, DType dtype) {
+  const Format format = format_of(dtype);
+  std::vector<std::byte> bytes(count * size_of(dtype));
+  switch (size_of(dtype)) {
+    case 2: generate<2>(seed, format, bytes); break;
+    case 4: generate<4>(seed, format, bytes); break;
+    default: generate<8>(seed, format, bytes);
   }
   return bytes;
 }

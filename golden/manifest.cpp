@@ -10,6 +10,18 @@
 
 namespace rope {
 
+NpyType storage_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64: return NpyType::f8;
+    case DType::f32: return NpyType::f4;
+    case DType::f16: return NpyType::f2;
+    case DType::bf16: return NpyType::u2;
+    case DType::i32: return NpyType::i4;
+    case DType::i64: return NpyType::i8;
+  }
+  return NpyType::f4;
+}
+
 std::string_view name(GoldenRole role) {
   switch (role) {
     case GoldenRole::input: return "input";

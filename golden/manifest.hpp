@@ -65,6 +65,8 @@ struct GoldenInstead {
 enum class BeyondContract { fractional_positions, negative_positions, magnitude };
 std::string_view name(BeyondContract what);
 
+NpyType storage_of(DType dtype);  // u2, its bits, for bf16
+
 struct GoldenArray {
   std::string name;  // q, k, v, positions, theta, cos, sin, q_out, k_out, mask, scores, weights, attended, ..
   GoldenRole role = GoldenRole::input;

@@ -1,48 +1,13 @@
 #include "impls/angles.hpp"
 
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "impls/contract.hpp"
 #include "impls/element_rows.hpp"
+#include "impls/turn.hpp"
 
 namespace rope {
-namespace {
-
-// The rules at 64 bits instead of 53: it costs microseconds a call, and takes the kernel's own theta out of the error
-// of f64 results (2^-63 phi is left of some 2^-50 phi that pow, exp and divisions in double may add up to).
-std::vector<long double> theta_of(const rope_call& call) {
-  const int pairs = call.rotary_dim / 2;
-  if (call.angle_source == ROPE_COMPUTED) {
-    const RopeSpec spec = spec_of(call);
-    return frequencies<long double>(spec.scaling, {spec.head_dim, spec.rotary_dim, spec.base, call.sequence_length});
-  }
-  if (call.theta_dtype == ROPE_F32) {
-    const auto* theta = static_cast<const float*>(call.theta);
-    return {theta, theta + pairs};
-  }
-  const auto* theta = static_cast<const double*>(call.theta);
-  return {theta, theta + pairs};
-}
-
-struct CosSin {
-  double cos;
-  double sin;
-};
-
-// cos and sin of position * (theta + theta_low). The product is carried as a sum of two doubles, because at position
-// 2^20 the rounding of phi alone would be 2^-33. With |low| <= 2^-53 phi the series below is short of low^3/6: less
-// than f64's rounding up to phi = 2^36, which is where max_position of claims.hpp comes from.
-CosSin turn(double position, double theta, double theta_low) {
-  const double phi = position * theta;
-  const double low = std::fma(position, theta, -phi) + position * theta_low;
-  const double c = std::cos(phi);
-  const double s = std::sin(phi);
-  return {c - low * (s + c * (low / 2)), s + low * (c - s * (low / 2))};
-}
-
-}  // namespace
 
 template <class T>
 AngleRows<T>::AngleRows(const rope_call& call)
@@ -54,12 +19,7 @@ AngleRows<T>::AngleRows(const rope_call& call)
     if (runs_.empty() || runs_.back().axis != axis) runs_.push_back({p, p, axis});
     runs_.back().end = p + 1;
   }
-  if (call.angle_source != ROPE_TABLES) {
-    for (const long double theta : theta_of(call)) {
-      theta_.push_back(static_cast<double>(theta));
-      theta_low_.push_back(static_cast<double>(theta - static_cast<long double>(theta_.back())));
-    }
-  }
+  if (call.angle_source != ROPE_TABLES) theta_ = theta_of(call);
   constexpr std::size_t line = cache_line / sizeof(T);
   row_size_ = (static_cast<std::size_t>(pairs_) + line - 1) / line * line;
   rows_.resize(row_size_ * (two_rows_ ? 4 : 2));
@@ -94,7 +54,7 @@ void AngleRows<T>::compute(const Run& run, std::int64_t position) {
   const double sign = call_.direction == ROPE_BACKWARD ? -1 : 1;
   for (int p = run.begin; p < run.end; ++p) {
     const auto i = static_cast<std::size_t>(p);
-    const CosSin turned = turn(static_cast<double>(position), theta_[i], theta_low_[i]);
+    const CosSin turned = turn(static_cast<double>(position), theta_.high[i], theta_.low[i]);
     row(0)[p] = static_cast<T>(call_.attention_factor * turned.cos);
     row(1)[p] = static_cast<T>(sign * call_.attention_factor * turned.sin);
   }

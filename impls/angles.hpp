@@ -6,6 +6,7 @@
 
 #include "impls/line_vector.hpp"
 #include "impls/rope_kernel.h"
+#include "impls/theta.hpp"
 
 namespace rope {
 
@@ -57,10 +58,9 @@ class AngleRows {
   int pairs_;
   bool two_rows_;  // the features of a pair have columns of their own
   std::vector<Run> runs_;
-  std::vector<double> theta_;      // empty where tables are given
-  std::vector<double> theta_low_;  // what theta lacks
-  std::size_t row_size_;           // elements; whole cache lines
-  LineVector<T> rows_;             // cos_first, sin_first, cos_second, sin_second
+  Theta theta_;           // empty where tables are given
+  std::size_t row_size_;  // elements; whole cache lines
+  LineVector<T> rows_;    // cos_first, sin_first, cos_second, sin_second
 };
 
 extern template class AngleRows<float>;

@@ -76,7 +76,10 @@ void check_rotation(const rope_call& call, const rope_capabilities& claims) {
 
 bool has_tokens(const rope_call& call) { return call.q.shape[0] > 0 && call.q.shape[1] > 0; }
 
-void check_positions(const rope_call& call) {
+// Of the device's memory only the addresses are looked at.
+bool is_readable(const rope_capabilities& claims) { return claims.device == ROPE_CPU; }
+
+void check_positions(const rope_call& call, const rope_capabilities& claims) {
   const rope_positions& positions = call.positions;
   if (positions.data != nullptr) {
     expect(positions.dtype == ROPE_I32 || positions.dtype == ROPE_I64);
@@ -87,6 +90,7 @@ void check_positions(const rope_call& call) {
   }
   if (call.axis == nullptr) return;
   check_pointer(call.axis, sizeof *call.axis);
+  if (!is_readable(claims)) return;
   const int axes = positions.data != nullptr ? positions.axes : 3;
   for (int p = 0; p < call.rotary_dim / 2; ++p) expect(call.axis[p] >= 0 && call.axis[p] < axes);
 }
@@ -129,6 +133,7 @@ void check_tables(const rope_call& call, const rope_capabilities& claims) {
   if (!has_tokens(call)) return;
   check_pointer(table.cos, size_of(static_cast<DType>(table.dtype)));
   check_pointer(table.sin, size_of(static_cast<DType>(table.dtype)));
+  if (!is_readable(claims)) return;
   each_row(call, [&](std::int64_t row) { expect(row >= 0 && row < table.rows); });
   if (table.width == call.rotary_dim / 2 || (claims.features & ROPE_BIT(ROPE_FEATURE_UNEQUAL_HALVES)) != 0) return;
   each_row(call, [&](std::int64_t row) {
@@ -158,7 +163,7 @@ void check(const rope_call& call, const rope_capabilities& claims) {
   if (call.device != claims.device) throw Refusal{ROPE_UNSUPPORTED};
   check_tensors(call, claims);
   check_rotation(call, claims);
-  check_positions(call);
+  check_positions(call, claims);
   switch (call.angle_source) {
     case ROPE_TABLES: return check_tables(call, claims);
     case ROPE_FREQUENCIES: return check_frequencies(call, claims);

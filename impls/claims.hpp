@@ -23,10 +23,19 @@ constexpr rope_capabilities everything_on_cpu(std::uint32_t pairings) {
   claims.half_tables = 1;
   claims.full_tables = 1;
   claims.scalings = ROPE_BIT(ROPE_SCALING_CONSTANT + 1) - 1;
-  claims.features = ROPE_BIT(ROPE_FEATURE_ROBUST + 1) - 1;
+  claims.features = ROPE_BIT(ROPE_FEATURE_ANY_STRIDES + 1) - 1;
   claims.alignment = 1;
-  claims.max_position = std::int64_t{1} << 36;  // angles.cpp says why
+  claims.max_position = std::int64_t{1} << 36;  // turn.hpp says why
   claims.device = ROPE_CPU;
+  return claims;
+}
+
+// The same on a CUDA device, but for bad arguments: what lies in the device's memory cannot be looked at without
+// waiting for the device.
+constexpr rope_capabilities everything_on_cuda() {
+  rope_capabilities claims = everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED));
+  claims.features &= ~ROPE_BIT(ROPE_FEATURE_ROBUST);
+  claims.device = ROPE_CUDA;
   return claims;
 }
 

@@ -117,11 +117,9 @@ RopeSpec spec_of(const rope_call& call) {
   return spec;
 }
 
-std::int64_t position_of(const rope_positions& positions, int axis, std::int64_t batch, std::int64_t seq) {
-  if (positions.data == nullptr) return positions.offset + seq;
-  const std::int64_t index = axis * positions.axis_stride + batch * positions.batch_stride + seq * positions.seq_stride;
-  if (positions.dtype == ROPE_I32) return static_cast<const std::int32_t*>(positions.data)[index];
-  return static_cast<const std::int64_t*>(positions.data)[index];
+bool works_in_double(const rope_call& call) {
+  const bool exact_tables = call.angle_source == ROPE_TABLES && call.table.dtype == ROPE_F64;
+  return call.q_out.dtype == ROPE_F64 || (call.q_out.dtype == ROPE_F32 && exact_tables);
 }
 
 std::int64_t count(const rope_tensor& tensor) {

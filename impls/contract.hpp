@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "impls/position.hpp"
 #include "impls/rope_kernel.h"
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
@@ -21,8 +22,10 @@ rope_scaling to_c(const Scaling& rule);
 // RopeSpec has sections. Throws InputError as to_scaling does.
 RopeSpec spec_of(const rope_call& call);
 
-// The position of token `seq` of `batch` on `axis`. Reads positions.data, which must hold it.
-std::int64_t position_of(const rope_positions& positions, int axis, std::int64_t batch, std::int64_t seq);
+// Whether the rotation is carried out in double: where the result is, and where f64 tables turn f32. Rounding those to
+// float first would cost what the error model allows for the arithmetic alone. For 16-bit results that rounding is far
+// below the last one.
+bool works_in_double(const rope_call& call);
 
 // Product of the shape.
 std::int64_t count(const rope_tensor& tensor);

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "impls/contract.hpp"
 #include "impls/element_rows.hpp"
 #include "impls/line_vector.hpp"
 
@@ -131,13 +132,6 @@ void rotate(const rope_call& call, const Rotation& rotation) {
       for (Turner<T>& turner : turners) turner.turn(b, s, turns);
     }
   }
-}
-
-// Double where the result is, and where f64 tables turn f32: rounding them to float first would cost what the error
-// model allows for the arithmetic alone. For 16-bit results that rounding is far below the last one.
-bool works_in_double(const rope_call& call) {
-  const bool exact_tables = call.angle_source == ROPE_TABLES && call.table.dtype == ROPE_F64;
-  return call.q_out.dtype == ROPE_F64 || (call.q_out.dtype == ROPE_F32 && exact_tables);
 }
 
 }  // namespace

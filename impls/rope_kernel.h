@@ -70,8 +70,8 @@ typedef struct rope_tensor {
 } rope_tensor;
 
 /* The position of token s of batch b on axis a: data[a*axis_stride + b*batch_stride + s*seq_stride], or, where data is
- * NULL, offset + s on every axis (axes is not read then). Strides in elements; batch_stride 0 means that all batches share
- * one row. */
+ * NULL, offset + s on every axis (axes is not read then). Positions are 0 or more. Strides in elements; batch_stride 0
+ * means that all batches share one row. */
 typedef struct rope_positions {
   const void *data;
   int32_t dtype; /* ROPE_I32 or ROPE_I64 */
@@ -112,12 +112,16 @@ typedef struct rope_scaling {
   const double *long_factor;
 } rope_scaling;
 
+/* Where device is ROPE_CUDA, these point into that device's memory: data of tensors and positions, cos, sin, theta,
+ * axis. short_factor, long_factor and all values are the host's. The work is queued on `stream`; apply may return before
+ * it is done, and the memory stays valid until then. */
 typedef struct rope_call {
   uint32_t struct_size; /* sizeof(rope_call) of the caller */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
   rope_tensor q;
   rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim; heads may differ */
-  rope_tensor q_out;  /* same shape as q; in place: q_out.data == q.data with the same strides */
+  /* Same shape as q. In place: q_out.data == q.data with the same strides; k_out and k then too, else neither. */
+  rope_tensor q_out;
   rope_tensor k_out;
   rope_positions positions;
   int32_t rotary_dim; /* even, 2 .. head_dim */
@@ -136,7 +140,7 @@ typedef struct rope_call {
   int64_t sequence_length; /* tokens that exist, for rules that depend on it; at least the largest position + 1 */
   int32_t device_index;
   int32_t reserved;
-  void *stream; /* cudaStream_t where device is ROPE_CUDA */
+  void *stream; /* cudaStream_t of device_index where device is ROPE_CUDA; NULL: its default stream */
 } rope_call;
 
 /* What a kernel claims. What is not claimed is never tested; what is claimed must not answer ROPE_UNSUPPORTED. */
@@ -147,7 +151,8 @@ enum rope_feature {
   ROPE_FEATURE_POSITIONS = 1,           /* positions.data given */
   ROPE_FEATURE_BATCH_POSITIONS = 2,     /* positions differ between batches */
   ROPE_FEATURE_IN_PLACE = 3,            /* q_out is q, k_out is k */
-  ROPE_FEATURE_STRIDED = 4,             /* strides other than those of a contiguous tensor */
+  ROPE_FEATURE_STRIDED = 4,             /* rows that do not follow one another, in outputs otherwise than in inputs; stride
+                                         * 0 in inputs: rows that are the same memory */
   ROPE_FEATURE_KEY = 5,                 /* q and k in one call */
   ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q */
   ROPE_FEATURE_BACKWARD = 7,
@@ -155,7 +160,8 @@ enum rope_feature {
   ROPE_FEATURE_ATTENTION_FACTOR = 9,    /* attention_factor other than 1 */
   ROPE_FEATURE_UNEQUAL_HALVES = 10,     /* full-width tables whose halves differ */
   ROPE_FEATURE_OFFSET = 11,             /* positions.offset other than 0 */
-  ROPE_FEATURE_ROBUST = 12              /* bad arguments are answered by a status */
+  ROPE_FEATURE_ROBUST = 12,             /* bad arguments are answered by a status */
+  ROPE_FEATURE_ANY_STRIDES = 13         /* strided: negative strides too, and other ones than 1 from feature to feature */
 };
 
 typedef struct rope_capabilities {
@@ -181,7 +187,7 @@ typedef struct rope_kernel {
   uint32_t abi;         /* ROPE_KERNEL_ABI of the kernel's author */
   const char *name;
   const char *description;
-  /* Returns a rope_status. Must not keep pointers of the call. */
+  /* Returns a rope_status. Must not keep pointers of the call, but for work that is queued on its stream. */
   int32_t (*apply)(const rope_call *call);
   rope_capabilities claims;
 } rope_kernel;

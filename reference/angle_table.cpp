@@ -15,7 +15,7 @@
 // point. The product of the upper digits is kept for its 256 positions, which leaves one complex product an entry.
 //
 // Bound of the double-double path (`error`), u = 2^-53, |.| the norm of a complex number, all of it first order in u^2:
-//   seed       each component is off by at most u^2/4 (exact_angle.hpp), the norm by at most sqrt(2)/4 u^2 < 0.36 u^2.
+//   seed       each component is off by at most u^2/4 + 2^-128 (exact_angle.hpp), the norm by less than 0.36 u^2.
 //   product    re = xc yc - xs ys, im = xs yc + xc ys with real products to 4 u^2 and sums to 3 u^2 relative
 //              (double_double.hpp). The products cost 4 u^2 (|xc yc| + |xs ys|) in re and 4 u^2 (|xs yc| + |xc ys|) in
 //              im; with |x| = |y| = 1 these are 4 u^2 cos(A-B) and 4 u^2 sin(A+B) for angles A, B of the first
@@ -60,14 +60,23 @@ AngleTable::AngleTable(std::vector<Real> theta) : theta_(std::move(theta)) {
     if (mpfr_number_p(value.get()) == 0) throw std::invalid_argument("AngleTable: theta is not a finite number");
     const bool turns = mpfr_zero_p(value.get()) == 0;
     embedded_.push_back(embedded_seeds(value));
+    theta_high_.push_back(value.to_double());
+    theta_low_.push_back((value - Real(theta_high_.back())).to_double());
+    is_plain_ =
+        is_plain_ && (!turns || (std::fabs(theta_high_.back()) > 0x1p-800 && std::fabs(theta_high_.back()) < 0x1p900));
     double_error_.push_back(turns ? error : 0);
     float_error_.push_back(turns ? plain_error : 0);
   }
 }
 
-AngleTable::Angle AngleTable::seed(std::size_t pair, int bit) const {
-  const std::span<const Angle> known = embedded_[pair];
-  return known.empty() ? exact_angle(theta_[pair], std::uint64_t{1} << bit) : known[static_cast<std::size_t>(bit)];
+AngleTable::Angle AngleTable::seed(std::size_t pair, int bit) {
+  if (!embedded_[pair].empty()) return embedded_[pair][static_cast<std::size_t>(bit)];
+  seeds_.resize(pairs());
+  // A level at a time: most tables are asked for positions of the first alone.
+  if (std::vector<Angle>& made = seeds_[pair]; made.size() <= static_cast<std::size_t>(bit)) {
+    made = doubled_angles(theta_[pair], (bit / digit_bits + 1) * digit_bits);
+  }
+  return seeds_[pair][static_cast<std::size_t>(bit)];
 }
 
 const double* AngleTable::level_row(int level, std::uint64_t digit) {
@@ -121,8 +130,41 @@ AngleTable::Angle AngleTable::at(std::size_t pair, std::int64_t position) {
   return angle;
 }
 
+std::span<const double> AngleTable::row(std::int64_t position) {
+  const std::uint64_t m = magnitude_of(position);
+  const std::uint64_t block = m >> digit_bits;
+  row_.resize(doubles_per_pair * pairs());
+  const double* low = level_row(0, m & digit_mask);
+  if (block == 0) {
+    std::copy_n(low, row_.size(), row_.data());
+  } else {
+    product(block_row(block), low, pairs(), row_.data());
+  }
+  if (position < 0) {
+    for (std::size_t p = 0; p < pairs(); ++p) {
+      row_[pairs() + p] = -row_[pairs() + p];
+      row_[3 * pairs() + p] = -row_[3 * pairs() + p];
+    }
+  }
+  return row_;
+}
+
 double AngleTable::phi(std::size_t pair, std::int64_t position) const {
   return (theta_.at(pair) * Real(position)).to_double();
+}
+
+void AngleTable::phi(std::int64_t position, std::span<double> result) const {
+  if (result.size() != pairs()) throw std::invalid_argument("AngleTable::phi: the span must hold pairs() values");
+  // Above 2^53 a position is no double.
+  const bool exact = magnitude_of(position) <= std::uint64_t{1} << 53;
+  const auto factor = static_cast<double>(position);
+  if (exact && rounded_multiple(theta_high_.data(), theta_low_.data(), pairs(), factor, result.data()) == 0 &&
+      is_plain_) {
+    return;
+  }
+  for (std::size_t p = 0; p < pairs(); ++p) {
+    if (!exact || !is_plain_ || std::isnan(result[p])) result[p] = phi(p, position);
+  }
 }
 
 // Decides the entries that rounded_product left NaN.

@@ -39,6 +39,9 @@ class AngleTable {
   // cos and sin of position * theta[pair] to an absolute error of at most `error`, at any position.
   Angle at(std::size_t pair, std::int64_t position);
 
+  // The same of all pairs at once, as a row of angle_rows.hpp. Valid until the next call.
+  std::span<const double> row(std::int64_t position);
+
   // Rows first .. first+count-1, row-major [count][pairs()], each entry rounded once to nearest even. Any positions.
   // Throws std::invalid_argument where a span has another size or a position does not fit int64.
   void fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin);
@@ -46,6 +49,8 @@ class AngleTable {
 
   // position * theta[pair] in radians, rounded to double.
   double phi(std::size_t pair, std::int64_t position) const;
+  // Of all pairs; `result` holds pairs() values.
+  void phi(std::int64_t position, std::span<double> result) const;
 
   const Escalations& escalations() const { return escalations_; }
 
@@ -62,7 +67,7 @@ class AngleTable {
 
   const double* level_row(int level, std::uint64_t digit);
   const double* block_row(std::uint64_t block);
-  Angle seed(std::size_t pair, int bit) const;
+  Angle seed(std::size_t pair, int bit);
   template <class T>
   void fill_rows(std::int64_t first, std::int64_t count, std::span<T> cos, std::span<T> sin);
   template <class T>
@@ -70,7 +75,11 @@ class AngleTable {
 
   std::vector<Real> theta_;
   std::vector<std::span<const Angle>> embedded_;  // seeds of each pair, or empty
-  std::vector<double> double_error_;              // error and plain_error of each pair; 0 for theta 0, which is exact
+  std::vector<std::vector<Angle>> seeds_;         // made where they are not embedded
+  std::vector<double> theta_high_, theta_low_;
+  bool is_plain_ = true;  // no theta is so small that its low part may have underflowed
+  std::vector<double> row_;
+  std::vector<double> double_error_;  // error and plain_error of each pair; 0 for theta 0, which is exact
   std::vector<double> float_error_;
   std::array<Level, levels> levels_;
   std::vector<double> block_;  // the row of position 256 * *block_index_

@@ -14,19 +14,18 @@ namespace {
 struct Format {
   DType dtype;
   std::string_view name;
-  std::size_t size;
   int precision;     // bits of the significand, the hidden one included; 0 for integers
   int min_exponent;  // of the smallest normal number
   double largest;
 };
 
 constexpr std::array<Format, 6> formats{{
-    {DType::f64, "f64", 8, 53, -1022, std::numeric_limits<double>::max()},
-    {DType::f32, "f32", 4, 24, -126, std::numeric_limits<float>::max()},
-    {DType::f16, "f16", 2, 11, -14, 65504.0},
-    {DType::bf16, "bf16", 2, 8, -126, 0x1.fep127},
-    {DType::i32, "i32", 4, 0, 0, 2147483647.0},
-    {DType::i64, "i64", 8, 0, 0, 0x1p63},
+    {DType::f64, "f64", 53, -1022, std::numeric_limits<double>::max()},
+    {DType::f32, "f32", 24, -126, std::numeric_limits<float>::max()},
+    {DType::f16, "f16", 11, -14, 65504.0},
+    {DType::bf16, "bf16", 8, -126, 0x1.fep127},
+    {DType::i32, "i32", 0, 0, 2147483647.0},
+    {DType::i64, "i64", 0, 0, 0x1p63},
 }};
 
 const Format& format(DType dtype) { return formats.at(static_cast<std::size_t>(dtype)); }
@@ -79,7 +78,6 @@ std::optional<DType> dtype_from_name(std::string_view text) {
   return std::nullopt;
 }
 
-std::size_t size_of(DType dtype) { return format(dtype).size; }
 bool is_floating(DType dtype) { return format(dtype).precision != 0; }
 double unit_roundoff(DType dtype) { return std::ldexp(1.0, -format(dtype).precision); }
 double largest_finite(DType dtype) { return format(dtype).largest; }
@@ -121,6 +119,56 @@ void store(DType dtype, void* address, double value) {
     case DType::i64: return store_as<std::int64_t>(address, static_cast<std::int64_t>(value));
     case DType::f16: return store_as<std::uint16_t>(address, double_to_half(value));
     case DType::bf16: return store_as<std::uint16_t>(address, double_to_bfloat16(value));
+  }
+  throw std::logic_error("store: unknown dtype");
+}
+
+namespace {
+
+template <class T, class Convert>
+void each(const void* first, std::int64_t step, std::size_t count, double* values, Convert&& convert) {
+  const auto* from = static_cast<const std::byte*>(first);
+  for (std::size_t i = 0; i < count; ++i, from += step * static_cast<std::int64_t>(sizeof(T))) {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    values[i] = convert(value);
+  }
+}
+
+template <class T, class Convert>
+void each(void* first, std::int64_t step, std::size_t count, const double* values, Convert&& convert) {
+  auto* to = static_cast<std::byte*>(first);
+  for (std::size_t i = 0; i < count; ++i, to += step * static_cast<std::int64_t>(sizeof(T))) {
+    const T value = convert(values[i]);
+    std::memcpy(to, &value, sizeof value);
+  }
+}
+
+}  // namespace
+
+void load(DType dtype, const void* first, std::int64_t step, std::size_t count, double* values) {
+  const auto widen = [](auto value) { return static_cast<double>(value); };
+  switch (dtype) {
+    case DType::f64: return each<double>(first, step, count, values, widen);
+    case DType::f32: return each<float>(first, step, count, values, widen);
+    case DType::i32: return each<std::int32_t>(first, step, count, values, widen);
+    case DType::i64: return each<std::int64_t>(first, step, count, values, widen);
+    case DType::f16: return each<std::uint16_t>(first, step, count, values, half_to_double);
+    case DType::bf16: return each<std::uint16_t>(first, step, count, values, bfloat16_to_double);
+  }
+  throw std::logic_error("load: unknown dtype");
+}
+
+void store(DType dtype, void* first, std::int64_t step, std::size_t count, const double* values) {
+  switch (dtype) {
+    case DType::f64: return each<double>(first, step, count, values, [](double v) { return v; });
+    case DType::f32: return each<float>(first, step, count, values, [](double v) { return static_cast<float>(v); });
+    case DType::i32:
+      return each<std::int32_t>(first, step, count, values, [](double v) { return static_cast<std::int32_t>(v); });
+    case DType::i64:
+      return each<std::int64_t>(first, step, count, values, [](double v) { return static_cast<std::int64_t>(v); });
+    case DType::f16: return each<std::uint16_t>(first, step, count, values, double_to_half);
+    case DType::bf16: return each<std::uint16_t>(first, step, count, values, double_to_bfloat16);
   }
   throw std::logic_error("store: unknown dtype");
 }

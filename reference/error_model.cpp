@@ -8,43 +8,63 @@
 
 namespace rope {
 
-std::string grade_name(AngleGrade angle, ArithmeticGrade arithmetic) {
-  return {static_cast<char>('A' + static_cast<int>(angle)), static_cast<char>('1' + static_cast<int>(arithmetic))};
+std::string name(Grade grade) {
+  return {static_cast<char>('A' + static_cast<int>(grade.angle)),
+          static_cast<char>('1' + static_cast<int>(grade.arithmetic))};
+}
+
+std::optional<Grade> grade_from_name(std::string_view text) {
+  if (text.size() != 2 || text[0] < 'A' || text[0] > 'C' || text[1] < '1' || text[1] > '3') return std::nullopt;
+  return Grade{static_cast<AngleGrade>(text[0] - 'A'), static_cast<ArithmeticGrade>(text[1] - '1')};
 }
 
 DType working_type(DType input) { return input == DType::f64 ? DType::f64 : DType::f32; }
 
 namespace {
 
-std::vector<RunningError> tracked_theta(const RopeSpec& spec, std::int64_t sequence_length) {
+template <ThetaBy way>
+std::vector<RunningErrorBy<way>> tracked_theta(const RopeSpec& spec, std::int64_t sequence_length) {
+  using Number = RunningErrorBy<way>;
   scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, sequence_length};
-  if (!spec.axes.restart || spec.axes.sections.empty()) return frequencies<RunningError>(spec.scaling, setting);
-  std::vector<RunningError> theta;
+  if (!spec.axes.restart || spec.axes.sections.empty()) return frequencies<Number>(spec.scaling, setting);
+  std::vector<Number> theta;
   for (int pairs : spec.axes.sections) {
     if (pairs == 0) continue;
     setting.head_dim = setting.rotary_dim = 2 * pairs;
-    const auto section = frequencies<RunningError>(spec.scaling, setting);
+    const auto section = frequencies<Number>(spec.scaling, setting);
     theta.insert(theta.end(), section.begin(), section.end());
   }
   return theta;
 }
 
-}  // namespace
-
-std::vector<double> direct_constants(const RopeSpec& spec, std::int64_t sequence_length) {
+template <ThetaBy way>
+std::vector<double> constants_by(const RopeSpec& spec, std::int64_t sequence_length) {
   std::vector<double> constants;
-  for (const RunningError& theta : tracked_theta(spec, sequence_length)) {
+  for (const RunningErrorBy<way>& theta : tracked_theta<way>(spec, sequence_length)) {
     constants.push_back(theta.value == 0 ? 0 : theta.error / std::fabs(theta.value));
   }
   return constants;
 }
 
-std::vector<double> recurrence_constants(const RopeSpec& spec, const std::vector<double>& direct) {
-  const double step = 3 + 2 * std::fabs(std::log(spec.base)) / spec.rotary_dim;
-  std::vector<double> constants = direct;
-  for (std::size_t p = 0; p < constants.size(); ++p) constants[p] += static_cast<double>(p) * step;
+}  // namespace
+
+std::vector<double> direct_constants(const RopeSpec& spec, std::int64_t sequence_length) {
+  return constants_by<ThetaBy::power>(spec, sequence_length);
+}
+
+std::vector<double> loosest_constants(const RopeSpec& spec, std::int64_t sequence_length) {
+  std::vector<double> constants = direct_constants(spec, sequence_length);
+  const std::vector<double> recurrence = constants_by<ThetaBy::recurrence>(spec, sequence_length);
+  const std::vector<double> exponential = constants_by<ThetaBy::exponential>(spec, sequence_length);
+  for (std::size_t p = 0; p < constants.size(); ++p) {
+    constants[p] = std::max({constants[p], recurrence[p], exponential[p]});
+  }
   return constants;
 }
+
+// How far cos and sin lie off, in ulp of a value below 1, which is u. error_model.md has the sources.
+constexpr double good_libm = 0.61;
+constexpr double loosest_libm_f64 = 4;
 
 BoundTerms bound_terms(const BoundSetting& setting) {
   const DType working = working_type(setting.input);
@@ -55,7 +75,9 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   terms.angle_unit = setting.knowledge == AngleKnowledge::tables ? 0 : u;
   terms.angle_exact_unit = terms.angle_unit == 0 || working == DType::f64 ? 0 : unit_roundoff(DType::f64);
 
-  const double libm = setting.knowledge == AngleKnowledge::tables ? 0 : std::numbers::sqrt2 * 0.61 * u;
+  const bool own = setting.knowledge != AngleKnowledge::tables;
+  const double libm = own ? std::numbers::sqrt2 * good_libm * u : 0;
+  terms.loose_functions = own && working == DType::f64 ? std::numbers::sqrt2 * (loosest_libm_f64 - good_libm) * u : 0;
   const bool narrowed = setting.knowledge == AngleKnowledge::tables && unit_roundoff(setting.given) < u;
   const double base = libm + (narrowed ? u : 0) + 2 * u + (scaled ? 2 * u : 0);
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,7 @@ namespace rope {
 enum class AngleGrade {
   A,  // exact at every position
   B,  // theta and phi in the working precision, each computed directly
-  C   // theta by repeated multiplication in the working precision
+  C   // theta by repeated multiplication, or by exp and log, in the working precision; f64: vectorised sin and cos
 };
 // What a 16-bit storage type costs it. For f32 and f64 storage all three are the same.
 enum class ArithmeticGrade {
@@ -31,8 +32,14 @@ enum class ArithmeticGrade {
 inline constexpr std::size_t angle_grades = 3;
 inline constexpr std::size_t arithmetic_grades = 3;
 
-// "A1" .. "C3".
-std::string grade_name(AngleGrade angle, ArithmeticGrade arithmetic);
+struct Grade {
+  AngleGrade angle = AngleGrade::C;
+  ArithmeticGrade arithmetic = ArithmeticGrade::three;
+  friend bool operator==(const Grade&, const Grade&) = default;
+};
+
+std::string name(Grade grade);                           // "A1" .. "C3"
+std::optional<Grade> grade_from_name(std::string_view);  // none for any other word
 
 // Where the angles of a call come from, as far as errors are concerned.
 enum class AngleKnowledge {
@@ -54,13 +61,14 @@ DType working_type(DType input);
 
 // C of each pair: |theta~/theta - 1| <= C u for theta computed in the working precision by the rule's formula.
 std::vector<double> direct_constants(const RopeSpec& spec, std::int64_t sequence_length);
-// The same for repeated multiplication by base^(-2/r).
-std::vector<double> recurrence_constants(const RopeSpec& spec, const std::vector<double>& direct);
+// The largest of that and of the same for theta by repeated multiplication with base^(-2/r), or by exp and log.
+std::vector<double> loosest_constants(const RopeSpec& spec, std::int64_t sequence_length);
 
 // The bound's terms, one table for all dtypes and grades. `angle` still depends on the pair, through its constant C.
 struct BoundTerms {
   double angle_unit = 0;                               // u of the angle; the factor of |phi| is (C + 1) * angle_unit
   double angle_exact_unit = 0;                         // the same for grade A
+  double loose_functions = 0;                          // f64 at grade C: what sin and cos may err beyond a good libm's
   std::array<double, arithmetic_grades> arithmetic{};  // table, arithmetic and storage error, relative to lambda * r
   std::array<double, arithmetic_grades> tiny{};        // absolute, from underflow
 };

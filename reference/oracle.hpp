@@ -30,6 +30,9 @@ struct ExactPair {
 
 // Forward: (lambda (a c1 - b s1), lambda (b c2 + a s2)). Backward: the transpose of that map.
 ExactPair rotate_exact(double a, double b, const PairAngle& angle, double lambda, bool backward);
+// The same of many pairs at once.
+void rotate_exact(std::span<const double> a, std::span<const double> b, std::span<const PairAngle> angles,
+                  double lambda, bool backward, std::span<ExactPair> result);
 
 // The angles of a plan at any position.
 class Oracle {
@@ -40,6 +43,7 @@ class Oracle {
 
   // One entry a pair; position holds one coordinate an axis.
   std::vector<PairAngle> angles(std::span<const std::int64_t> position);
+  void angles(std::span<const std::int64_t> position, std::vector<PairAngle>& result);
 
   // Correctly rounded cos and sin of all pairs, row-major [count][pairs], of positions first .. first+count-1 on every
   // axis alike.
@@ -51,6 +55,7 @@ class Oracle {
  private:
   RotationPlan plan_;
   AngleTable table_;
+  std::vector<double> phi_;
 };
 
 }  // namespace rope

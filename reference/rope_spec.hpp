@@ -29,6 +29,7 @@ struct AxisLayout {
   bool restart = false;  // frequencies start again in each section, as if it were a rope of its own: 2-D axial
 
   int count() const { return sections.empty() ? 1 : static_cast<int>(sections.size()); }
+  friend bool operator==(const AxisLayout&, const AxisLayout&) = default;
 };
 
 // xPos, arXiv 2212.10554: zeta[p] = (2p/r + gamma) / (1 + gamma).
@@ -36,6 +37,8 @@ struct XPos {
   double gamma = 0.4;
   double scale_base = 512;  // positions
   double center = 0;        // position at which the magnitude is 1
+
+  friend bool operator==(const XPos&, const XPos&) = default;
 };
 
 struct RopeSpec {
@@ -47,6 +50,8 @@ struct RopeSpec {
   AxisLayout axes;
   std::optional<double> attention_factor;  // overrides what the scaling rule says
   std::optional<XPos> xpos;
+
+  friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
 };
 
 // Throws InputError that names the field, what it holds and what is allowed.

@@ -6,63 +6,97 @@
 
 #include <cmath>
 #include <concepts>
+#include <cstddef>
+#include <vector>
 
 namespace rope {
+
+// How the unscaled theta is computed.
+enum class ThetaBy {
+  power,       // base^(-2p/r), each by itself
+  recurrence,  // p multiplications with base^(-2/r)
+  exponential  // exp(-2p/r * log(base)), each by itself
+};
 
 // `value` is computed in double and stands for the exact result; `error` bounds |computed - exact| / u of the format in
 // which a kernel computes. Each operation adds what it inherits and one rounding of its own (u times the result); pow,
 // exp and log count 2 roundings, because a kernel may write base^-e as 1/base^e.
-struct RunningError {
+template <ThetaBy way>
+struct RunningErrorBy {
   double value = 0;
   double error = 0;
 
-  RunningError() = default;
+  RunningErrorBy() = default;
   // A parameter: exact if a float holds it, else rounded once on its way in.
-  RunningError(double v) : value(v), error(static_cast<float>(v) == v ? 0 : std::fabs(v)) {}  // NOLINT
-  RunningError(std::integral auto v) : RunningError(static_cast<double>(v)) {}                // NOLINT
-  RunningError(double v, double e) : value(v), error(e) {}
+  RunningErrorBy(double v) : value(v), error(static_cast<float>(v) == v ? 0 : std::fabs(v)) {}  // NOLINT
+  RunningErrorBy(std::integral auto v) : RunningErrorBy(static_cast<double>(v)) {}              // NOLINT
+  RunningErrorBy(double v, double e) : value(v), error(e) {}
 
-  friend RunningError operator+(RunningError a, RunningError b) {
+  friend RunningErrorBy operator+(RunningErrorBy a, RunningErrorBy b) {
     const double v = a.value + b.value;
     return {v, a.error + b.error + std::fabs(v)};
   }
-  friend RunningError operator-(RunningError a, RunningError b) {
+  friend RunningErrorBy operator-(RunningErrorBy a, RunningErrorBy b) {
     const double v = a.value - b.value;
     return {v, a.error + b.error + std::fabs(v)};
   }
-  friend RunningError operator*(RunningError a, RunningError b) {
+  friend RunningErrorBy operator*(RunningErrorBy a, RunningErrorBy b) {
     const double v = a.value * b.value;
     return {v, a.error * std::fabs(b.value) + b.error * std::fabs(a.value) + std::fabs(v)};
   }
-  friend RunningError operator/(RunningError a, RunningError b) {
+  friend RunningErrorBy operator/(RunningErrorBy a, RunningErrorBy b) {
     const double v = a.value / b.value;
     return {v, (a.error + b.error * std::fabs(v)) / std::fabs(b.value) + std::fabs(v)};
   }
-  friend RunningError operator-(RunningError a) { return {-a.value, a.error}; }
+  friend RunningErrorBy operator-(RunningErrorBy a) { return {-a.value, a.error}; }
 
-  friend bool operator==(RunningError a, RunningError b) { return a.value == b.value; }
-  friend bool operator<(RunningError a, RunningError b) { return a.value < b.value; }
-  friend bool operator>(RunningError a, RunningError b) { return b < a; }
-  friend bool operator<=(RunningError a, RunningError b) { return a.value <= b.value; }
-  friend bool operator>=(RunningError a, RunningError b) { return b <= a; }
+  friend bool operator==(RunningErrorBy a, RunningErrorBy b) { return a.value == b.value; }
+  friend bool operator<(RunningErrorBy a, RunningErrorBy b) { return a.value < b.value; }
+  friend bool operator>(RunningErrorBy a, RunningErrorBy b) { return b < a; }
+  friend bool operator<=(RunningErrorBy a, RunningErrorBy b) { return a.value <= b.value; }
+  friend bool operator>=(RunningErrorBy a, RunningErrorBy b) { return b <= a; }
 
   // |d a^b| = |a^b| (|b| |da/a| + |ln a| |db|)
-  friend RunningError pow(RunningError a, RunningError b) {
+  friend RunningErrorBy pow(RunningErrorBy a, RunningErrorBy b) {
     const double v = std::pow(a.value, b.value);
     const double inherited = std::fabs(b.value) * a.error / a.value + std::fabs(std::log(a.value)) * b.error;
     return {v, std::fabs(v) * (inherited + 2)};
   }
-  friend RunningError log(RunningError a) {
+  friend RunningErrorBy exp(RunningErrorBy a) {
+    const double v = std::exp(a.value);
+    return {v, v * (a.error + 2)};
+  }
+  friend RunningErrorBy log(RunningErrorBy a) {
     const double v = std::log(a.value);
     return {v, a.error / a.value + 2 * std::fabs(v)};
   }
-  friend RunningError sqrt(RunningError a) {
+  friend RunningErrorBy sqrt(RunningErrorBy a) {
     const double v = std::sqrt(a.value);
     return {v, a.error / (2 * v) + v};
   }
   // Whole numbers are exact; that a kernel may land on the neighbouring one is a matter for the boundary cases.
-  friend RunningError floor(RunningError a) { return {std::floor(a.value), 0}; }
-  friend RunningError ceil(RunningError a) { return {std::ceil(a.value), 0}; }
+  friend RunningErrorBy floor(RunningErrorBy a) { return {std::floor(a.value), 0}; }
+  friend RunningErrorBy ceil(RunningErrorBy a) { return {std::ceil(a.value), 0}; }
 };
+
+using RunningError = RunningErrorBy<ThetaBy::power>;
+
+// What the rules of reference/scaling start from, in the two other ways; found by them in place of their own.
+inline std::vector<RunningErrorBy<ThetaBy::recurrence>> unscaled(const RunningErrorBy<ThetaBy::recurrence>& base,
+                                                                 int rotary_dim) {
+  using Number = RunningErrorBy<ThetaBy::recurrence>;
+  const Number step = pow(base, Number(-2) / Number(rotary_dim));
+  std::vector<Number> theta(static_cast<std::size_t>(rotary_dim / 2), Number(1));
+  for (std::size_t p = 1; p < theta.size(); ++p) theta[p] = theta[p - 1] * step;
+  return theta;
+}
+
+inline std::vector<RunningErrorBy<ThetaBy::exponential>> unscaled(const RunningErrorBy<ThetaBy::exponential>& base,
+                                                                  int rotary_dim) {
+  using Number = RunningErrorBy<ThetaBy::exponential>;
+  std::vector<Number> theta;
+  for (int p = 0; p < rotary_dim / 2; ++p) theta.push_back(exp(Number(-2 * p) / Number(rotary_dim) * log(base)));
+  return theta;
+}
 
 }  // namespace rope

@@ -3,76 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "reference/input_error.hpp"
 #include "reference/rope_spec.hpp"
+#include "reference/spec_json.hpp"
 
 namespace rope {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// Hands out the fields of one JSON object and remembers which, so that a misspelt one is not passed over in silence.
-class ObjectReader {
- public:
-  ObjectReader(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
-    if (!object.is_object())
-      throw InputError(fmt::format("{}: expected an object, found {}", path_, object.type_name()));
-  }
-
-  const Json* find(const std::string& key) {
-    seen_.push_back(key);
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-
-  template <class T>
-  void read(const std::string& key, T& value) {
-    if (const Json* field = find(key)) value = convert<T>(*field, path_ + "." + key);
-  }
-
-  void finish() const {
-    for (const auto& [key, value] : object_.items()) {
-      if (std::find(seen_.begin(), seen_.end(), key) == seen_.end()) {
-        throw InputError(fmt::format("{}: unknown field \"{}\"; known are {}", path_, key, fmt::join(seen_, ", ")));
-      }
-    }
-  }
-
-  const std::string& path() const { return path_; }
-
-  template <class T>
-  static T convert(const Json& field, const std::string& path) {
-    const auto wrong = [&](std::string_view expected) {
-      // A flag may hold bytes that are no UTF-8.
-      const std::string found = field.dump(-1, ' ', false, Json::error_handler_t::replace);
-      return InputError(fmt::format("{}: expected {}, found {}", path, expected, found));
-    };
-    if constexpr (std::is_same_v<T, bool>) {
-      if (!field.is_boolean()) throw wrong("true or false");
-    } else if constexpr (std::is_integral_v<T>) {
-      if (!field.is_number_integer() || field.get<std::int64_t>() != field.get<T>()) throw wrong("a whole number");
-    } else if constexpr (std::is_floating_point_v<T>) {
-      if (!field.is_number()) throw wrong("a number");
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      if (!field.is_string()) throw wrong("a string");
-    } else {
-      if (!field.is_array()) throw wrong("an array");
-      T values;
-      for (std::size_t i = 0; i < field.size(); ++i) {
-        values.push_back(convert<typename T::value_type>(field[i], fmt::format("{}[{}]", path, i)));
-      }
-      return values;
-    }
-    if constexpr (!std::is_class_v<T> || std::is_same_v<T, std::string>) return field.get<T>();
-  }
-
- private:
-  const Json& object_;
-  std::string path_;
-  std::vector<std::string> seen_;
-};
 
 // An enumeration as one of a few words.
 template <class Enum>
@@ -138,7 +74,9 @@ Scaling rule_called(const std::string& text, const std::string& path, std::vecto
   }
 }
 
-Scaling read_scaling(const Json& object, const std::string& path) {
+}  // namespace
+
+Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown) {
   ObjectReader reader(object, path);
   std::string kind = "none";
   reader.read("kind", kind);
@@ -157,9 +95,11 @@ Scaling read_scaling(const Json& object, const std::string& path) {
         });
       },
       scaling);
-  reader.finish();
+  if (unknown == Unknown::refused) reader.finish();
   return scaling;
 }
+
+namespace {
 
 Json write_scaling(const Scaling& scaling) {
   return std::visit(
@@ -220,15 +160,18 @@ std::string value_to_flag(const Json& value) {
 
 }  // namespace
 
-RopeSpec spec_from_json(std::string_view text, std::string_view where) {
-  Json document;
+Json parse_json(std::string_view text, std::string_view where) {
   try {
-    document = Json::parse(text);
+    return Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw InputError(fmt::format("{}: byte {}: not JSON: {}", where, error.byte - 1, error.what()));
   } catch (const Json::exception& error) {  // a number that no double holds
     throw InputError(fmt::format("{}: not JSON that can be read: {}", where, error.what()));
   }
+}
+
+RopeSpec spec_from_json(std::string_view text, std::string_view where) {
+  const Json document = parse_json(text, where);
   RopeSpec spec;
   ObjectReader reader(document, std::string(where));
   reader.find("$schema");

@@ -17,6 +17,8 @@ struct Constant : UnitLambda {
   std::vector<T> theta(const Setting& s) const {
     return std::vector<T>(static_cast<std::size_t>(s.rotary_dim / 2), T(1));
   }
+
+  friend bool operator==(const Constant&, const Constant&) = default;
 };
 
 }  // namespace rope::scaling

@@ -33,6 +33,8 @@ struct Dynamic : UnitLambda {
     const T stretch = T(factor) * length / original - (T(factor) - T(1));
     return unscaled(stretched_base(s.base, stretch, s.rotary_dim), s.rotary_dim);
   }
+
+  friend bool operator==(const Dynamic&, const Dynamic&) = default;
 };
 
 }  // namespace rope::scaling

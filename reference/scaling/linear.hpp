@@ -22,6 +22,8 @@ struct Linear : UnitLambda {
     for (T& value : result) value = value / T(factor);
     return result;
   }
+
+  friend bool operator==(const Linear&, const Linear&) = default;
 };
 
 }  // namespace rope::scaling

@@ -45,6 +45,8 @@ struct Llama3 : UnitLambda {
     }
     return result;
   }
+
+  friend bool operator==(const Llama3&, const Llama3&) = default;
 };
 
 }  // namespace rope::scaling

@@ -49,6 +49,8 @@ struct LongRope {
     if (factor <= 1) return T(1);
     return sqrt(T(1) + log(T(factor)) / log(T(original_max_position_embeddings)));
   }
+
+  friend bool operator==(const LongRope&, const LongRope&) = default;
 };
 
 }  // namespace rope::scaling

@@ -17,6 +17,8 @@ struct None : UnitLambda {
   std::vector<T> theta(const Setting& s) const {
     return unscaled(T(s.base), s.rotary_dim);
   }
+
+  friend bool operator==(const None&, const None&) = default;
 };
 
 }  // namespace rope::scaling

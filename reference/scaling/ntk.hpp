@@ -23,6 +23,8 @@ struct Ntk : UnitLambda {
   std::vector<T> theta(const Setting& s) const {
     return unscaled(stretched_base(s.base, T(factor), s.rotary_dim), s.rotary_dim);
   }
+
+  friend bool operator==(const Ntk&, const Ntk&) = default;
 };
 
 }  // namespace rope::scaling

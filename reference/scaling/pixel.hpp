@@ -29,6 +29,8 @@ struct Pixel : UnitLambda {
     }
     return result;
   }
+
+  friend bool operator==(const Pixel&, const Pixel&) = default;
 };
 
 }  // namespace rope::scaling

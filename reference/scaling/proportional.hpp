@@ -30,6 +30,8 @@ struct Proportional : UnitLambda {
     for (std::size_t p = 0; p < result.size(); ++p) result[p] = p < turning ? result[p] / T(factor) : T(0);
     return result;
   }
+
+  friend bool operator==(const Proportional&, const Proportional&) = default;
 };
 
 }  // namespace rope::scaling

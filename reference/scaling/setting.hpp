@@ -33,6 +33,31 @@ std::vector<T> unscaled(const T& base, int rotary_dim) {
   return theta;
 }
 
+// The same to the last bit, by one logarithm for all pairs: several times as fast as a power each.
+inline std::vector<Real> unscaled(const Real& base, int rotary_dim) {
+  // A relative error of 2^-310 at most: that of the logarithm, 2^-321, times |exponent * log(base)| < 2^10, and less
+  // from the product and the exponential. Where 256 bits cannot be told from that, mpfr_pow decides.
+  constexpr mpfr_prec_t wide = Real::precision + 64;
+  constexpr mpfr_exp_t right_bits = 310;
+  mpfr_t logarithm, power;
+  mpfr_inits2(wide, logarithm, power, static_cast<mpfr_ptr>(nullptr));
+  mpfr_log(logarithm, base.get(), MPFR_RNDN);
+  std::vector<Real> theta;
+  for (int p = 0; p < rotary_dim / 2; ++p) {
+    Real result = Real(-2 * p) / Real(rotary_dim);
+    mpfr_mul(power, logarithm, result.get(), MPFR_RNDN);
+    mpfr_exp(power, power, MPFR_RNDN);
+    if (mpfr_can_round(power, right_bits, MPFR_RNDN, MPFR_RNDZ, Real::precision + 1) != 0) {
+      mpfr_set(result.get(), power, MPFR_RNDN);
+    } else {
+      result = pow(base, result);
+    }
+    theta.push_back(std::move(result));
+  }
+  mpfr_clears(logarithm, power, static_cast<mpfr_ptr>(nullptr));
+  return theta;
+}
+
 // NTK-aware base change: with it the slowest pair turns `factor` times slower and the fastest as before.
 template <class T>
 T stretched_base(double base, const T& factor, int rotary_dim) {
@@ -57,6 +82,8 @@ struct UnitLambda {
   T lambda(const Setting&) const {
     return T(1);
   }
+
+  friend bool operator==(const UnitLambda&, const UnitLambda&) = default;
 };
 
 inline void require(bool holds, const char* message) {

@@ -88,6 +88,8 @@ struct Yarn {
     if (factor <= 1) return T(1);
     return T(m) * log(T(factor)) / T(10) + T(1);
   }
+
+  friend bool operator==(const Yarn&, const Yarn&) = default;
 };
 
 }  // namespace rope::scaling

@@ -25,7 +25,7 @@ bool within_table(const Case& c) { return c.source != AngleSource::tables || lar
 void theta_cases(CaseList& list) {
   for (int dim : {64, 128, 96}) {
     if (list.level() == Level::quick && dim != 128) continue;
-    for (double base : {10000.0, 500000.0, 1000000.0}) {
+    for (double base : {10000.0, 500000.0, 1000000.0, 100000000042.0}) {  // the last is no 32-bit integer, and no float
       if (list.level() == Level::quick && base == 1000000.0) continue;
       list.for_each_way(dim, [&](Case c) {
         if (c.dtype != DType::f32 && dim != 128) return;
@@ -60,6 +60,10 @@ void long_cases(CaseList& list) {
   std::vector<std::int64_t> starts;
   for (int power = 10; power <= 24; power += 2) starts.push_back(std::int64_t{1} << power);
   starts.push_back((std::int64_t{1} << 20) + 12345);
+  // Across the limits of 32-bit integers, signed and not.
+  for (int power : {31, 32}) {
+    if (std::int64_t{1} << power < most) starts.push_back((std::int64_t{1} << power) - 2);
+  }
   // The largest claimed position, as far as the exact tables reach quickly.
   starts.push_back(std::min(most, std::int64_t{1} << 31) - 4);
   for (std::int64_t start : starts) {
@@ -78,6 +82,8 @@ Scaling with_length(Rule rule, double length) {
 std::vector<Scaling> every_rule(int pairs, double length) {
   scaling::Linear linear;
   linear.factor = 8;
+  scaling::Linear by_part = linear;
+  by_part.factor = 2.5;
   scaling::Ntk ntk;
   ntk.factor = 4;
   scaling::Dynamic dynamic;
@@ -97,24 +103,42 @@ std::vector<Scaling> every_rule(int pairs, double length) {
     longrope.short_factor.push_back(1 + 0.015625 * p);
     longrope.long_factor.push_back(1.5 + 0.25 * p);
   }
+  // Other than every model's: what is built in shows.
+  scaling::Yarn turning = yarn;
+  turning.beta_fast = 20;
+  turning.beta_slow = 2.5;
   scaling::Llama3 llama3;
   llama3.factor = 8;
+  scaling::Llama3 smooth = llama3;
+  smooth.low_freq_factor = 2;
+  smooth.high_freq_factor = 16;
+  smooth.factor = 6;
   scaling::Proportional proportional;
   proportional.proportion = 0.5;
+  scaling::Proportional broken_off;  // 9.6 of 32 pairs
+  broken_off.proportion = 0.3;
   scaling::Pixel pixel;
-  return {linear,
-          ntk,
-          with_length(dynamic, length),
-          with_length(yarn, length),
-          with_length(yarn_exact, length),
-          with_length(yarn, 262144),
-          with_length(clamped, 262144),
-          with_length(longrope, length),
-          with_length(llama3, length),
-          with_length(llama3, 8192),
-          proportional,
-          pixel,
-          scaling::Constant{}};
+  scaling::Pixel fine;
+  fine.max_frequency = 20;
+  std::vector<Scaling> rules{linear,
+                             by_part,
+                             with_length(turning, length),
+                             with_length(smooth, length),
+                             fine,
+                             with_length(yarn, length),
+                             with_length(yarn_exact, length),
+                             with_length(yarn, 262144),
+                             with_length(clamped, 262144),
+                             with_length(longrope, length),
+                             with_length(llama3, length),
+                             with_length(llama3, 8192),
+                             proportional,
+                             broken_off,
+                             pixel,
+                             scaling::Constant{}};
+  // Their exponent r/(r-2) has no value where one pair turns.
+  if (pairs > 1) rules.insert(rules.end(), {ntk, with_length(dynamic, length)});
+  return rules;
 }
 
 constexpr std::int64_t original_length = 1024;
@@ -122,7 +146,7 @@ constexpr std::int64_t original_length = 1024;
 // The rules on a part of the head, where a kernel may have taken head_dim for rotary_dim: at the original length and at
 // twice that, which is where LongRoPE and dynamic NTK change.
 void partial_scaling_case(CaseList& list, Case c) {
-  c.spec.rotary_dim = c.spec.head_dim / 2;
+  if (!turn_half(c.spec)) return;
   for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(original_length))) {
     if (std::holds_alternative<scaling::Proportional>(rule)) continue;  // is partial by itself
     c.spec.scaling = rule;
@@ -145,15 +169,21 @@ void scaling_cases(CaseList& list) {
       if (!computed && (c.dtype != DType::f32 || c.given != DType::f32)) return;
       if (list.level() == Level::quick && (dim != 64 || c.out_dtype != c.dtype)) return;
       if (computed && c.dtype == DType::f32) partial_scaling_case(list, c);
+      int rules = 0;
       for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
         const bool scales =
             std::holds_alternative<scaling::Yarn>(rule) || std::holds_alternative<scaling::LongRope>(rule);
         if (!computed && !scales) continue;
         c.spec.scaling = rule;
+        c.spec.base = ++rules % 2 == 0 ? 10000 : 50000;  // a rule that looks at theta must not have a base built in
         c.spec.attention_factor.reset();
         // A kernel that knows no attention factor is still judged on the rule's frequencies.
         if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
+        // The boundary is looked at where most shows: in f32 and f64, by the kernel's own rule.
+        const bool narrow = c.dtype == DType::bf16 || c.dtype == DType::f16;
+        const bool both_sides_do = list.level() == Level::quick && (!computed || narrow);
         for (std::int64_t tokens : {length / 2, length - 1, length, length + 1, 2 * length, 4 * length - 5}) {
+          if (both_sides_do && tokens != length / 2 && tokens != 2 * length) continue;
           Case p = probe(c, 0);
           p.start = tokens - p.seq;  // the last token is the last of the sequence
           p.sequence_length = tokens;
@@ -163,7 +193,12 @@ void scaling_cases(CaseList& list) {
           decode.seq = 1;
           decode.start = tokens - 1;
           if (within_table(decode) && tokens == 2 * length) list.add(decode);
-          if (list.claims().has(ROPE_FEATURE_OFFSET)) continue;
+          Case gradient = p;
+          gradient.direction = Direction::backward;
+          if (within_table(gradient) && tokens == 2 * length) list.add(gradient);
+          // The first tokens of a sequence that long: the rule follows the sequence, not the positions of the call.
+          const bool is_first = !narrow && (tokens == length || tokens == 2 * length);
+          if (list.claims().has(ROPE_FEATURE_OFFSET) && !is_first) continue;
           p.start = 0;
           list.add(p);
         }
@@ -190,8 +225,7 @@ void halves_cases(CaseList& list) {
       c.unequal_halves = true;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 20 : 0;
       list.add(c);
-      c.spec.rotary_dim = c.spec.head_dim / 4 * 2;
-      list.add(c);
+      if (turn_half(c.spec)) list.add(c);
     });
   }
 }
@@ -213,17 +247,16 @@ void axis_cases(CaseList& list) {
     if (list.level() == Level::quick && dim != 64) continue;
     list.for_each_way(dim, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_AXES)) return;
-      for (int rotary : {c.spec.head_dim, c.spec.head_dim / 4 * 2}) {
-        for (const AxisLayout& axes : axis_layouts(rotary / 2)) {
+      c.start = 11;
+      do {
+        for (const AxisLayout& axes : axis_layouts(c.spec.rotary_dim / 2)) {
+          c.spec.axes = axes;
           for (PositionForm form : {PositionForm::shared, PositionForm::per_batch}) {
-            c.spec.rotary_dim = rotary;
-            c.spec.axes = axes;
             c.form = form;
-            c.start = 11;
             list.add(c);
           }
         }
-      }
+      } while (turn_half(c.spec));
     });
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -12,31 +13,63 @@
 namespace rope {
 namespace {
 
+// From one index of the dimension to the next more than 2^31 elements, so that the third is beyond 2^32. A multiple of
+// neither: an index that was cut to 32 bits must not come out where a row is.
+constexpr std::int64_t distance = (std::int64_t{1} << 31) + 3079;
+
+std::vector<std::int64_t> far_strides(const std::vector<std::int64_t>& shape, std::size_t dimension) {
+  std::vector<std::int64_t> strides{0, 0, 0, 1};
+  std::int64_t packed = shape[3];
+  for (std::size_t i = 3; i-- > 0;) {
+    strides[i] = i == dimension ? distance : packed;
+    if (i != dimension) packed *= shape[i];
+  }
+  return strides;
+}
+
 // Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types
 // are not aligned by luck, and q and k differ in them.
 Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key) {
   Tensor tensor = Tensor::contiguous(dtype, shape);
-  if (layout == Layout::contiguous) return tensor;
+  if (layout == Layout::contiguous || layout == Layout::distant_rows) return tensor;
+  if (layout >= Layout::distant_batches) {
+    tensor.far_strides =
+        far_strides(shape, static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::distant_batches));
+    return tensor;
+  }
   const std::int64_t dim = shape[3];
   if (layout == Layout::strided) {
     const std::int64_t head = dim + (key ? 9 : 5);
     const std::int64_t seq = shape[2] * head + 7;
     tensor.strides = {shape[1] * seq + 11, seq, head, 1};
     tensor.origin = 3;
+  } else if (layout == Layout::reversed) {
+    const std::int64_t head = 2 * dim + (key ? 3 : 1);
+    const std::int64_t seq = shape[2] * head;
+    tensor.strides = {shape[1] * seq, -seq, head, 2};
+    tensor.origin = std::max<std::int64_t>(shape[1] - 1, 0) * seq;
+  } else if (layout == Layout::expanded) {
+    tensor.strides = {0, dim, 0, 1};
   } else {
     const std::int64_t head = shape[1] * dim;
     tensor.strides = {shape[2] * head, dim, head, 1};
   }
   std::int64_t last = tensor.origin;
-  for (std::size_t i = 0; i < 4; ++i) last += std::max<std::int64_t>(shape[i] - 1, 0) * tensor.strides[i];
+  for (std::size_t i = 0; i < 4; ++i) {
+    last += std::max<std::int64_t>(shape[i] - 1, 0) * std::max<std::int64_t>(tensor.strides[i], 0);
+  }
   const std::int64_t tail = layout == Layout::strided ? 9 : 1;
   tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), canary);
   return tensor;
 }
 
 // What a feature holds, from what the generator drew for it.
-double input_value(InputKind kind, double drawn, bool of_lonely_pair, bool first_feature) {
-  switch (kind) {
+double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_feature) {
+  switch (c.input) {
+    // What is drawn is below 2^4.
+    case InputKind::huge: return drawn * std::exp2(std::ilogb(largest_finite(c.dtype)) - 5);
+    case InputKind::subnormal: return drawn * smallest_subnormal(c.dtype) / unit_roundoff(c.dtype) / 32;
+    case InputKind::zero: return 0;
     case InputKind::unit: return first_feature ? 1 : 0;
     case InputKind::spread: return drawn;
     case InputKind::constant: return drawn;
@@ -50,33 +83,56 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
   const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
+  const auto dim = static_cast<std::size_t>(c.spec.head_dim);
+  const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
+  std::vector<double> values(dim);
   std::size_t index = 0;
   for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
+    if (c.input == InputKind::constant) index = static_cast<std::size_t>(row.head) * dim;
+    const std::byte* of_row = drawn.data() + index * size;
+    index += dim;
+    if (as_drawn && tensor.strides[3] == 1) {
+      std::memcpy(data, of_row, dim * size);
+      return;
+    }
     // Which pair is the lonely one: another in each row.
     const auto lonely = static_cast<int>((row.seq * 7 + row.head * 3 + row.batch) % std::max(half, 1));
-    if (c.input == InputKind::constant) index = static_cast<std::size_t>(row.head * c.spec.head_dim);
+    load(c.dtype, of_row, 1, dim, values.data());
     for (int j = 0; j < c.spec.head_dim; ++j) {
       const bool split = c.spec.pairing == Pairing::half_split;
       const int pair = split ? j % half : j / 2;
       const bool first = j >= c.spec.rotary_dim || (split ? j < half : j % 2 == 0);
-      const double value = load(c.dtype, drawn.data() + index++ * size);
-      store(c.dtype, data + static_cast<std::size_t>(j * tensor.strides[3]) * size,
-            input_value(c.input, value, j < c.spec.rotary_dim && pair == lonely, first));
+      double& value = values[static_cast<std::size_t>(j)];
+      value = input_value(c, value, j < c.spec.rotary_dim && pair == lonely, first);
     }
+    store(c.dtype, data, tensor.strides[3], dim, values.data());
   });
   return tensor;
 }
 
+Layout output_layout(const Case& c) {
+  switch (c.output) {
+    case OutputLayout::as_input: return c.layout == Layout::expanded ? Layout::contiguous : c.layout;
+    case OutputLayout::contiguous: return Layout::contiguous;
+    case OutputLayout::strided: return Layout::strided;
+  }
+  return c.layout;
+}
+
 Tensor output_tensor(const Case& c, int heads, bool key) {
-  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key);
+  const Layout layout = output_layout(c);
+  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, layout, key);
   fill_with_poison(tensor);
   return tensor;
 }
 
-// Shared positions have a batch stride of 0.
+// Shared positions have a batch stride of 0. Strided tensors come with a gap behind each position.
 Tensor position_tensor(const Case& c) {
   const bool per_batch = c.form == PositionForm::per_batch;
   Tensor tensor = Tensor::contiguous(c.position_dtype, {c.spec.axes.count(), per_batch ? c.batch : 1, c.seq});
+  const std::size_t step = c.layout == Layout::strided ? 2 : 1;
+  for (std::int64_t& stride : tensor.strides) stride *= static_cast<std::int64_t>(step);
+  tensor.bytes.resize(tensor.bytes.size() * step, canary);
   if (!per_batch) tensor.strides[1] = 0;
   const std::vector<std::int64_t> all = positions(c);
   std::size_t at = 0;
@@ -86,7 +142,7 @@ Tensor position_tensor(const Case& c) {
     for (std::size_t b = 0; b < (per_batch ? batches : std::min<std::size_t>(batches, 1)); ++b) {
       for (std::size_t s = 0; s < seq; ++s) {
         const std::int64_t value = all[(a * batches + b) * seq + s];
-        std::byte* element = tensor.bytes.data() + at++ * size_of(c.position_dtype);
+        std::byte* element = tensor.bytes.data() + step * at++ * size_of(c.position_dtype);
         if (c.position_dtype == DType::i32) {
           const auto narrow = static_cast<std::int32_t>(value);
           std::memcpy(element, &narrow, sizeof narrow);
@@ -113,34 +169,59 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   const auto count = static_cast<std::size_t>(rows + 1) * pairs;
   std::vector<double> cosine(count), sine(count);
   oracle.fill(0, rows + 1, cosine, sine);
+  // Which pair each column is of, and whether it is that of the pair's second feature.
+  std::vector<std::size_t> pair(static_cast<std::size_t>(width));
+  std::vector<bool> second(pair.size(), false);
+  for (std::size_t j = 0; j < pair.size(); ++j) {
+    const bool split = c.spec.pairing == Pairing::half_split;
+    pair[j] = !c.full_tables ? j : split ? j % pairs : j / 2;
+    second[j] = c.full_tables && (split ? j >= pairs : j % 2 == 1);
+  }
   const std::size_t size = size_of(c.given);
-  for (std::int64_t m = 0; m < rows; ++m) {
-    for (std::int64_t j = 0; j < width; ++j) {
-      std::int64_t pair = j;
-      bool second = false;
-      if (c.full_tables) {
-        const bool split = c.spec.pairing == Pairing::half_split;
-        pair = split ? j % half : j / 2;
-        second = split ? j >= half : j % 2 == 1;
-      }
+  std::vector<double> values(pair.size());
+  const auto fill = [&](Tensor& table, const std::vector<double>& of_pairs, std::int64_t m) {
+    for (std::size_t j = 0; j < pair.size(); ++j) {
       // Unequal halves: the second feature of each pair gets the next position's angle.
-      const std::int64_t row = m + (second && c.unequal_halves ? 1 : 0);
-      const auto from = static_cast<std::size_t>(row) * pairs + static_cast<std::size_t>(pair);
-      const auto to = static_cast<std::size_t>(m * stride + j) * size;
-      store(c.given, cos_table.bytes.data() + to, cosine[from]);
-      store(c.given, sin_table.bytes.data() + to, sine[from]);
+      const std::size_t row = static_cast<std::size_t>(m) + (second[j] && c.unequal_halves ? 1 : 0);
+      values[j] = of_pairs[row * pairs + pair[j]];
     }
+    store(c.given, table.bytes.data() + static_cast<std::size_t>(m * stride) * size, 1, values.size(), values.data());
+  };
+  for (std::int64_t m = 0; m < rows; ++m) {
+    fill(cos_table, cosine, m);
+    fill(sin_table, sine, m);
   }
   return {std::move(cos_table), std::move(sin_table)};
 }
 
+// Tables are made with more rows than were asked for, so that cases which differ in their positions share one.
+std::int64_t rows_to_make(std::int64_t rows) {
+  constexpr std::uint64_t fewest = 64;
+  constexpr std::int64_t most = 8192;
+  return rows > most ? rows
+                     : static_cast<std::int64_t>(std::bit_ceil(std::max(static_cast<std::uint64_t>(rows), fewest)));
+}
+
+Tensor first_rows(const Tensor& table, std::int64_t rows) {
+  Tensor result;
+  result.dtype = table.dtype;
+  result.shape = {rows, table.shape[1]};
+  result.strides = table.strides;
+  const auto bytes = static_cast<std::ptrdiff_t>(size_of(table.dtype)) * rows * table.strides[0];
+  result.bytes.assign(table.bytes.begin(), table.bytes.begin() + bytes);
+  return result;
+}
+
 void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const std::int64_t rows = largest_position(c) + 1;
-  const std::string key = fmt::format("{} {} {} {} {} {} {}", to_json(c.spec), sequence_length(c), rows, name(c.given),
+  const std::int64_t made = rows_to_make(rows);
+  const std::int64_t length = follows_length(c.spec.scaling) ? sequence_length(c) : 0;
+  const std::string key = fmt::format("{} {} {} {} {} {} {}", to_json(c.spec), length, made, name(c.given),
                                       c.full_tables, c.unequal_halves, c.layout == Layout::strided);
-  const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, rows, oracles); });
-  call.cos = tables.first;
-  call.sin = tables.second;
+  const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, made, oracles); });
+  call.cos = first_rows(tables.first, rows);
+  call.sin = first_rows(tables.second, rows);
+  if (c.layout == Layout::distant_rows) call.cos->far_strides = call.sin->far_strides = {distance, 1};
 }
 
 void give_frequencies(const Case& c, Call& call, Oracles& oracles) {
@@ -164,7 +245,13 @@ std::uint64_t poison(DType dtype) {
 void fill_with_poison(Tensor& tensor) {
   const std::uint64_t bits = poison(tensor.dtype);
   const std::size_t size = size_of(tensor.dtype);
+  std::vector<std::byte> row(static_cast<std::size_t>(tensor.shape[3]) * size);
+  for (std::size_t at = 0; at < row.size(); at += size) std::memcpy(row.data() + at, &bits, size);
   for_each_row(tensor, [&](const RowIndex&, std::byte* data) {
+    if (tensor.strides[3] == 1) {
+      std::memcpy(data, row.data(), row.size());
+      return;
+    }
     for (std::int64_t j = 0; j < tensor.shape[3]; ++j) {
       std::memcpy(data + static_cast<std::size_t>(j * tensor.strides[3]) * size, &bits, size);
     }

@@ -33,13 +33,15 @@ std::string_view name(AngleSource source) {
 
 namespace {
 
+void* pointer(Tensor& tensor) { return tensor.null ? nullptr : tensor.data(); }
+
 rope_tensor to_c(Tensor& tensor) {
   rope_tensor result{};
-  result.data = tensor.data();
+  result.data = pointer(tensor);
   result.dtype = static_cast<std::int32_t>(tensor.dtype);
   for (std::size_t i = 0; i < 4; ++i) {
     result.shape[i] = tensor.shape[i];
-    result.strides[i] = tensor.strides[i];
+    result.strides[i] = tensor.kernel_strides()[i];
   }
   return result;
 }
@@ -63,12 +65,12 @@ rope_positions positions_of(Call& call) {
 rope_table table_of(Call& call) {
   rope_table result{};
   if (!call.cos) return result;
-  result.cos = call.cos->data();
-  result.sin = call.sin->data();
+  result.cos = pointer(*call.cos);
+  result.sin = pointer(*call.sin);
   result.dtype = static_cast<std::int32_t>(call.cos->dtype);
   result.width = static_cast<std::int32_t>(call.cos->shape[1]);
   result.rows = call.cos->shape[0];
-  result.row_stride = call.cos->strides[0];
+  result.row_stride = call.cos->kernel_strides()[0];
   return result;
 }
 
@@ -91,7 +93,7 @@ rope_call bind(Call& call) {
   if (call.axis) c.axis = reinterpret_cast<const std::int32_t*>(call.axis->data());
   c.table = table_of(call);
   if (call.theta) {
-    c.theta = call.theta->data();
+    c.theta = pointer(*call.theta);
     c.theta_dtype = static_cast<std::int32_t>(call.theta->dtype);
   }
   c.device = ROPE_CPU;

@@ -10,6 +10,7 @@
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
 #include "tests/conformance/call.hpp"
+#include "tests/conformance/fault.hpp"
 
 namespace rope {
 
@@ -26,15 +27,27 @@ enum class PositionPattern {
 
 enum class Layout {
   contiguous,
-  strided,  // every stride larger than needed, rows padded
-  seq_last  // [batch, heads, seq, head_dim] in memory
+  strided,          // every stride larger than needed, rows padded
+  seq_last,         // [batch, heads, seq, head_dim] in memory
+  reversed,         // tokens from the last to the first, features two elements apart
+  expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
+  distant_batches,  // a stride of more than 2^31 elements from batch to batch, far_tensor.hpp
+  distant_tokens,
+  distant_heads,
+  distant_rows  // contiguous tensors, and tables with such a stride from row to row
 };
 
+// Of the outputs, where they are not the inputs.
+enum class OutputLayout { as_input, contiguous, strided };
+
 enum class InputKind {
-  spread,   // random signs, fractions and exponents 2^-4 .. 2^3
-  unit,     // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
-  lonely,   // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
-  constant  // as spread, the same row for every token: scores then depend on the distance alone
+  spread,     // random signs, fractions and exponents 2^-4 .. 2^3
+  unit,       // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
+  lonely,     // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
+  constant,   // as spread, the same row for every token: scores then depend on the distance alone
+  huge,       // as spread, the largest below half the largest number of the type
+  subnormal,  // as spread, all below the smallest normal number of the type
+  zero
 };
 
 struct Case {
@@ -58,9 +71,11 @@ struct Case {
   Direction direction = Direction::forward;
   bool in_place = false;
   Layout layout = Layout::contiguous;
+  OutputLayout output = OutputLayout::as_input;
   InputKind input = InputKind::spread;
   std::uint64_t seed = 1;
-  std::string golden;  // id of a golden case, whose arrays then take the place of seed, positions and tables
+  Fault fault = Fault::none;  // what is wrong with the call
+  std::string golden;         // id of a golden case, whose arrays then take the place of seed, positions and tables
 };
 
 // "ROT-01:head_dim=64,seq=3,.."; fields that hold their default are left out.

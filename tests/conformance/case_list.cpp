@@ -7,15 +7,23 @@
 
 namespace rope {
 
-CaseList::CaseList(std::string_view requirement, const Claims& claims, const Selection& selection,
-                   const Manifest* golden)
-    : requirement_(requirement), claims_(claims), selection_(selection), golden_(golden) {}
+bool Selection::wants(std::string_view requirement) const {
+  return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& wanted) {
+           return requirement == wanted || requirement.substr(0, requirement.find('-')) == wanted;
+         });
+}
+
+CaseList::CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden)
+    : requirement_(requirement), claims_(std::move(claims)), selection_(std::move(selection)), golden_(golden) {}
 
 bool CaseList::selected(const Case& c) const {
   if (selection_.pairing && c.spec.pairing != *selection_.pairing) return false;
+  if (selection_.most_tokens && largest_position(c) >= *selection_.most_tokens) return false;
   const std::vector<DType>& dtypes = selection_.dtypes;
   return dtypes.empty() || std::find(dtypes.begin(), dtypes.end(), c.dtype) != dtypes.end();
 }
+
+bool CaseList::covers(const Case& c) const { return uncovered(c, claims_).empty(); }
 
 void CaseList::add(Case c) {
   c.requirement = requirement_;
@@ -23,7 +31,7 @@ void CaseList::add(Case c) {
     if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return;
     c.spec = *selection_.spec;
   }
-  if (!selected(c) || !uncovered(c, claims_).empty()) return;
+  if (!selected(c) || !covers(c)) return;
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
 }
 
@@ -48,7 +56,7 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
     std::vector<Case> candidates;
     for (Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
       c.spec.pairing = pairing;
-      if (selected(c) && uncovered(c, claims_).empty()) candidates.push_back(c);
+      if (selected(c) && covers(c)) candidates.push_back(c);
     }
     // Quick takes the two pairings in turn.
     if (level() == Level::quick && candidates.size() == 2) candidates.erase(candidates.begin() + way++ % 2);
@@ -99,6 +107,12 @@ void CaseList::add_random(int count, const std::function<void(Case&)>& change,
     if (!c) return;
     if (!wanted || wanted(*c)) add(*c);
   }
+}
+
+bool turn_half(RopeSpec& spec) {
+  if (spec.rotary_dim < spec.head_dim || spec.head_dim < 4) return false;
+  spec.rotary_dim = spec.head_dim / 4 * 2;
+  return true;
 }
 
 }  // namespace rope

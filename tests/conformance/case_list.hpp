@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "golden/manifest.hpp"
+#include "reference/error_model.hpp"
 #include "tests/conformance/case.hpp"
+#include "tests/conformance/demand.hpp"
 #include "tests/conformance/subject.hpp"
 
 namespace rope {
@@ -19,25 +21,36 @@ enum class Level { quick, full, exhaustive };
 
 // What a person asked for; what is not given is swept.
 struct Selection {
-  std::optional<RopeSpec> spec;  // judge exactly this variant
+  std::optional<RopeSpec> spec;             // judge exactly this variant
+  std::string layers;                       // of the model that has it; empty: all, or no model
+  std::optional<std::int64_t> most_tokens;  // positions from here on are not asked for
   std::optional<Pairing> pairing;
   std::vector<DType> dtypes;  // empty: all
   Level level = Level::full;
   std::uint64_t seed = 1;
+  Grade grade;                    // C3 where none was demanded
+  Demands demands = 0;            // beyond the MUSTs
+  std::vector<std::string> only;  // ids of requirements, or families; empty: all
+
+  bool wants(std::string_view requirement) const;
 };
 
 class CaseList {
  public:
   // `golden` may be null: there are no golden files then.
-  CaseList(std::string_view requirement, const Claims& claims, const Selection& selection, const Manifest* golden);
+  CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden);
 
   const Claims& claims() const { return claims_; }
   Level level() const { return selection_.level; }
   const Manifest* golden() const { return golden_; }
+  const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // where one was selected
 
   // Keeps the case if claims and selection cover it. Where a spec was selected it takes the place of the case's own;
   // golden cases have theirs, and are kept where the two agree.
   void add(Case c);
+
+  // Whether the claims cover this case, which a check may make of one that they do cover.
+  bool covers(const Case& c) const;
 
   // Proposes what `change` makes of every claimed way to call the kernel: pairing x dtype x angle source x kind of
   // table, on a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. What is not claimed is left
@@ -55,12 +68,16 @@ class CaseList {
   bool selected(const Case& c) const;
 
   std::string requirement_;
-  const Claims& claims_;
-  const Selection& selection_;
+  Claims claims_;
+  Selection selection_;
   const Manifest* golden_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;
 };
+
+// Where all of the head turns: rotary_dim becomes half of it, in whole pairs. False, and nothing is changed, where it
+// did not or where the head is one pair.
+bool turn_half(RopeSpec& spec);
 
 // Smaller cases to try in place of one that fails, simplest change first.
 std::vector<Case> simpler(const Case& c);

@@ -20,10 +20,13 @@ std::int64_t scattered(std::uint64_t word, std::int64_t limit) {
 std::vector<std::int64_t> positions(const Case& c) {
   std::vector<std::int64_t> result;
   // The standard fixes the numbers of this generator, so a case has the same positions everywhere.
-  std::mt19937_64 random(c.seed);
   const std::int64_t batches = c.batch;
-  std::vector<std::uint64_t> words(static_cast<std::size_t>(c.spec.axes.count() * batches * c.seq));
-  for (std::uint64_t& word : words) word = random();
+  std::vector<std::uint64_t> words;
+  if (c.pattern == PositionPattern::scattered) {
+    words.resize(static_cast<std::size_t>(c.spec.axes.count() * batches * c.seq));
+    std::mt19937_64 random(c.seed);
+    for (std::uint64_t& word : words) word = random();
+  }
   const bool axes_differ = c.form != PositionForm::offset;
   for (int a = 0; a < c.spec.axes.count(); ++a) {
     for (int b = 0; b < c.batch; ++b) {

@@ -18,18 +18,32 @@ const Words<PositionPattern> patterns{{"consecutive", PositionPattern::consecuti
                                       {"repeated", PositionPattern::repeated},
                                       {"descending", PositionPattern::descending},
                                       {"scattered", PositionPattern::scattered}};
-const Words<Layout> layouts{
-    {"contiguous", Layout::contiguous}, {"strided", Layout::strided}, {"seq_last", Layout::seq_last}};
-const Words<InputKind> inputs{{"spread", InputKind::spread},
-                              {"unit", InputKind::unit},
-                              {"lonely", InputKind::lonely},
-                              {"constant", InputKind::constant}};
+const Words<Layout> layouts{{"contiguous", Layout::contiguous},
+                            {"strided", Layout::strided},
+                            {"seq_last", Layout::seq_last},
+                            {"reversed", Layout::reversed},
+                            {"expanded", Layout::expanded},
+                            {"distant_batches", Layout::distant_batches},
+                            {"distant_tokens", Layout::distant_tokens},
+                            {"distant_heads", Layout::distant_heads},
+                            {"distant_rows", Layout::distant_rows}};
+const Words<OutputLayout> outputs{
+    {"as_input", OutputLayout::as_input}, {"contiguous", OutputLayout::contiguous}, {"strided", OutputLayout::strided}};
+const Words<InputKind> inputs{{"spread", InputKind::spread}, {"unit", InputKind::unit},
+                              {"lonely", InputKind::lonely}, {"constant", InputKind::constant},
+                              {"huge", InputKind::huge},     {"subnormal", InputKind::subnormal},
+                              {"zero", InputKind::zero}};
 const Words<AngleSource> sources{
     {"tables", AngleSource::tables}, {"frequencies", AngleSource::frequencies}, {"computed", AngleSource::computed}};
 const Words<Direction> directions{{"forward", Direction::forward}, {"backward", Direction::backward}};
 const Words<Pairing> pairings{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}};
 const Words<AxisLayout::Order> orders{{"chunked", AxisLayout::Order::chunked},
                                       {"interleaved", AxisLayout::Order::interleaved}};
+const Words<Fault> faults = [] {
+  Words<Fault> words;
+  for (const FaultWord& known : fault_words()) words.emplace_back(known.word, known.fault);
+  return words;
+}();
 const Words<DType> dtypes{{"f64", DType::f64},   {"f32", DType::f32}, {"f16", DType::f16},
                           {"bf16", DType::bf16}, {"i32", DType::i32}, {"i64", DType::i64}};
 
@@ -154,8 +168,10 @@ const std::vector<Field>& fields() {
       word("direction", &Case::direction, directions),
       truth("in_place", &Case::in_place),
       word("layout", &Case::layout, layouts),
+      word("output", &Case::output, outputs),
       word("input", &Case::input, inputs),
       number("seed", &Case::seed),
+      word("fault", &Case::fault, faults),
       {"golden", [](const Case& c) { return c.golden; }, [](Case& c, const std::string& text) { c.golden = text; }},
   };
   return table;

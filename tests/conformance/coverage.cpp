@@ -51,7 +51,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {c.form == PositionForm::per_batch && c.batch > 1, ROPE_FEATURE_BATCH_POSITIONS, "positions per batch"},
       {c.form == PositionForm::offset && c.start != 0, ROPE_FEATURE_OFFSET, "a position offset"},
       {c.in_place, ROPE_FEATURE_IN_PLACE, "in place"},
-      {c.layout != Layout::contiguous, ROPE_FEATURE_STRIDED, "strides"},
+      {c.layout != Layout::contiguous || c.output == OutputLayout::strided, ROPE_FEATURE_STRIDED, "strides"},
+      {c.layout == Layout::reversed, ROPE_FEATURE_ANY_STRIDES, "negative strides, or features apart"},
       {c.key_heads > 0, ROPE_FEATURE_KEY, "q and k in one call"},
       {c.key_heads > 0 && c.key_heads != c.heads, ROPE_FEATURE_GROUPED_HEADS, "k with another number of heads"},
       {c.direction == Direction::backward, ROPE_FEATURE_BACKWARD, "backward"},
@@ -59,10 +60,47 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {lambda_of(c) != 1, ROPE_FEATURE_ATTENTION_FACTOR, "an attention factor"},
       {c.unequal_halves, ROPE_FEATURE_UNEQUAL_HALVES, "tables with unequal halves"},
   };
+  if (c.output != OutputLayout::as_input && (c.in_place || c.layout >= Layout::distant_batches)) {
+    return "outputs that are inputs, or far away, are laid out as these";
+  }
+  if (c.layout == Layout::expanded && c.in_place) return "rows that share their memory cannot be written in place";
+  if (c.layout >= Layout::distant_batches && !claims.far_tensors) {
+    return "its worker cannot place rows beyond 2^31 elements";
+  }
+  if (c.layout == Layout::distant_rows && c.source != AngleSource::tables) return "it has no tables with distant rows";
   for (const auto& row : table) {
     if (row.needed && !claims.has(row.feature)) return fmt::format("{} is not claimed", row.what);
   }
   return "";
+}
+
+// What the case lacks that its fault could be in; empty where it has it.
+std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
+  const bool tables = c.source == AngleSource::tables;
+  const bool given = c.form != PositionForm::offset;
+  switch (fault) {
+    case Fault::no_cos:
+    case Fault::no_sin:
+    case Fault::wide_table: return tables ? "" : "it has no tables";
+    case Fault::odd_table: return tables && c.spec.rotary_dim > 2 ? "" : "it has no tables that could be narrower";
+    case Fault::no_theta: return c.source == AngleSource::frequencies ? "" : "it has no frequencies";
+    case Fault::offset_beyond_table:
+    case Fault::negative_offset:
+      return tables && !given && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has no tables or no offset";
+    case Fault::position_beyond_table:
+    case Fault::negative_position: return tables && given ? "" : "it has no tables or no positions";
+    case Fault::integer_input:
+      return c.dtype == DType::f32 && c.out_dtype == DType::f32 && !c.in_place ? "" : "it is not f32 to f32";
+    case Fault::no_input:
+    case Fault::no_output:
+    case Fault::narrow_output:
+    case Fault::longer_output: return c.in_place ? "it is in place" : "";
+    case Fault::no_key_output:
+    case Fault::other_key_type: return c.key_heads > 0 && !c.in_place ? "" : "it has no k with an output of its own";
+    case Fault::float_positions: return c.form != PositionForm::offset ? "" : "it has no positions";
+    case Fault::other_key: return c.key_heads > 0 && c.seq > 1 && !c.in_place ? "" : "it has no k of several tokens";
+    default: return "";
+  }
 }
 
 }  // namespace
@@ -86,6 +124,9 @@ std::string uncovered(const Case& c, const Claims& claims) {
     if (c.spec.axes.restart) return "the contract's computed angles cannot restart per axis";
   }
   if (std::string why = uncovered_features(c, claims); !why.empty()) return why;
+  if (const std::string why = without_room_for(c.fault, c, claims); !why.empty()) {
+    return fmt::format("there is no room for the fault {}: {}", word_of(c.fault).word, why);
+  }
   if (largest_position(c) > k.max_position) return fmt::format("positions beyond {} are not claimed", k.max_position);
   return "";
 }

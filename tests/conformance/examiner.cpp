@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "tests/conformance/judge.hpp"
@@ -31,6 +32,8 @@ Finding problem_of(const Reply& reply) {
     case ReplyKind::crashed: return problem(FailureKind::crash, reply.detail);
     case ReplyKind::timed_out: return problem(FailureKind::timeout, reply.detail);
     case ReplyKind::misbehaved: return problem(FailureKind::misbehaviour, reply.detail);
+    case ReplyKind::missing: return problem(FailureKind::missing, reply.detail);
+    case ReplyKind::malformed: return problem(FailureKind::malformed, reply.detail);
     case ReplyKind::done: break;
   }
   if (reply.status == ROPE_OK) return {};
@@ -43,21 +46,18 @@ Finding problem_of(const Reply& reply) {
 Finding padding_of(const std::string& name, const Tensor& tensor) {
   const std::size_t size = size_of(tensor.dtype);
   if (tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size) return {};
-  std::vector<bool> is_element(tensor.bytes.size() / size, false);
-  for_each_row(tensor, [&](const RowIndex& row, const std::byte*) {
-    for (std::int64_t j = 0; j < tensor.shape[3]; ++j) {
-      is_element[static_cast<std::size_t>(tensor.origin + row_offset(tensor, row) + j * tensor.strides[3])] = true;
+  // What is left of the memory once its elements are put out of sight.
+  Tensor rest = tensor;
+  for_each_row(rest, [&](const RowIndex&, std::byte* data) {
+    for (std::int64_t j = 0; j < rest.shape[3]; ++j) {
+      std::memset(data + static_cast<std::size_t>(j * rest.strides[3]) * size, static_cast<int>(canary), size);
     }
   });
-  for (std::size_t i = 0; i < is_element.size(); ++i) {
-    if (is_element[i]) continue;
-    for (std::size_t byte = 0; byte < size; ++byte) {
-      if (tensor.bytes[i * size + byte] != canary) {
-        return problem(
-            FailureKind::misbehaviour,
-            fmt::format("wrote into the padding of {}: element {} of its memory belongs to no row", name, i));
-      }
-    }
+  const auto written = std::find_if(rest.bytes.begin(), rest.bytes.end(), [](std::byte b) { return b != canary; });
+  if (written != rest.bytes.end()) {
+    return problem(FailureKind::misbehaviour,
+                   fmt::format("wrote into the padding of {}: element {} of its memory belongs to no row", name,
+                               static_cast<std::size_t>(written - rest.bytes.begin()) / size));
   }
   return {};
 }
@@ -67,14 +67,41 @@ Finding padding_of(const std::string& name, const Tensor& tensor) {
 Trial Examiner::run(const Case& c) { return run(build(c)); }
 
 Trial Examiner::run(Call call) {
+  return tried(std::move(call), [&](Call& made) { return subject_.apply(made); });
+}
+
+Trial Examiner::run_at_start(const Case& c) {
+  return tried(build(c), [&](Call& made) { return subject_.apply_at_start(made); });
+}
+
+Trial Examiner::run_beside(const Case& c, const Case& companion) {
+  Call other = build(companion);
+  return tried(build(c), [&](Call& made) {
+    const std::optional<Reply> reply = subject_.apply_beside(made, other);
+    return reply ? *reply : Reply{ReplyKind::crashed, ROPE_FAILED, "cannot run two calls at once", 0};
+  });
+}
+
+Trial Examiner::tried(Call call, const std::function<Reply(Call&)>& apply) {
   Trial trial{std::move(call), {}, {}, {}};
   trial.q = trial.call.q;
   trial.k = trial.call.k;
   ++calls_;
-  trial.problem = problem_of(subject_.apply(trial.call));
+  trial.problem = problem_of(apply(trial.call));
   if (trial.ok()) trial.problem = padding_of("q", trial.call.q_result());
   if (trial.ok() && trial.k) trial.problem = padding_of("k", trial.call.k_result());
   return trial;
+}
+
+Finding Examiner::refusal(const Case& c) {
+  Call call = build(c);
+  rope::apply(c.fault, call);
+  ++calls_;
+  const Reply reply = subject_.apply(call);
+  if (reply.kind != ReplyKind::done) return problem_of(reply);
+  if (reply.status != ROPE_OK) return {};
+  return problem(FailureKind::status,
+                 fmt::format("the kernel answered ok to a call that is wrong: {}", word_of(c.fault).meaning));
 }
 
 Finding Examiner::judge(const Case& c, const Trial& trial) {

@@ -1,6 +1,7 @@
 // The examiner runs cases on one subject for the checks, and keeps what is measured along the way.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "golden/manifest.hpp"
@@ -24,16 +25,22 @@ struct Trial {
 
 class Examiner {
  public:
-  // `golden` may be null: there are no golden files then.
-  Examiner(Subject& subject, Oracles& oracles, const Manifest* golden)
-      : subject_(subject), oracles_(oracles), golden_(golden) {}
+  // `golden` may be null: there are no golden files then. `required` is the grade whose bounds decide.
+  Examiner(Subject& subject, Oracles& oracles, const Manifest* golden, Grade required = {})
+      : subject_(subject), oracles_(oracles), golden_(golden), required_(required) {}
 
   // The case's call, run. `prepare` may change the call before it is made.
   Trial run(const Case& c);
   Trial run(Call call);
+  Trial run_at_start(const Case& c);  // by Subject::apply_at_start
+  // By Subject::apply_beside, which claims must say that the subject can.
+  Trial run_beside(const Case& c, const Case& companion);
 
   // The case's call, not yet run.
   Call build(const Case& c) { return build_call(c, oracles_); }
+
+  // The case's call with its fault: passed() where the kernel answers by a status other than ok.
+  Finding refusal(const Case& c);
 
   // run() and every element against the oracle.
   Finding accuracy(const Case& c);
@@ -41,7 +48,7 @@ class Examiner {
   // Judges a trial of a case.
   Finding judge(const Case& c, const Trial& trial);
 
-  Expectation expectation(const Case& c, const Call& call) { return Expectation(call, c.spec, oracles_); }
+  Expectation expectation(const Case& c, const Call& call) { return Expectation(call, c.spec, oracles_, required_); }
 
   Subject& subject() { return subject_; }
   Oracles& oracles() { return oracles_; }
@@ -49,9 +56,12 @@ class Examiner {
   std::int64_t calls() const { return calls_; }
 
  private:
+  Trial tried(Call call, const std::function<Reply(Call&)>& apply);
+
   Subject& subject_;
   Oracles& oracles_;
   const Manifest* golden_;
+  Grade required_;
   std::int64_t calls_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "tests/conformance/expectation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -28,6 +29,12 @@ std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, s
   return result;
 }
 
+double norm_of(double a, double b) {
+  // Where neither square can leave the normal numbers.
+  const double largest = std::max(std::fabs(a), std::fabs(b));
+  return largest > 0x1p-400 && largest < 0x1p400 ? std::sqrt(a * a + b * b) : std::hypot(a, b);
+}
+
 namespace {
 
 AngleKnowledge knowledge_of(const Call& call) {
@@ -52,8 +59,11 @@ BoundSetting setting_of(const Call& call) {
 
 }  // namespace
 
-Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles)
-    : call_(call), terms_(bound_terms(setting_of(call))) {
+Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Grade required)
+    : call_(call),
+      terms_(bound_terms(setting_of(call))),
+      required_(required),
+      lambda_size_(std::fabs(call.attention_factor)) {
   switch (call.source) {
     case AngleSource::tables: direct_.assign(pairs(), 0); break;
     case AngleSource::frequencies: {
@@ -64,20 +74,11 @@ Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracle
     }
     case AngleSource::computed:
       oracle_ = &oracles.of(spec, call.sequence_length);
-      direct_ = direct_constants(spec, call.sequence_length);
+      direct_ = oracles.constants(spec, call.sequence_length).direct;
+      loosest_ = oracles.constants(spec, call.sequence_length).loosest;
       break;
   }
-  recurrence_ = call.source == AngleSource::computed ? recurrence_constants(spec, direct_) : direct_;
-}
-
-int Expectation::first(std::size_t pair) const {
-  const auto p = static_cast<int>(pair);
-  return call_.pairing == Pairing::half_split ? p : 2 * p;
-}
-
-int Expectation::second(std::size_t pair) const {
-  const auto p = static_cast<int>(pair);
-  return call_.pairing == Pairing::half_split ? p + call_.rotary_dim / 2 : 2 * p + 1;
+  if (call.source != AngleSource::computed) loosest_ = direct_;
 }
 
 std::int64_t Expectation::position(std::size_t pair) const {
@@ -86,33 +87,66 @@ std::int64_t Expectation::position(std::size_t pair) const {
   return position_[static_cast<std::size_t>(axis)];
 }
 
+double Expectation::theta(std::size_t pair) const {
+  return oracle_ == nullptr ? 0 : oracle_->plan().pairs[pair].theta.to_double();
+}
+
+DType Expectation::given() const {
+  if (call_.cos) return call_.cos->dtype;
+  return call_.theta ? call_.theta->dtype : DType::f64;
+}
+
 void Expectation::table_angles() {
   const Tensor& cosine = *call_.cos;
   const Tensor& sine = *call_.sin;
+  const auto width = static_cast<std::size_t>(cosine.shape[1]);
   const bool full = cosine.shape[1] == call_.rotary_dim;
+  std::vector<double> cos_row(width), sin_row(width);
+  std::optional<std::int64_t> row;
+  const auto read = [&](const Tensor& table, std::vector<double>& values) {
+    const std::int64_t at = *row * table.strides[0] * static_cast<std::int64_t>(size_of(table.dtype));
+    load(table.dtype, table.data() + at, table.strides[1], width, values.data());
+  };
   angles_.resize(pairs());
   for (std::size_t p = 0; p < pairs(); ++p) {
-    const auto value = [&](const Tensor& table, int feature) {
-      const std::int64_t column = full ? feature : static_cast<std::int64_t>(p);
-      const std::int64_t at = position(p) * table.strides[0] + column * table.strides[1];
-      return DoubleDouble{load(table.dtype, table.data() + at * static_cast<std::int64_t>(size_of(table.dtype))), 0};
-    };
-    angles_[p] = {value(cosine, first(p)), value(sine, first(p)), value(cosine, second(p)), value(sine, second(p)), 0};
+    if (const std::int64_t m = position(p); row != m) {
+      row = m;
+      read(cosine, cos_row);
+      read(sine, sin_row);
+    }
+    const auto one = full ? static_cast<std::size_t>(first(p)) : p;
+    const auto two = full ? static_cast<std::size_t>(second(p)) : p;
+    angles_[p] = {{cos_row[one], 0}, {sin_row[one], 0}, {cos_row[two], 0}, {sin_row[two], 0}, 0};
   }
 }
 
 const std::vector<PairAngle>& Expectation::angles(std::int64_t batch, std::int64_t seq) {
   position_ = token_position(call_, batch, seq);
+  if (!angles_.empty() && position_ == angles_of_) return angles_;
+  angles_of_ = position_;
   if (oracle_ == nullptr) {
     table_angles();
+    gain_.resize(pairs());
+    for (std::size_t p = 0; p < pairs(); ++p) gain_[p] = angles_[p].gain(backward());
   } else {
-    angles_ = oracle_->angles(position_);
+    oracle_->angles(position_, angles_);
+  }
+  angle_terms_.resize(pairs());
+  for (std::size_t p = 0; p < pairs(); ++p) {
+    for (std::size_t a = 0; a < angle_grades; ++a) {
+      angle_terms_[p][a] = angle_term(static_cast<AngleGrade>(a), p, angles_[p].phi);
+    }
   }
   return angles_;
 }
 
+double Expectation::reach(double a, double b, std::size_t pair) const {
+  const double norm = norm_of(a, b);
+  return gain_.empty() ? norm : norm * gain_[pair];
+}
+
 double Expectation::reach(double a, double b, const PairAngle& angle) const {
-  const double norm = std::hypot(a, b);
+  const double norm = norm_of(a, b);
   return oracle_ == nullptr ? norm * angle.gain(backward()) : norm;
 }
 
@@ -120,7 +154,7 @@ double Expectation::angle_term(AngleGrade grade, std::size_t pair, double phi) c
   switch (grade) {
     case AngleGrade::A: return (direct_[pair] + 1) * terms_.angle_exact_unit * std::fabs(phi);
     case AngleGrade::B: return (direct_[pair] + 1) * terms_.angle_unit * std::fabs(phi);
-    case AngleGrade::C: return (recurrence_[pair] + 1) * terms_.angle_unit * std::fabs(phi);
+    case AngleGrade::C: return (loosest_[pair] + 1) * terms_.angle_unit * std::fabs(phi) + terms_.loose_functions;
   }
   return 0;
 }
@@ -138,8 +172,9 @@ PerGrade<double> Expectation::bounds(std::size_t pair, double phi, double r) con
 }
 
 double Expectation::bound(std::size_t pair, double phi, double r) const {
-  const double angle = angle_term(AngleGrade::C, pair, phi);
-  return std::fabs(lambda()) * r * (angle + terms_.arithmetic.back()) + terms_.tiny.back();
+  const auto w = static_cast<std::size_t>(required_.arithmetic);
+  const double angle = angle_term(required_.angle, pair, phi);
+  return std::fabs(lambda()) * r * (angle + terms_.arithmetic[w]) + terms_.tiny[w];
 }
 
 }  // namespace rope

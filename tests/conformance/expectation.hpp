@@ -17,26 +17,51 @@ using PerGrade = std::array<std::array<T, arithmetic_grades>, angle_grades>;
 class Expectation {
  public:
   // `spec` is read where angles are computed, and only there; it must agree with the call. `call` must outlive this.
-  Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles);
+  // `required` is the grade whose bound decides.
+  Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Grade required = {});
 
   // The angles that token s of batch b is rotated by, one a pair. Valid until the next call.
   const std::vector<PairAngle>& angles(std::int64_t batch, std::int64_t seq);
 
   // Feature indices of a pair, the position that it followed at the last angles(), and what any feature outside is: -1.
-  int first(std::size_t pair) const;
-  int second(std::size_t pair) const;
+  int first(std::size_t pair) const {
+    const auto p = static_cast<int>(pair);
+    return call_.pairing == Pairing::half_split ? p : 2 * p;
+  }
+  int second(std::size_t pair) const {
+    const auto p = static_cast<int>(pair);
+    return call_.pairing == Pairing::half_split ? p + call_.rotary_dim / 2 : 2 * p + 1;
+  }
   std::int64_t position(std::size_t pair) const;
   std::size_t pairs() const { return static_cast<std::size_t>(call_.rotary_dim / 2); }
   bool backward() const { return call_.direction == Direction::backward; }
   double lambda() const { return call_.attention_factor; }
+  double theta(std::size_t pair) const;  // 0 where tables are given
+  AngleSource source() const { return call_.source; }
+  DType given() const;  // dtype of the tables or of theta; where neither is given f64
 
   // The r of the error model: the norm of the pair, times the gain where tables are given.
   double reach(double a, double b, const PairAngle& angle) const;
 
+  // The same of a pair at the last angles().
+  double reach(double a, double b, std::size_t pair) const;
+
   // Bounds of the absolute error of each element of a pair with that r.
   PerGrade<double> bounds(std::size_t pair, double phi, double r) const;
-  // The loosest of them, which decides.
+  // The same at the last angles().
+  PerGrade<double> bounds(std::size_t pair, double r) const {
+    PerGrade<double> result;
+    const double scale = lambda_size_ * r;
+    for (std::size_t a = 0; a < angle_grades; ++a) {
+      for (std::size_t w = 0; w < arithmetic_grades; ++w) {
+        result[a][w] = scale * (angle_terms_[pair][a] + terms_.arithmetic[w]) + terms_.tiny[w];
+      }
+    }
+    return result;
+  }
+  // The one that decides.
   double bound(std::size_t pair, double phi, double r) const;
+  Grade required() const { return required_; }
 
  private:
   double angle_term(AngleGrade grade, std::size_t pair, double phi) const;
@@ -45,11 +70,19 @@ class Expectation {
   const Call& call_;
   Oracle* oracle_ = nullptr;  // null where tables are given
   BoundTerms terms_;
-  std::vector<double> direct_;          // C of each pair
-  std::vector<double> recurrence_;      // C of each pair by repeated multiplication
-  std::vector<std::int64_t> position_;  // one an axis
+  Grade required_;
+  std::vector<double> direct_;           // C of each pair
+  std::vector<double> loosest_;          // the same of grade C
+  std::vector<std::int64_t> position_;   // one an axis
+  std::vector<std::int64_t> angles_of_;  // the position that angles_ are of
   std::vector<PairAngle> angles_;
+  std::vector<std::array<double, angle_grades>> angle_terms_;
+  std::vector<double> gain_;  // one a pair where tables are given
+  double lambda_size_ = 1;
 };
+
+// The norm of (a, b), at most 2^-52 of it off, which is enough for a bound, and several times as fast as hypot.
+double norm_of(double a, double b);
 
 // The position of a token on each axis, as the call gives it.
 std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, std::int64_t seq);

@@ -7,12 +7,23 @@
 namespace rope {
 namespace {
 
-std::string compared(const Element& e, const std::string& noun) {
+std::string against_bound(const Element& e) {
   const std::string factor =
       e.bound > 0 && std::isfinite(e.error) ? fmt::format("{:.3g} times", e.error / e.bound) : std::string("beyond");
-  return fmt::format("{} {} where {} is exact; the error {:.3g} is {} the bound {:.3g}", noun,
-                     value_with_bits(e.dtype, e.actual), value_with_bits(e.dtype, e.expected), e.error, factor,
-                     e.bound);
+  return fmt::format("{:.3g} is {} the bound {:.3g}", e.error, factor, e.bound);
+}
+
+std::string against_oracle(const Element& e) {
+  return fmt::format("feature {}: {} where {} is exact; the error {}", e.feature, value_with_bits(e.dtype, e.actual),
+                     value_with_bits(e.dtype, e.expected), against_bound(e));
+}
+
+// Neither side of a relation is exact. What is asked for may be no number at all: that a NaN shows, for example.
+std::string against_relation(const Element& e) {
+  std::string text = fmt::format("{} where the relation asks for {}", value_with_bits(e.dtype, e.actual),
+                                 value_with_bits(e.dtype, e.expected));
+  if (std::isfinite(e.expected)) text += fmt::format("; the difference {}", against_bound(e));
+  return text;
 }
 
 // In single quotes where a shell would read anything else than the word itself.
@@ -26,8 +37,9 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
-std::string replay_command(const Case& c, const std::string& subject) {
-  return fmt::format("ropecheck replay '{}' --subject {}", to_text(c), shell_word(subject));
+std::string replay_command(const Case& c, const std::string& subject, Grade required) {
+  return fmt::format("ropecheck replay '{}' --subject {}{}", to_text(c), shell_word(subject),
+                     required == Grade{} ? "" : " --require " + name(required));
 }
 
 std::string value_with_bits(DType dtype, double value) {
@@ -51,18 +63,52 @@ std::string place(const Element& e, const Case& c) {
   return text;
 }
 
+bool relates_results(const Finding& finding) {
+  switch (finding.kind) {
+    case FailureKind::value:
+    case FailureKind::unwritten: return false;
+    case FailureKind::relation:
+    case FailureKind::repetition: return true;
+    default: break;
+  }
+  if (!finding.element || finding.element->rotation) return false;
+  return finding.element->pair || finding.element->bound > 0;  // what is copied has neither
+}
+
+std::vector<Detail> details(const Finding& finding) {
+  if (!finding.element) return {};
+  const Element& e = *finding.element;
+  const std::string expected = value_with_bits(e.dtype, e.expected);
+  const std::string actual = value_with_bits(e.dtype, e.actual);
+  if (finding.kind == FailureKind::repetition) return {{"at first", expected}, {"then", actual}};
+  const bool related = relates_results(finding);
+  std::vector<Detail> lines{{related ? "asked for" : "expected", expected}, {"actual", actual}};
+  // Poison is at no distance from anything, and nothing is from a NaN that is asked for.
+  if (finding.kind == FailureKind::unwritten || (related && !std::isfinite(e.expected))) return lines;
+  lines.push_back({related ? "apart" : "error", fmt::format("{:.6g}, bound {:.6g}", e.error, e.bound)});
+  return lines;
+}
+
+std::string explain(const Failure& failure) {
+  std::string text = explain(failure.finding);
+  if (failure.needs_earlier_calls) {
+    text += "; alone, in a new process, the case holds: what the kernel keeps from earlier calls decides (STA-01)";
+  }
+  return text;
+}
+
 std::string explain(const Finding& finding) {
   switch (finding.kind) {
     case FailureKind::none: return "holds";
     case FailureKind::value:
       return fmt::format("{} of {} elements are wrong; the worst is {}", finding.wrong, finding.compared,
-                         compared(*finding.element, fmt::format("feature {}:", finding.element->feature)));
+                         against_oracle(*finding.element));
     case FailureKind::unwritten:
       return fmt::format("{} elements were never written; the first is feature {}, which still holds the poison 0x{:x}",
                          finding.wrong, finding.element->feature, finding.element->actual_bits);
     case FailureKind::relation:
       return fmt::format("{} of {} relations do not hold; the worst gives {}", finding.wrong, finding.compared,
-                         compared(*finding.element, "value"));
+                         against_relation(*finding.element));
     case FailureKind::repetition:
       return fmt::format("{} of {} elements of the same call came out otherwise; the first is feature {}: {}, then {}",
                          finding.wrong, finding.compared, finding.element->feature,
@@ -71,7 +117,9 @@ std::string explain(const Finding& finding) {
     case FailureKind::status:
     case FailureKind::crash:
     case FailureKind::timeout:
-    case FailureKind::misbehaviour: return finding.message;
+    case FailureKind::misbehaviour:
+    case FailureKind::missing:
+    case FailureKind::malformed: return finding.message;
   }
   return "";
 }

@@ -20,6 +20,7 @@ void Finding::merge(const Finding& other) {
     }
   }
   compared += other.compared;
+  graded += other.graded;
   wrong += other.wrong;
   unlike_source += other.unlike_source;
 }

@@ -10,6 +10,19 @@
 
 namespace rope {
 
+// What a rotated element was made of: enough to compute it again without a kernel.
+struct Rotation {
+  AngleSource source = AngleSource::tables;
+  DType input = DType::f32;
+  std::uint64_t bits[2] = {};  // of the pair's features, as they were before the call
+  PairAngle angle;
+  DType given = DType::f32;  // of tables or theta
+  double theta = 0;          // radians a position, rounded once; 0 where tables are given
+  double lambda = 1;
+  bool backward = false;
+  bool of_second = false;  // the element is the pair's second feature
+};
+
 // One element of one output, against what it should be.
 struct Element {
   std::string tensor;  // "q" or "k"
@@ -21,9 +34,10 @@ struct Element {
   double expected = 0;
   double actual = 0;
   std::uint64_t actual_bits = 0;
-  DType dtype = DType::f32;  // of the output
-  double error = 0;          // absolute
-  double bound = 0;          // absolute, the one that decides
+  DType dtype = DType::f32;          // of the output
+  double error = 0;                  // absolute
+  double bound = 0;                  // absolute, the one that decides
+  std::optional<Rotation> rotation;  // where the element was held against the oracle
 };
 
 enum class FailureKind {
@@ -35,7 +49,9 @@ enum class FailureKind {
   status,      // the kernel answered something else than ok
   crash,       // the kernel's process died
   timeout,
-  misbehaviour
+  misbehaviour,
+  missing,   // of a subject that answers by files: there is none
+  malformed  // there is one, which is not the array that was asked for
 };
 
 struct Finding {
@@ -44,6 +60,7 @@ struct Finding {
   std::optional<Element> element;  // the worst one
   double use = 0;                  // error / bound of the worst element, against the loosest grade
   PerGrade<double> use_by_grade{};
+  std::int64_t graded = 0;         // elements that use_by_grade is of
   std::int64_t compared = 0;       // elements
   std::int64_t wrong = 0;          // elements beyond their bound
   std::int64_t unlike_source = 0;  // of a golden case: elements whose bits are not the source's

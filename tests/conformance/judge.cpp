@@ -15,28 +15,41 @@ std::uint64_t bits_of(DType dtype, const std::byte* element) {
   return bits;
 }
 
-// Reads the features of one row, wherever they stand.
+// The features of one row, wherever they stand.
 class Row {
  public:
-  Row(const Tensor& tensor, const RowIndex& index)
-      : dtype_(tensor.dtype), data_(row_data(tensor, index)), stride_(tensor.strides[3]) {}
+  explicit Row(const Tensor& tensor)
+      : dtype_(tensor.dtype), stride_(tensor.strides[3]), values_(static_cast<std::size_t>(tensor.shape[3])) {}
 
-  const std::byte* element(int feature) const {
-    return data_ + feature * stride_ * static_cast<std::int64_t>(size_of(dtype_));
+  void read(const Tensor& tensor, const RowIndex& index) {
+    data_ = row_data(tensor, index);
+    load(dtype_, data_, stride_, values_.size(), values_.data());
   }
-  double value(int feature) const { return load(dtype_, element(feature)); }
-  std::uint64_t bits(int feature) const { return bits_of(dtype_, element(feature)); }
+  double value(int feature) const { return values_[static_cast<std::size_t>(feature)]; }
+  std::uint64_t bits(int feature) const {
+    return bits_of(dtype_, data_ + feature * stride_ * static_cast<std::int64_t>(size_of(dtype_)));
+  }
 
  private:
   DType dtype_;
-  const std::byte* data_;
   std::int64_t stride_;
+  const std::byte* data_ = nullptr;
+  std::vector<double> values_;
 };
 
 class TensorJudge {
  public:
   TensorJudge(const std::string& name, const Tensor& input, const Tensor& output, Expectation& expectation)
-      : name_(name), input_(input), output_(output), expectation_(expectation) {}
+      : name_(name),
+        input_(input),
+        output_(output),
+        expectation_(expectation),
+        required_(expectation.required()),
+        x_(input),
+        y_(output),
+        a_(expectation.pairs()),
+        b_(expectation.pairs()),
+        exact_(expectation.pairs()) {}
 
   Finding judge() {
     for (std::int64_t b = 0; b < input_.shape[0]; ++b) {
@@ -49,29 +62,55 @@ class TensorJudge {
   }
 
  private:
+  struct Pair {
+    std::size_t index;
+    const PairAngle& angle;
+    const Row& input;
+    int first, second;  // features
+  };
+
   void judge_row(const RowIndex& index, const std::vector<PairAngle>& angles) {
-    const Row x(input_, index);
-    const Row y(output_, index);
+    Row& x = x_;
+    Row& y = y_;
+    x.read(input_, index);
+    y.read(output_, index);
+    for (std::size_t p = 0; p < angles.size(); ++p) {
+      a_[p] = x.value(expectation_.first(p));
+      b_[p] = x.value(expectation_.second(p));
+    }
+    rotate_exact(a_, b_, angles, expectation_.lambda(), expectation_.backward(), exact_);
     for (std::size_t p = 0; p < angles.size(); ++p) {
       const int first = expectation_.first(p);
       const int second = expectation_.second(p);
-      const double a = x.value(first);
-      const double b = x.value(second);
-      const ExactPair exact = rotate_exact(a, b, angles[p], expectation_.lambda(), expectation_.backward());
-      const double r = expectation_.reach(a, b, angles[p]);
-      const PerGrade<double> bounds = expectation_.bounds(p, angles[p].phi, r);
-      compare(index, first, p, exact.first, y, bounds, angles[p].phi);
-      compare(index, second, p, exact.second, y, bounds, angles[p].phi);
+      const PerGrade<double> bounds = expectation_.bounds(p, expectation_.reach(a_[p], b_[p], p));
+      const Pair pair{p, angles[p], x, first, second};
+      compare(index, first, pair, false, exact_[p].first, y, bounds);
+      compare(index, second, pair, true, exact_[p].second, y, bounds);
     }
     for (auto j = static_cast<int>(2 * angles.size()); j < input_.shape[3]; ++j) compare_copy(index, j, x, y);
   }
 
-  void compare(const RowIndex& index, int feature, std::size_t pair, DoubleDouble exact, const Row& y,
-               const PerGrade<double>& bounds, double phi) {
+  // Whether nothing of what was found so far is changed by an error. Said without a quotient, which is what nearly
+  // every element is spared; false for a NaN.
+  bool is_unremarkable(double error, double bound, const PerGrade<double>& bounds) const {
+    bool within = finding_.element.has_value() && error <= bound && error <= finding_.use * bound;
+    for (std::size_t g = 0; g < angle_grades; ++g) {
+      for (std::size_t w = 0; w < arithmetic_grades; ++w) {
+        within &= error <= finding_.use_by_grade[g][w] * bounds[g][w];
+      }
+    }
+    return within;
+  }
+
+  void compare(const RowIndex& index, int feature, const Pair& pair, bool of_second, DoubleDouble exact, const Row& y,
+               const PerGrade<double>& bounds) {
     ++finding_.compared;
+    ++finding_.graded;
     const double actual = y.value(feature);
     const double error = std::fabs((actual - exact.hi) - exact.lo);
-    const double bound = bounds.back().back();
+    const double bound =
+        bounds[static_cast<std::size_t>(required_.angle)][static_cast<std::size_t>(required_.arithmetic)];
+    if (is_unremarkable(error, bound, bounds)) return;
     const double use = error <= bound ? (bound == 0 ? 0 : error / bound) : beyond(error, bound);
     for (std::size_t g = 0; g < angle_grades; ++g) {
       for (std::size_t w = 0; w < arithmetic_grades; ++w) {
@@ -80,7 +119,18 @@ class TensorJudge {
         if (used > finding_.use_by_grade[g][w]) finding_.use_by_grade[g][w] = used;
       }
     }
-    note(use, index, feature, pair, exact.hi, y, error, bound, phi);
+    if (!note(use, index, feature, pair.index, exact.hi, y, error, bound)) return;
+    Element& e = *finding_.element;
+    e.phi = pair.angle.phi;
+    e.rotation = Rotation{expectation_.source(),
+                          input_.dtype,
+                          {pair.input.bits(pair.first), pair.input.bits(pair.second)},
+                          pair.angle,
+                          expectation_.given(),
+                          expectation_.theta(pair.index),
+                          expectation_.lambda(),
+                          expectation_.backward(),
+                          of_second};
   }
 
   // Infinite for a NaN or where nothing is allowed, and always above 1.
@@ -92,20 +142,23 @@ class TensorJudge {
   // Bit for bit where input and output are of one type; where the output is wider, the same value.
   void compare_copy(const RowIndex& index, int feature, const Row& x, const Row& y) {
     ++finding_.compared;
-    const bool same =
-        input_.dtype == output_.dtype ? x.bits(feature) == y.bits(feature) : x.value(feature) == y.value(feature);
+    const bool same = input_.dtype == output_.dtype ? x.bits(feature) == y.bits(feature)
+                                                    : same_value(x.value(feature), y.value(feature));
     const double error = std::fabs(y.value(feature) - x.value(feature));
     note(same ? 0 : std::numeric_limits<double>::infinity(), index, feature, std::nullopt, x.value(feature), y, error,
-         0, 0);
+         0);
   }
 
-  void note(double use, const RowIndex& index, int feature, std::optional<std::size_t> pair, double expected,
-            const Row& y, double error, double bound, double phi) {
+  static bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+  // True where the element is the worst so far.
+  bool note(double use, const RowIndex& index, int feature, std::optional<std::size_t> pair, double expected,
+            const Row& y, double error, double bound) {
     if (use > 1) {
       ++finding_.wrong;
       finding_.kind = FailureKind::value;
     }
-    if (finding_.element && use <= finding_.use) return;
+    if (finding_.element && use <= finding_.use) return false;
     finding_.use = use;
     Element e;
     e.tensor = name_;
@@ -113,7 +166,6 @@ class TensorJudge {
     e.feature = feature;
     e.pair = pair;
     e.position = expectation_.position(pair.value_or(0));
-    e.phi = phi;
     e.expected = expected;
     e.actual = y.value(feature);
     e.actual_bits = y.bits(feature);
@@ -121,13 +173,18 @@ class TensorJudge {
     e.error = error;
     e.bound = bound;
     finding_.element = e;
+    return true;
   }
 
   const std::string& name_;
   const Tensor& input_;
   const Tensor& output_;
   Expectation& expectation_;
+  const Grade required_;
   Finding finding_;
+  Row x_, y_;
+  std::vector<double> a_, b_;  // features of each pair of a row
+  std::vector<ExactPair> exact_;
 };
 
 }  // namespace

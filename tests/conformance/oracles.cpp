@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+
+#include "reference/error_model.hpp"
 
 namespace rope {
 namespace {
@@ -12,6 +15,10 @@ constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs with all its le
 constexpr std::size_t most_table_bytes = std::size_t{256} << 20;
 
 }  // namespace
+
+bool follows_length(const Scaling& rule) {
+  return std::holds_alternative<scaling::Dynamic>(rule) || std::holds_alternative<scaling::LongRope>(rule);
+}
 
 const Oracles::Tables& Oracles::tables(const std::string& key, const std::function<Tables()>& make) {
   const auto found = tables_.find(key);
@@ -32,11 +39,25 @@ Oracle& Oracles::keep(const std::string& key, const std::function<RotationPlan()
   return *kept_.emplace(key, std::make_unique<Oracle>(make())).first->second;
 }
 
-Oracle& Oracles::of(const RopeSpec& spec, std::int64_t sequence_length) {
-  const bool by_length =
-      std::holds_alternative<scaling::Dynamic>(spec.scaling) || std::holds_alternative<scaling::LongRope>(spec.scaling);
-  const std::int64_t length = by_length ? sequence_length : 0;
-  return keep(fmt::format("{} {}", to_json(spec), length), [&] { return compile(spec, length); });
+Oracle& Oracles::of(const RopeSpec& spec, std::int64_t sequence_length) { return *kept(spec, sequence_length).oracle; }
+
+const Oracles::Constants& Oracles::constants(const RopeSpec& spec, std::int64_t sequence_length) {
+  std::optional<Constants>& constants = kept(spec, sequence_length).constants;
+  if (!constants) constants = {direct_constants(spec, sequence_length), loosest_constants(spec, sequence_length)};
+  return *constants;
+}
+
+Oracles::OfSpec& Oracles::kept(const RopeSpec& spec, std::int64_t sequence_length) {
+  const std::int64_t length = follows_length(spec.scaling) ? sequence_length : 0;
+  const auto found = std::find_if(of_specs_.rbegin(), of_specs_.rend(),
+                                  [&](const OfSpec& kept) { return kept.length == length && kept.spec == spec; });
+  if (found != of_specs_.rend()) {
+    of_specs_.splice(of_specs_.end(), of_specs_, std::prev(found.base()));
+  } else {
+    of_specs_.push_back({spec, length, std::make_unique<Oracle>(compile(spec, length)), {}});
+    if (of_specs_.size() > most_kept) of_specs_.pop_front();
+  }
+  return of_specs_.back();
 }
 
 Oracle& Oracles::of_given_frequencies(const Call& call, int head_dim) {

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "reference/oracle.hpp"
 #include "reference/rope_spec.hpp"
@@ -12,10 +15,19 @@
 
 namespace rope {
 
+// Whether a rule's frequencies follow the length of the sequence.
+bool follows_length(const Scaling& rule);
+
 class Oracles {
  public:
   // The plan of a spec at a sequence length.
   Oracle& of(const RopeSpec& spec, std::int64_t sequence_length);
+
+  // C of each pair of that plan, of frequencies computed directly and by the loosest way (error_model.hpp).
+  struct Constants {
+    std::vector<double> direct, loosest;
+  };
+  const Constants& constants(const RopeSpec& spec, std::int64_t sequence_length);
 
   // The plan with the frequencies that a call hands over, taken as exact. Pairs, axes and lambda are those of the call.
   Oracle& of_given_frequencies(const Call& call, int head_dim);
@@ -25,7 +37,16 @@ class Oracles {
   const Tables& tables(const std::string& key, const std::function<Tables()>& make);
 
  private:
+  struct OfSpec {
+    RopeSpec spec;
+    std::int64_t length;  // 0 where the rule does not follow it
+    std::unique_ptr<Oracle> oracle;
+    std::optional<Constants> constants;
+  };
+
+  OfSpec& kept(const RopeSpec& spec, std::int64_t sequence_length);
   Oracle& keep(const std::string& key, const std::function<RotationPlan()>& make);
+  std::list<OfSpec> of_specs_;  // the last used last: what two calls compare stays while both are judged
   std::map<std::string, std::unique_ptr<Oracle>> kept_;
   std::map<std::string, Tables> tables_;
   std::size_t table_bytes_ = 0;

@@ -35,20 +35,20 @@ constexpr double original_length = 512;  // of the scaling rules below; short en
 
 Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
   if (!draw.one_in(3) || spec.rotary_dim < 4) return scaling::None{};
-  switch (draw.below(7)) {
+  switch (draw.below(8)) {
     case 0: {
       scaling::Linear rule;
-      rule.factor = draw.one_of({2.0, 4.0, 8.0, 3.0});
+      rule.factor = draw.one_of({2.0, 4.0, 8.0, 2.5});
       return rule;
     }
     case 1: {
       scaling::Ntk rule;
-      rule.factor = draw.one_of({2.0, 4.0, 8.0});
+      rule.factor = draw.one_of({2.0, 4.0, 2.5});
       return rule;
     }
     case 2: {
       scaling::Dynamic rule;
-      rule.factor = draw.one_of({2.0, 4.0});
+      rule.factor = draw.one_of({2.0, 3.5});
       rule.original_max_position_embeddings = original_length;
       return rule;
     }
@@ -57,16 +57,18 @@ Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
       rule.factor = draw.one_of({4.0, 16.0, 40.0});
       rule.original_max_position_embeddings = draw.one_of({original_length, 4096.0, 32768.0, 163840.0});
       rule.truncate = !draw.one_in(3);
+      rule.beta_fast = draw.one_of({32.0, 24.5});
+      rule.beta_slow = draw.one_of({1.0, 1.75});
       rule.clamp = draw.one_in(3) ? scaling::Yarn::Clamp::pairs : scaling::Yarn::Clamp::rotary_dim;
       if (draw.one_in(3)) {
-        rule.mscale = 1;
+        rule.mscale = draw.one_of({1.0, 0.8});
         rule.mscale_all_dim = 0.707;
       }
       return rule;
     }
     case 4: {
       scaling::LongRope rule;
-      rule.factor = 32;
+      rule.factor = draw.one_of({32.0, 6.5});
       rule.original_max_position_embeddings = original_length;
       for (int p = 0; p < spec.rotary_dim / 2; ++p) {
         rule.short_factor.push_back(1 + 0.015625 * p);
@@ -77,7 +79,14 @@ Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
     case 5: {
       scaling::Llama3 rule;
       rule.original_max_position_embeddings = draw.one_of({original_length, 8192.0});
-      rule.factor = draw.one_of({8.0, 32.0});
+      rule.factor = draw.one_of({8.0, 32.0, 6.5});
+      rule.low_freq_factor = draw.one_of({1.0, 1.5});
+      rule.high_freq_factor = draw.one_of({4.0, 10.5});
+      return rule;
+    }
+    case 6: {
+      scaling::Pixel rule;
+      rule.max_frequency = draw.one_of({10.0, 256.0, 20.5});
       return rule;
     }
     default: {
@@ -110,7 +119,7 @@ RopeSpec draw_spec(Draw& draw, const Claims& claims) {
     spec.rotary_dim = std::max(spec.rotary_dim, 2);
   }
   spec.pairing = draw.one_in(2) ? Pairing::half_split : Pairing::interleaved;
-  spec.base = draw.one_of({10000.0, 500000.0, 1000000.0, 150.0});
+  spec.base = draw.one_of({10000.0, 500000.0, 1000000.0, 150.0, 12345.5, 10.25});
   spec.axes = draw_axes(draw, spec.rotary_dim / 2);
   spec.scaling = draw_scaling(draw, spec);
   const bool factor_claimed = claims.has(ROPE_FEATURE_ATTENTION_FACTOR);
@@ -156,6 +165,8 @@ Case draw_case(Draw& draw, const Claims& claims) {
   if (draw.one_in(4)) c.direction = Direction::backward;
   c.in_place = draw.one_in(3) && c.out_dtype == c.dtype;
   c.layout = draw.one_of({Layout::contiguous, Layout::strided, Layout::seq_last});
+  if (draw.one_in(6)) c.layout = Layout::reversed;
+  if (draw.one_in(3)) c.output = draw.one_in(2) ? OutputLayout::contiguous : OutputLayout::strided;
   return c;
 }
 
@@ -210,8 +221,13 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   if (!claims.has(ROPE_FEATURE_KEY)) c.key_heads = 0;
   if (!claims.has(ROPE_FEATURE_GROUPED_HEADS) && c.key_heads != 0) c.key_heads = c.heads;
   if (!claims.has(ROPE_FEATURE_BACKWARD)) c.direction = Direction::forward;
-  if (!claims.has(ROPE_FEATURE_STRIDED)) c.layout = Layout::contiguous;
+  if (c.layout == Layout::reversed && !claims.has(ROPE_FEATURE_ANY_STRIDES)) c.layout = Layout::strided;
+  if (!claims.has(ROPE_FEATURE_STRIDED)) {
+    c.layout = Layout::contiguous;
+    c.output = OutputLayout::as_input;
+  }
   if (!claims.has(ROPE_FEATURE_IN_PLACE) || c.dtype != c.out_dtype) c.in_place = false;
+  if (c.in_place) c.output = OutputLayout::as_input;
 }
 
 }  // namespace

@@ -8,17 +8,25 @@ namespace rope {
 
 RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& output, const RowIndex& row,
                        Expectation& expectation) {
-  const auto read = [&](const Tensor& t, std::int64_t feature) { return value_at(t, row, feature); };
   RelatedRow result;
-  for (std::int64_t j = 0; j < input.shape[3]; ++j) result.value.push_back(read(output, j));
+  const auto read = [&](const Tensor& t) {
+    std::vector<double> values(static_cast<std::size_t>(t.shape[3]));
+    load(t.dtype, row_data(t, row), t.strides[3], values.size(), values.data());
+    return values;
+  };
+  result.value = read(output);
+  const std::vector<double> x = read(input);
   const std::vector<PairAngle>& angles = expectation.angles(row.batch, row.seq);
   const double table = trial.call.cos ? unit_roundoff(trial.call.cos->dtype) : 0;
+  const double lambda = std::fabs(expectation.lambda());
+  result.pair_norm.reserve(expectation.pairs());
+  result.pair_bound.reserve(expectation.pairs());
   for (std::size_t p = 0; p < expectation.pairs(); ++p) {
-    const double a = read(input, expectation.first(p));
-    const double b = read(input, expectation.second(p));
-    const double r = expectation.reach(a, b, angles[p]);
-    result.pair_norm.push_back(std::hypot(a, b) * std::fabs(expectation.lambda()));
-    result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + r * std::fabs(expectation.lambda()) * table);
+    const double a = x[static_cast<std::size_t>(expectation.first(p))];
+    const double b = x[static_cast<std::size_t>(expectation.second(p))];
+    const double r = expectation.reach(a, b, p);
+    result.pair_norm.push_back(std::hypot(a, b) * lambda);  // also a value that is compared, so as exact as it gets
+    result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + r * lambda * table);
   }
   return result;
 }
@@ -49,30 +57,52 @@ void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int6
   finding.element = e;
 }
 
+void relate_pairs(Finding& finding, const char* tensor, const RowIndex& row, const Expectation& expectation,
+                  const RelatedRow& expected, const RelatedRow& actual) {
+  for (std::size_t p = 0; p < expectation.pairs(); ++p) {
+    for (int feature : {expectation.first(p), expectation.second(p)}) {
+      const auto j = static_cast<std::size_t>(feature);
+      relate(finding, tensor, row, feature, p, expected.value[j], actual.value[j],
+             expected.pair_bound[p] + actual.pair_bound[p]);
+    }
+  }
+}
+
+void same_row(Finding& finding, const char* tensor, const Tensor& first, const RowIndex& row, const Tensor& again,
+              const RowIndex& other) {
+  const std::size_t size = size_of(first.dtype);
+  const std::byte* before = row_data(first, row);
+  const std::byte* after = row_data(again, other);
+  const auto features = static_cast<std::size_t>(first.shape[3]);
+  if (first.strides[3] == 1 && again.strides[3] == 1 && std::memcmp(before, after, features * size) == 0) {
+    finding.compared += first.shape[3];
+    return;
+  }
+  for (std::int64_t j = 0; j < first.shape[3]; ++j) {
+    ++finding.compared;
+    const std::byte* one = before + static_cast<std::size_t>(j * first.strides[3]) * size;
+    const std::byte* two = after + static_cast<std::size_t>(j * again.strides[3]) * size;
+    if (std::memcmp(one, two, size) == 0 || finding.wrong++ > 0) continue;
+    finding.kind = FailureKind::repetition;
+    finding.use = std::numeric_limits<double>::infinity();
+    Element e;
+    e.tensor = tensor;
+    e.row = row;
+    e.feature = j;
+    e.expected = load(first.dtype, one);
+    e.actual = load(first.dtype, two);
+    e.dtype = first.dtype;
+    store(e.dtype, &e.actual_bits, e.actual);
+    e.error = std::fabs(e.actual - e.expected);
+    finding.element = e;
+  }
+}
+
 Finding same_bits(const Trial& first, const Trial& again) {
   Finding finding;
   const auto compare = [&](const char* name, const Tensor& before, const Tensor& after) {
-    const std::size_t size = size_of(before.dtype);
-    for_each_row(before, [&](const RowIndex& row, const std::byte* data) {
-      const std::byte* other = row_data(after, row);
-      for (std::int64_t j = 0; j < before.shape[3]; ++j) {
-        ++finding.compared;
-        const std::size_t at = static_cast<std::size_t>(j * before.strides[3]) * size;
-        if (std::memcmp(data + at, other + at, size) == 0 || finding.wrong++ > 0) continue;
-        finding.kind = FailureKind::repetition;
-        finding.use = std::numeric_limits<double>::infinity();
-        Element e;
-        e.tensor = name;
-        e.row = row;
-        e.feature = j;
-        e.expected = load(before.dtype, data + at);
-        e.actual = load(before.dtype, other + at);
-        e.dtype = before.dtype;
-        store(e.dtype, &e.actual_bits, e.actual);
-        e.error = std::fabs(e.actual - e.expected);
-        finding.element = e;
-      }
-    });
+    for_each_row(before,
+                 [&](const RowIndex& row, const std::byte*) { same_row(finding, name, before, row, after, row); });
   };
   compare("q", first.call.q_result(), again.call.q_result());
   if (first.k) compare("k", first.call.k_result(), again.call.k_result());

@@ -22,6 +22,14 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
             std::optional<std::size_t> pair, double expected, double actual, double bound);
 
+// That the pairs of two rows are equal, within the sum of their bounds.
+void relate_pairs(Finding& finding, const char* tensor, const RowIndex& row, const Expectation& expectation,
+                  const RelatedRow& expected, const RelatedRow& actual);
+
+// That a row of one output holds the same bits as a row of another.
+void same_row(Finding& finding, const char* tensor, const Tensor& first, const RowIndex& row, const Tensor& again,
+              const RowIndex& other);
+
 // That two trials of the same call hold the same bits in every element of their outputs.
 Finding same_bits(const Trial& first, const Trial& again);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/conformance/case_list.hpp"
+#include "tests/conformance/demand.hpp"
 #include "tests/conformance/examiner.hpp"
 
 namespace rope {
@@ -18,15 +19,26 @@ struct Requirement {
   std::string_view limits;    // what the check cannot see
   void (*cases)(CaseList&);   // proposes cases; those that the claims do not cover are dropped
   Finding (*check)(const Case&, Examiner&);
+  Demands demanded_by = 0;  // 0: a MUST; else a SHOULD, which decides only where one of these is demanded
+
+  bool is_must() const { return demanded_by == 0; }
 };
 
+// Whether the verdict rests on the requirement. ROPE_FEATURE_ROBUST is the demand `robust` made by the kernel itself.
+bool decides(const Requirement& requirement, Demands demanded, const Claims& claims);
+
 std::span<const Requirement> rotation_requirements();
+std::span<const Requirement> linearity_requirements();
+std::span<const Requirement> rounding_requirements();
 std::span<const Requirement> backward_requirements();
 std::span<const Requirement> relative_requirements();
 std::span<const Requirement> angle_requirements();
 std::span<const Requirement> position_requirements();
 std::span<const Requirement> determinism_requirements();
+std::span<const Requirement> memory_requirements();
 std::span<const Requirement> shape_requirements();
+std::span<const Requirement> special_requirements();
+std::span<const Requirement> error_requirements();
 std::span<const Requirement> golden_requirements();
 
 // All of them, in the order in which they are judged and listed.

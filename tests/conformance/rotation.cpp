@@ -16,8 +16,13 @@ constexpr int head_dims[] = {64, 128, 2, 4, 6, 32, 80, 96, 160, 256, 512};
 
 void accuracy_cases(CaseList& list) {
   for (int dim : head_dims) {
-    if (list.level() == Level::quick && dim > 128) continue;
+    const bool quick = list.level() == Level::quick;
+    if (quick && dim > 128) continue;
+    // Quick meets every way at the usual head_dims, and at each of the others a third of them, another third each time.
+    const bool usual = dim == 64 || dim == 128;
+    int way = dim / 2;
     list.for_each_way(dim, [&](Case c) {
+      if (quick && !usual && way++ % 3 != 0) return;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? (list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 2) : 0;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
       list.add(c);
@@ -29,7 +34,6 @@ void accuracy_cases(CaseList& list) {
 void identity_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     c.seq = 1;
-    c.spec.attention_factor = 1;
     list.add(c);
   });
   list.add_random(30, [](Case& c) {
@@ -38,12 +42,11 @@ void identity_cases(CaseList& list) {
     c.form = PositionForm::offset;
     c.pattern = PositionPattern::consecutive;
     c.unequal_halves = false;
-    c.spec.attention_factor = 1;
     c.sequence_length = 0;
   });
 }
 
-// At position 0 the exact result is the input itself, so this needs no oracle.
+// At position 0 the exact result is the input itself, times lambda, so this needs no oracle.
 Finding identity(const Case& c, Examiner& examiner) {
   const Trial trial = examiner.run(c);
   if (!trial.ok()) return trial.problem;
@@ -54,7 +57,7 @@ Finding identity(const Case& c, Examiner& examiner) {
       const RelatedRow y = related_row(trial, input, output, row, expected);
       for (std::size_t p = 0; p < expected.pairs(); ++p) {
         for (int feature : {expected.first(p), expected.second(p)}) {
-          const double before = value_at(input, row, feature);
+          const double before = expected.lambda() * value_at(input, row, feature);
           relate(finding, name, row, feature, p, before, y.value[static_cast<std::size_t>(feature)], y.pair_bound[p]);
         }
       }
@@ -103,75 +106,21 @@ void lonely_cases(CaseList& list) {
   list.add_random(60, [](Case& c) { c.input = InputKind::lonely; });
 }
 
-// Two calls on inputs that differ by `change`; each row of the second is related to the first by `expected_of`.
-Trial run_changed(const Case& c, Examiner& examiner, const std::function<double(int feature, double x)>& change) {
-  Call call = examiner.build(c);
-  for_each_row(call.q, [&](const RowIndex&, std::byte* data) {
-    for (int j = 0; j < c.spec.head_dim; ++j) {
-      std::byte* element = data + j * call.q.strides[3] * static_cast<std::int64_t>(size_of(c.dtype));
-      store(c.dtype, element, change(j, load(c.dtype, element)));
-    }
-  });
-  return examiner.run(std::move(call));
+// The second rotation of a composition, and the one that equals both.
+Case second_of(const Case& c) {
+  Case later = c;
+  later.start = c.start + 3;
+  return later;
 }
 
-// y(factor x) = factor y(x), factor a power of two or -1.
-Finding scaled_by(double factor, const Case& c, Examiner& examiner) {
-  const Trial one = examiner.run(c);
-  if (!one.ok()) return one.problem;
-  const Trial other = run_changed(c, examiner, [&](int, double x) { return factor * x; });
-  if (!other.ok()) return other.problem;
-  Expectation expected = examiner.expectation(c, one.call);
-  Finding finding;
-  for_each_row(one.q, [&](const RowIndex& row, const std::byte*) {
-    const RelatedRow y = related_row(one, one.q, one.call.q_result(), row, expected);
-    const RelatedRow z = related_row(other, other.q, other.call.q_result(), row, expected);
-    for (std::size_t p = 0; p < expected.pairs(); ++p) {
-      for (int feature : {expected.first(p), expected.second(p)}) {
-        const auto j = static_cast<std::size_t>(feature);
-        const double bound = std::fabs(factor) * y.pair_bound[p] + z.pair_bound[p];
-        relate(finding, "q", row, feature, p, factor * y.value[j], z.value[j], bound);
-      }
-    }
-  });
-  return finding;
-}
-
-Finding homogeneity(const Case& c, Examiner& examiner) { return scaled_by(c.seed % 2 == 0 ? 8 : 0.25, c, examiner); }
-Finding oddness(const Case& c, Examiner& examiner) { return scaled_by(-1, c, examiner); }
-
-// y(a, 0) + y(0, b) = y(a, b): the parts add up without rounding, so only the kernel's own errors count.
-Finding additivity(const Case& c, Examiner& examiner) {
-  const Trial whole = examiner.run(c);
-  if (!whole.ok()) return whole.problem;
-  Expectation expected = examiner.expectation(c, whole.call);
-  std::vector<bool> is_first(static_cast<std::size_t>(c.spec.head_dim), false);
-  for (std::size_t p = 0; p < expected.pairs(); ++p) is_first[static_cast<std::size_t>(expected.first(p))] = true;
-  const auto part = [&](bool firsts) {
-    return run_changed(c, examiner,
-                       [&](int j, double x) { return is_first[static_cast<std::size_t>(j)] == firsts ? x : 0; });
-  };
-  const Trial first = part(true);
-  const Trial second = part(false);
-  if (!first.ok()) return first.problem;
-  if (!second.ok()) return second.problem;
-  Finding finding;
-  for_each_row(whole.q, [&](const RowIndex& row, const std::byte*) {
-    const RelatedRow y = related_row(whole, whole.q, whole.call.q_result(), row, expected);
-    const RelatedRow a = related_row(first, first.q, first.call.q_result(), row, expected);
-    const RelatedRow b = related_row(second, second.q, second.call.q_result(), row, expected);
-    for (std::size_t p = 0; p < expected.pairs(); ++p) {
-      for (int feature : {expected.first(p), expected.second(p)}) {
-        const auto j = static_cast<std::size_t>(feature);
-        const double bound = y.pair_bound[p] + a.pair_bound[p] + b.pair_bound[p];
-        relate(finding, "q", row, feature, p, a.value[j] + b.value[j], y.value[j], bound);
-      }
-    }
-  });
-  return finding;
+Case sum_of(const Case& c) {
+  Case sum = c;
+  sum.start = c.start + second_of(c).start;
+  return sum;
 }
 
 void composition_cases(CaseList& list) {
+  const auto wanted = [&](const Case& c) { return list.covers(sum_of(c)); };
   const auto shape = [](Case& c) {
     c.form = PositionForm::offset;
     c.pattern = PositionPattern::consecutive;
@@ -187,21 +136,22 @@ void composition_cases(CaseList& list) {
     list.for_each_way(64, [&](Case c) {
       shape(c);
       c.start = start;
-      list.add(c);
+      if (wanted(c)) list.add(c);
     });
   }
-  list.add_random(60, [&](Case& c) {
-    shape(c);
-    c.start = 1 + c.start % 1000;
-  });
+  list.add_random(
+      60,
+      [&](Case& c) {
+        shape(c);
+        c.start = 1 + c.start % 1000;
+      },
+      wanted);
 }
 
 // R(a) R(b) = lambda R(a + b), with b = a + 3.
 Finding composition(const Case& c, Examiner& examiner) {
-  Case later = c;
-  later.start = c.start + 3;
-  Case sum = c;
-  sum.start = c.start + later.start;
+  const Case later = second_of(c);
+  const Case sum = sum_of(c);
   const Trial once = examiner.run(c);
   if (!once.ok()) return once.problem;
   Call call = examiner.build(later);
@@ -243,12 +193,23 @@ void partial_cases(CaseList& list) {
       }
     });
   }
+  // Heads of models with latent attention: 64 features turn, the rest is 128 or 512 wide.
+  for (int dim : {192, 576}) {
+    list.for_each_way(dim, [&](Case c) {
+      if (c.spec.head_dim != dim || c.out_dtype != c.dtype) return;
+      if (list.level() == Level::quick && (c.dtype != DType::bf16 || dim != 192)) return;
+      c.spec.rotary_dim = 64;
+      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 33 : 0;
+      list.add(c);
+    });
+  }
   list.add_random(
       60,
       [](Case& c) {
         c.spec.axes = {};
         c.spec.scaling = scaling::None{};
-        c.spec.rotary_dim = std::max(c.spec.head_dim / 4 * 2, 2);
+        c.spec.rotary_dim = c.spec.head_dim;
+        turn_half(c.spec);
       },
       [](const Case& c) { return c.spec.rotary_dim < c.spec.head_dim; });
 }
@@ -291,7 +252,11 @@ Finding written(const Case& c, Examiner& examiner) {
       for (std::int64_t j = 0; j < output.shape[3]; ++j) {
         ++finding.compared;
         const std::byte* element = data + static_cast<std::size_t>(j * output.strides[3]) * size;
-        if (std::memcmp(element, &unwritten, size) != 0) continue;
+        std::uint64_t bits = 0;
+        size == 2   ? std::memcpy(&bits, element, 2)
+        : size == 4 ? std::memcpy(&bits, element, 4)
+                    : std::memcpy(&bits, element, 8);
+        if (bits != unwritten) continue;
         if (finding.wrong++ > 0) continue;
         finding.kind = FailureKind::unwritten;
         Element e;
@@ -314,18 +279,13 @@ constexpr Requirement requirements[] = {
     {"ROT-01", "Every output element MUST lie within the derived bound of the exact rotation.",
      "PAIR, SIGN, FREQ, SCALE, PREC, PART, HEAD, MEM, POS, PIPE",
      "head_dims, shapes and positions that the case list does not hold", accuracy_cases, accuracy},
-    {"ROT-02", "At position 0 the output MUST be the input, within the bound.", "POS-15, SIGN-03, PAIR-05",
-     "wrong frequencies: every one of them is right at position 0", identity_cases, identity},
+    {"ROT-02", "At position 0 the output MUST be the input times the attention factor, within the bound.",
+     "POS-15, SIGN-03, PAIR-05", "wrong frequencies: every one of them is right at position 0", identity_cases,
+     identity},
     {"ROT-03", "The norm of every pair MUST be kept, times the attention factor.", "PAIR-03, MEM-03, SCALE-07, PIPE-05",
      "any rotation by a wrong angle keeps the norm", plain_random_cases, norm},
     {"ROT-04", "The output of a pair MUST depend on that pair alone.", "PAIR, HEAD-01, NAN-01",
      "leaks that are smaller than the pair's own bound", lonely_cases, accuracy},
-    {"ROT-05", "Scaling the input by a power of two MUST scale the output by it, within the bound.", "PREC",
-     "the bit-for-bit form of this is not demanded", plain_random_cases, homogeneity},
-    {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC",
-     "the bit-for-bit form of this is not demanded", plain_random_cases, oddness},
-    {"ROT-07", "The outputs of two inputs that add up MUST add up, within the bound.", "PAIR, MEM-03",
-     "every linear map passes, rotation or not", plain_random_cases, additivity},
     {"ROT-08", "Rotating by position a and then by b MUST equal rotating by a + b, times the attention factor.",
      "FREQ, POS-01, SCALE", "wrong frequencies: they compose too", composition_cases, composition},
     {"ROT-09", "Features beyond rotary_dim MUST be copied bit for bit.", "PART, BWD-01, NAN-01",

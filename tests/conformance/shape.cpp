@@ -1,4 +1,8 @@
 // SHP: shapes at which launches and blocks run out.
+#include <algorithm>
+
+#include "tests/conformance/rearrange.hpp"
+#include "tests/conformance/relations.hpp"
 #include "tests/conformance/requirement.hpp"
 
 namespace rope {
@@ -9,12 +13,29 @@ Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c
 // One past what the second and third dimension of a CUDA grid hold, as tokens, batches and heads.
 constexpr int many = 65537;
 
+// More pairs than 65,535 blocks of 256 threads have threads. In one way, since it takes as long as a hundred others.
+void all_pairs_case(CaseList& list) {
+  constexpr int threads = (many - 2) * 256;
+  if (list.level() == Level::quick || !list.claims().compiled) return;
+  bool first = true;
+  list.for_each_way(128, [&](Case c) {
+    if (!first || c.out_dtype != c.dtype) return;
+    first = false;
+    c.batch = 1;
+    c.seq = 257;
+    const int pairs_of_a_head = c.seq * c.spec.rotary_dim / 2;
+    c.heads = threads / pairs_of_a_head + 1;
+    list.add(c);
+  });
+}
+
 void many_rows_cases(CaseList& list) {
+  all_pairs_case(list);
   list.for_each_way(4, [&](Case c) {
     const bool plain = c.out_dtype == c.dtype && !c.full_tables && c.given == DType::f32;
-    const bool wanted = c.dtype == DType::f32 || (list.level() != Level::quick && c.dtype == DType::bf16);
-    if (!plain || !wanted || c.source == AngleSource::frequencies) return;
-    if (list.level() == Level::quick && c.source == AngleSource::computed) return;
+    const bool quick = list.level() == Level::quick;
+    if (!plain || (quick && c.dtype != DType::f32) || c.source == AngleSource::frequencies) return;
+    if (quick && c.source == AngleSource::computed) return;
     c.batch = c.seq = c.heads = 1;
     Case tokens = c;
     tokens.seq = many;
@@ -24,12 +45,35 @@ void many_rows_cases(CaseList& list) {
       tokens.start = list.claims().capabilities.max_position;
     }
     list.add(tokens);
+    Case gradient = tokens;
+    gradient.direction = Direction::backward;
+    list.add(gradient);
+    if (list.claims().has(ROPE_FEATURE_KEY)) {
+      tokens.key_heads = 1;
+      list.add(tokens);
+    }
+    Case given = tokens;
+    given.key_heads = 0;
+    given.form = PositionForm::shared;
+    list.add(given);
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;  // at position 0 nothing turns
     Case batches = c;
     batches.batch = many;
+    list.add(batches);
+    batches.form = PositionForm::per_batch;
     list.add(batches);
     Case heads = c;
     heads.heads = many;
     list.add(heads);
+    if (list.claims().has(ROPE_FEATURE_KEY)) {
+      heads.key_heads = many;
+      list.add(heads);
+    }
+    // Four tokens a thread block.
+    if (quick || c.dtype != DType::f32 || c.source != AngleSource::computed) return;
+    tokens.key_heads = 0;
+    tokens.seq = 4 * (many - 1) + 1;
+    list.add(tokens);
   });
 }
 
@@ -56,11 +100,148 @@ void wide_head_cases(CaseList& list) {
   }
 }
 
+void batched_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    c.batch = c.heads = 3;
+    c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : list.claims().has(ROPE_FEATURE_KEY) ? 3 : 0;
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 600 : 0;
+    list.add(c);
+    if (c.key_heads > 0) {  // more heads than a warp has threads
+      Case wide = c;
+      wide.batch = 1;
+      wide.heads = wide.key_heads = 40;
+      list.add(wide);
+    }
+    const bool differ = list.claims().has(ROPE_FEATURE_BATCH_POSITIONS);
+    c.form = differ ? PositionForm::per_batch : PositionForm::shared;  // counted from an offset they are not scattered
+    c.pattern = PositionPattern::scattered;
+    c.start = 900;
+    list.add(c);
+  });
+  list.add_random(60, [](Case& c) { c.batch = std::max(c.batch, 2); });
+}
+
+struct InBothOrders {
+  Trial one;
+  Trial other;  // of the same rows, in reverse order
+
+  const Finding& problem() const { return one.ok() ? other.problem : one.problem; }
+};
+
+InBothOrders run_in_both_orders(const Case& c, Examiner& examiner) {
+  return {examiner.run(c), examiner.run(reversed(examiner.build(c)))};
+}
+
+// compare(finding, name, output, row, output of the other order, row there, whether of k) for each row.
+template <class Compare>
+Finding each_moved_row(const InBothOrders& both, Compare&& compare) {
+  Finding finding;
+  const auto walk = [&](const char* name, const Tensor& one, const Tensor& other, bool key) {
+    for_each_row(one, [&](const RowIndex& row, const std::byte*) {
+      compare(finding, name, one, row, other, reversed(row, both.one.call, key), key);
+    });
+  };
+  walk("q", both.one.call.q_result(), both.other.call.q_result(), false);
+  if (both.one.k) walk("k", both.one.call.k_result(), both.other.call.k_result(), true);
+  return finding;
+}
+
+Finding equivariance(const Case& c, Examiner& examiner) {
+  const InBothOrders both = run_in_both_orders(c, examiner);
+  if (!both.problem().passed()) return both.problem();
+  Expectation here = examiner.expectation(c, both.one.call);
+  Expectation there = examiner.expectation(c, both.other.call);
+  return each_moved_row(both, [&](Finding& finding, const char* name, const Tensor& one, const RowIndex& row,
+                                  const Tensor& other, const RowIndex& moved, bool key) {
+    const Tensor& input = key ? *both.one.k : both.one.q;
+    const Tensor& moved_input = key ? *both.other.k : both.other.q;
+    relate_pairs(finding, name, row, here, related_row(both.one, input, one, row, here),
+                 related_row(both.other, moved_input, other, moved, there));
+  });
+}
+
+Finding exact_equivariance(const Case& c, Examiner& examiner) {
+  const InBothOrders both = run_in_both_orders(c, examiner);
+  if (!both.problem().passed()) return both.problem();
+  return each_moved_row(
+      both, [](Finding& finding, const char* name, const Tensor& one, const RowIndex& row, const Tensor& other,
+               const RowIndex& moved, bool) { same_row(finding, name, one, row, other, moved); });
+}
+
+// Every even one, with types that take their dispatch from it.
+void every_head_dim_cases(CaseList& list) {
+  const bool quick = list.level() == Level::quick;
+  std::vector<int> dims;
+  for (int dim = 2; dim <= (quick ? 32 : 256); dim += 2) dims.push_back(dim);
+  if (quick) dims.insert(dims.end(), {96, 128, 256});  // those of models
+  if (!quick) dims.insert(dims.end(), {258, 288, 320, 384, 448, 512, 576, 640, 768, 1000, 1024});
+  if (!list.claims().head_dims.empty()) dims.assign(list.claims().head_dims.begin(), list.claims().head_dims.end());
+  for (int dim : dims) {
+    list.for_each_way(dim, [&](Case c) {
+      if (c.out_dtype != c.dtype || c.given != DType::f32 || c.full_tables) return;
+      if (c.source == AngleSource::frequencies) return;
+      c.batch = c.heads = 1;
+      c.seq = 2;
+      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
+      list.add(c);
+      if (!quick || dim < 96) return;
+      // Far enough for narrow angles to show, and with both pairings, of which quick gives one.
+      if (c.start > 0) c.start = 1000;
+      list.add(c);
+      c.spec.pairing = c.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
+      list.add(c);
+    });
+  }
+}
+
+void head_count_cases(CaseList& list) {
+  const struct { int heads, key_heads; } counts[] = {{1, 1}, {8, 1}, {4, 2}, {6, 2}, {9, 3}, {2, 4}, {1, 3}};
+  int way = 0;
+  for (const auto& [heads, key_heads] : counts) {
+    ++way;  // else each pairing would meet one of both alone: the ways are an even number
+    list.for_each_way(64, [&, q = heads, k = key_heads](Case c) {
+      if (c.out_dtype != c.dtype || (c.given != DType::f32 && c.given != c.dtype)) return;
+      c.heads = q;
+      c.key_heads = k;
+      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 70 : 0;
+      // Quick takes in place and out of place in turn.
+      const bool quick = list.level() == Level::quick;
+      if (!quick || way % 2 == 0) list.add(c);
+      c.in_place = true;
+      if (!quick || way % 2 == 1) list.add(c);
+      ++way;
+    });
+  }
+}
+
+void empty_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    if (c.out_dtype != c.dtype) return;
+    for (int Case::*dimension : {&Case::batch, &Case::seq, &Case::heads}) {
+      Case empty = c;
+      empty.*dimension = 0;
+      list.add(empty);
+    }
+  });
+}
+
 constexpr Requirement requirements[] = {
-    {"SHP-01", "More than 65,535 tokens, batches or heads MUST each be rotated.", "LIM-01",
-     "element offsets beyond 2^31", many_rows_cases, accuracy},
+    {"SHP-01", "More than 65,535 tokens, batches or heads, and more than 2^24 pairs, MUST each be rotated.", "LIM-01",
+     "element offsets beyond 2^31; more pairs than 2^24 where the kernel is no compiled code", many_rows_cases,
+     accuracy},
     {"SHP-02", "Heads of more than 1024 features MUST be rotated where they are claimed.", "LIM-03",
      "head_dims above 4096; above 2048 but at level exhaustive", wide_head_cases, accuracy},
+    {"SHP-03", "Batches, heads and tokens in another order MUST give the same results in that order, within the bound.",
+     "HEAD-07, POS-07, POS-05, VAR-01, TAB-07", "what SHP-07 adds to it", batched_cases, equivariance},
+    {"SHP-04", "Every head_dim that is claimed MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
+     "at level quick head_dims above 32 but 96, 128 and 256; odd multiples of 2 above 256", every_head_dim_cases,
+     accuracy},
+    {"SHP-05", "k MUST be rotated like q, also where it has another number of heads.",
+     "HEAD-01, HEAD-03, PIPE-03, MEM-13", "kernels that claim no k", head_count_cases, accuracy},
+    {"SHP-06", "A call without batches, tokens or heads SHOULD be answered with ok, and touch nothing.", "VAR-05",
+     "empty tensors whose pointers are NULL", empty_cases, accuracy, mask(Demand::robust)},
+    {"SHP-07", "Batches, heads and tokens in another order SHOULD give the same bits in that order.", "HEAD-07, PREC",
+     "who of both is right", batched_cases, exact_equivariance, Demand::bitwise | Demand::batch_invariant},
 };
 
 }  // namespace

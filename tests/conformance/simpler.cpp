@@ -40,6 +40,7 @@ std::vector<Case> simpler(const Case& c) {
   propose([](Case& s) { s.spec.base = 10000; });
   propose([](Case& s) { s.spec.rotary_dim = s.spec.axes.sections.empty() ? s.spec.head_dim : s.spec.rotary_dim; });
   propose([](Case& s) { s.layout = Layout::contiguous; });
+  propose([](Case& s) { s.output = OutputLayout::as_input; });
   propose([](Case& s) { s.in_place = false; });
   propose([](Case& s) { s.key_heads = 0; });
   propose([](Case& s) { s.batch = std::min(s.batch, 1); });

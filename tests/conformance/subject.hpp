@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,21 +14,28 @@ namespace rope {
 struct Claims {
   rope_capabilities capabilities{};
   std::vector<std::int32_t> head_dims;  // empty: every even one
+  // Of the subject rather than the kernel: whether it can be handed tensors with far_strides, and two calls at once, and
+  // whether it is compiled code, to which a tensor of millions of elements is a matter of a second.
+  bool far_tensors = false;
+  bool concurrent_calls = false;
+  bool compiled = false;
 
   bool has(rope_feature feature) const { return (capabilities.features & ROPE_BIT(feature)) != 0; }
 };
 
 enum class ReplyKind {
-  done,       // status is what the kernel returned
-  crashed,    // the process that held the kernel died
-  timed_out,  // no answer within the deadline; the process was killed
-  misbehaved  // the kernel broke the rules of the worker, for example wrote to a read-only input
+  done,        // status is what the kernel returned
+  crashed,     // the process that held the kernel died
+  timed_out,   // no answer within the deadline; the process was killed
+  misbehaved,  // the kernel broke the rules of the worker, for example wrote to a read-only input
+  missing,     // the answer is to come from a file, and there is none
+  malformed    // the file is there and holds something else than the array that was asked for
 };
 
 struct Reply {
   ReplyKind kind = ReplyKind::done;
   std::int32_t status = ROPE_OK;  // rope_status, where kind is done
-  std::string detail;             // a sentence for a person; empty where all is well
+  std::string detail;             // a sentence for a person; empty where all is well, or a note on how it came about
   std::int64_t nanoseconds = 0;   // of the kernel alone
 };
 
@@ -44,6 +52,21 @@ class Subject {
   // Runs the kernel on the call. Outputs (q and k, where in place) are written into the call's tensors; all other
   // tensors come back as they were. Never throws because of what the kernel does.
   virtual Reply apply(Call& call) = 0;
+
+  // Begins anew, in a process that has seen no call. False where the subject cannot.
+  virtual bool renew() { return false; }
+
+  // How many processes of the kernel's ended, or had to be killed, in the middle of a call. Each has cost the start of
+  // another one.
+  virtual std::int64_t deaths() const { return 0; }
+
+  // apply() with each tensor against the inaccessible page before it, not behind it, where the subject has such pages.
+  virtual Reply apply_at_start(Call& call) { return apply(call); }
+
+  // As apply(call), while `companion` runs again and again on a second thread of the same process; the companion comes
+  // back as it was. What a run beside it got otherwise than a run alone is preferred for the outputs. nullopt: this
+  // subject cannot run two calls at once.
+  virtual std::optional<Reply> apply_beside(Call& /*call*/, Call& /*companion*/) { return std::nullopt; }
 };
 
 }  // namespace rope

@@ -9,30 +9,38 @@
 #include <vector>
 
 #include "tests/conformance/case_list.hpp"
+#include "tests/conformance/diagnosis.hpp"
 #include "tests/conformance/examiner.hpp"
+#include "tests/conformance/horizon.hpp"
 #include "tests/conformance/requirement.hpp"
 
 namespace rope {
 
-enum class Verdict { pass, fail, not_claimed };
+// A note is a SHOULD that does not hold and that nobody demanded. What was expected to fail either does, or is an
+// unexpected pass, which counts as a failure: else the list of what is expected would rot.
+enum class Verdict { pass, fail, note, not_claimed, expected_failure, unexpected_pass };
 std::string_view name(Verdict verdict);
 
 // A case that does not hold, shrunk as far as it goes.
 struct Failure {
   Case minimal;
-  Finding finding;         // of the minimal case
-  std::string first_seen;  // the case that failed first, as text
+  Finding finding;                   // of the minimal case
+  std::string first_seen;            // the case that failed first, as text
+  bool needs_earlier_calls = false;  // the minimal case holds where a new process is asked for nothing else
 };
 
 struct RequirementResult {
   std::string id;
   std::string sentence;
+  bool is_must = true;
   Verdict verdict = Verdict::not_claimed;
   std::int64_t cases = 0;        // executed
   std::int64_t failed = 0;       // of these
   std::optional<Finding> worst;  // the one that used most of its bound
   std::string worst_case;        // as text
   std::optional<Failure> failure;
+  std::string reason;  // why it was expected to fail
+  double seconds = 0;
 };
 
 // How precise the kernel was found to be in one dtype: the tightest grade that held in every case.
@@ -42,29 +50,57 @@ struct MeasuredGrade {
   double use = 0;     // of that grade's bound, by the worst element
 };
 
+// Of a subject that answers by files.
+struct Responses {
+  std::int64_t asked_for = 0;          // files
+  std::vector<std::string> missing;    // files
+  std::vector<std::string> malformed;  // a sentence each
+};
+
 struct SubjectReport {
   std::string subject;
   Selection selection;
   std::vector<RequirementResult> results;
   std::vector<MeasuredGrade> grades;
+  std::vector<Horizon> horizons;
+  std::vector<std::string> permitted_variants;
+  std::optional<Diagnosis> diagnosis;  // where it does not conform and one was asked for
+  std::optional<Responses> responses;
   std::int64_t calls = 0;
   double seconds = 0;
   bool interrupted = false;
 
   std::int64_t executed() const;  // cases
-  bool conforms() const;          // some case was executed, none failed, nothing was cut short
+  std::int64_t count(Verdict verdict) const;
+  bool conforms() const;     // some case was executed, none failed, nothing was cut short
+  bool as_expected() const;  // the same, but for failures that were expected; and all of those were seen
+};
+
+// How far a run is.
+struct Progress {
+  const RequirementResult& requirement;  // the one that is being judged, as far as it is
+  std::size_t index = 0;                 // of it
+  std::size_t count = 0;                 // of requirements
+  std::int64_t cases = 0;                // done in all
+  std::int64_t all_cases = 0;
 };
 
 struct SuiteOptions {
   Selection selection;
+  // Where not null: these cases, in place of those that the requirements propose, and nothing else: no failure is
+  // shrunk and no horizon measured, because the subject can answer no other calls.
+  const std::vector<Case>* cases = nullptr;
+  std::function<void(const Case&)> before_case;
+  std::map<std::string, std::string> expected_failures;  // requirement, reason
+  bool fail_fast = false;            // stop after the first requirement that fails; nothing is shrunk then
   const Manifest* golden = nullptr;  // null: the golden requirements are not run
-  std::function<void(const RequirementResult& done_so_far, std::size_t index, std::size_t count)> progress;
+  std::function<void(const Progress&)> progress;
   const std::atomic<bool>* stop = nullptr;  // set from a signal handler
 };
 
 SubjectReport run_suite(Subject& subject, Oracles& oracles, const SuiteOptions& options);
 
 // One case alone, not shrunk.
-Finding replay(const Case& c, Subject& subject, Oracles& oracles, const Manifest* golden);
+Finding replay(const Case& c, Subject& subject, Oracles& oracles, const Manifest* golden, Grade required = {});
 
 }  // namespace rope

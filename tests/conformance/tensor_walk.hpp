@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "tests/conformance/call.hpp"
 
@@ -23,6 +24,16 @@ auto* row_data(T& t, const RowIndex& row) {
 
 inline double value_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
   return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
+}
+
+// Of two tensors of one dtype and head_dim, each with its own strides.
+inline void copy_row(Tensor& to, const RowIndex& to_row, const Tensor& from, const RowIndex& from_row) {
+  const auto size = static_cast<std::int64_t>(size_of(to.dtype));
+  std::byte* written = row_data(to, to_row);
+  const std::byte* read = row_data(from, from_row);
+  for (std::int64_t j = 0; j < to.shape[3]; ++j) {
+    std::memcpy(written + j * to.strides[3] * size, read + j * from.strides[3] * size, static_cast<std::size_t>(size));
+  }
 }
 
 // visit(RowIndex, pointer to the row's first element), in the order batch, seq, head.

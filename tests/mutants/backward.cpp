@@ -48,6 +48,33 @@ struct GradientFromPositionZero : Kernel {
   }
 };
 
+struct Inverse : Kernel {
+  void direct(const rope_call& call, Row& row) const override {
+    Kernel::direct(call, row);
+    const double square = call.attention_factor * call.attention_factor;
+    if (call.direction == ROPE_FORWARD || square == 0) return;
+    for (int feature = 0; feature < row.features(); ++feature) {
+      row.cos(feature) /= square;
+      row.sin(feature) /= square;
+    }
+  }
+};
+
+struct GradientHalfSplitAlways : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.direction == ROPE_BACKWARD) c.pairing = ROPE_HALF_SPLIT;
+    return c;
+  }
+};
+
+struct GradientOfKeyForgotten : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool forgotten = at.key && at.call.direction == ROPE_BACKWARD;
+    forgotten ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
+  }
+};
+
 }  // namespace
 
 Mutants backward_mutants() {
@@ -59,6 +86,10 @@ Mutants backward_mutants() {
                                 "full-width tables: each feature keeps its own sine where the transpose swaps them"),
       mutant<ForwardAgain>("BWD-AS-FORWARD", "backward", "backward rotates forward"),
       mutant<GradientFromPositionZero>("BWD-OFFSET", "backward", "backward ignores the offset"),
+      mutant<Inverse>("BWD-INVERSE", "backward",
+                      "backward divides by the attention factor: the inverse, not the transpose"),
+      mutant<GradientHalfSplitAlways>("BWD-HALF-SPLIT", "backward", "backward takes half-split pairs always"),
+      mutant<GradientOfKeyForgotten>("BWD-KEY", "backward", "the gradient of k comes out as it went in"),
   };
   return all;
 }

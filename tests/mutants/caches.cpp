@@ -23,6 +23,18 @@ class CacheKeyedByLength : public Kernel {
   mutable std::map<std::int64_t, std::int64_t> first_offset_;  // of each length
 };
 
+class ThetaKeyedByWidth : public Kernel {
+  std::vector<double> theta(const rope_call& call) const override {
+    if (call.angle_source != ROPE_COMPUTED) return Kernel::theta(call);
+    const std::lock_guard guard(lock_);
+    std::vector<double>& kept = first_[call.rotary_dim];
+    if (kept.empty()) kept = Kernel::theta(call);
+    return kept;
+  }
+  mutable std::mutex lock_;
+  mutable std::map<std::int32_t, std::vector<double>> first_;  // of each rotary_dim
+};
+
 class SpoiltByBfloat16 : public Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -60,6 +72,30 @@ struct RowsTakenToBeDense : Kernel {
   }
 };
 
+struct BatchesOneAfterTheOther : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const std::int64_t m = Kernel::position(at, axis);
+    if (at.call.angle_source != ROPE_TABLES || at.call.positions.data != nullptr) return m;
+    return (m + at.batch * at.in().shape[1]) % at.call.table.rows;
+  }
+};
+
+struct TableInTheTypeOfInput : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    c.table.dtype = call.q.dtype;
+    return c;
+  }
+};
+
+struct FactorThoughtToBeInTheTable : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.angle_source == ROPE_TABLES) c.attention_factor = 1;
+    return c;
+  }
+};
+
 struct SecondHalfNotRead : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     Row result = Kernel::row(at, theta);
@@ -79,9 +115,17 @@ Mutants cache_mutants() {
       mutant<CacheKeyedByLength>("TAB-01", "table-cache", "a second call of the same length: offset of the first one"),
       mutant<SineBehindThePaddedWidth>("TAB-03", "table-cache",
                                        "sin read from where a power-of-two width would have put it; 0 past the end"),
+      mutant<BatchesOneAfterTheOther>(
+          "TAB-07", "table-cache",
+          "tokens of all batches counted on through one table: batch b starts b seq rows further down"),
       mutant<FoldedAtTraceLength>("TAB-09", "table-cache", "positions from 2048 on start again at 0"),
       mutant<RowsTakenToBeDense>("TAB-ROW-STRIDE", "table-cache", "row stride of the table ignored"),
       mutant<SecondHalfNotRead>("TAB-HALVES", "table-cache", "full-width tables: the second feature gets the first's"),
+      mutant<ThetaKeyedByWidth>("TAB-KEYED-BY-WIDTH", "table-cache",
+                                "theta kept for each rotary_dim, whatever base and scaling come later"),
+      mutant<TableInTheTypeOfInput>("TAB-OTHER-DTYPE", "table-cache", "tables read as if they were of the type of q"),
+      mutant<FactorThoughtToBeInTheTable>("TAB-FACTOR", "table-cache",
+                                          "tables are thought to hold the attention factor already"),
       mutant<SpoiltByBfloat16>("TAB-DTYPE", "table-cache", "after a bf16 call, other dtypes get theta in bf16"),
   };
   return all;

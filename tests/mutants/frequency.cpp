@@ -1,5 +1,7 @@
 // theta of each pair, without scaling.
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "tests/mutants/mutant.hpp"
 
@@ -49,6 +51,15 @@ struct ExponentOverHeadDim : Kernel {
   }
 };
 
+struct ExponentOverAnotherWidth : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    const std::int64_t width = call.q.strides[1] / std::max<std::int64_t>(1, call.q.shape[2]);  // n_embd / n_head
+    c.base = std::pow(call.base, call.rotary_dim / std::max(2.0, static_cast<double>(width)));
+    return c;
+  }
+};
+
 struct FactorInsideThePower : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -75,6 +86,8 @@ Mutants frequency_mutants() {
       mutant<ExponentPositive>("FREQ-05", "frequency-base", "exponent +2p/r: angles grow with the pair"),
       mutant<FactorInsideThePower>("FREQ-07", "frequency-base",
                                    "linear and yarn: (factor base)^(-2p/r) where base^(-2p/r) / factor is meant"),
+      mutant<ExponentOverAnotherWidth>("FREQ-09", "frequency-base",
+                                       "exponent -2p/n, n the memory of a token divided by its heads"),
       mutant<ExponentWithoutTwo>("FREQ-WITHOUT-TWO", "frequency-base", "exponent -p/r, the 2 lost"),
       mutant<ExponentOverHeadDim>("FREQ-OVER-HEAD-DIM", "frequency-base",
                                   "exponent -2p/head_dim where rotary_dim is below head_dim"),

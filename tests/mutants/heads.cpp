@@ -1,4 +1,5 @@
 // q and k, heads and batches mistaken for each other; and steps around the rotation done once too often.
+#include <algorithm>
 #include <cstdint>
 
 #include "tests/mutants/mutant.hpp"
@@ -62,6 +63,44 @@ struct KeyNotWrittenBack : Kernel {
   }
 };
 
+struct HeadsInParallel : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    constexpr std::int64_t enough_heads = 6;  // from here on another variant is launched
+    if (tensor.shape[2] < enough_heads) return Kernel::element(at, tensor, feature);
+    const std::int64_t index = at.seq * tensor.shape[2] + at.head;
+    const Place mapped{at.call, at.key, at.batch, index % tensor.shape[1], index / tensor.shape[1]};
+    return Kernel::element(mapped, tensor, feature);
+  }
+};
+
+struct KeyHeadsOfQuery : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool left_out = at.key && at.head >= at.call.q.shape[2];
+    left_out ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
+  }
+};
+
+// k comes interleaved from its file and is made half-split, in blocks of `width` where it should be head by head. Which
+// feature of a k that was made so rightly stands at `index` then.
+std::int64_t source_of(std::int64_t index, std::int64_t head_dim, std::int64_t width) {
+  const std::int64_t in_block = index % width;
+  const std::int64_t file = index - in_block + in_block % (width / 2) * 2 + in_block / (width / 2);
+  const std::int64_t in_head = file % head_dim;
+  return file - in_head + in_head % 2 * (head_dim / 2) + in_head / 2;
+}
+
+struct KeyPermutedInWrongBlocks : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    const std::int64_t blocks = at.call.q.shape[2] / std::max<std::int64_t>(1, at.call.k.shape[2]);
+    const std::int64_t all = tensor.shape[2] * tensor.shape[3];
+    const bool grouped = at.key && &tensor == &at.in() && blocks > 1 && all % (2 * blocks) == 0;
+    if (!grouped || tensor.shape[3] % 2 != 0) return Kernel::element(at, tensor, feature);
+    const std::int64_t from = source_of(at.head * tensor.shape[3] + feature, tensor.shape[3], all / blocks);
+    const Place other{at.call, at.key, at.batch, at.seq, from / tensor.shape[3]};
+    return Kernel::element(other, tensor, static_cast<int>(from % tensor.shape[3]));
+  }
+};
+
 struct Twice : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const Values y = turned(turned(values(at, pair), pair, row), pair, row);
@@ -87,9 +126,13 @@ Mutants head_mutants() {
       mutant<HeadStrideOfQuery>("HEAD-03", "heads-batch-qk", "k walked with the head stride of q"),
       mutant<DecodeInPlaceWrongHeadStride>("HEAD-05", "heads-batch-qk",
                                            "one token in place: token stride taken for the head stride"),
+      mutant<HeadsInParallel>("HEAD-07", "heads-batch-qk", "six heads and more: token and head of a row exchanged"),
+      mutant<KeyHeadsOfQuery>("HEAD-FEWER-KEYS", "heads-batch-qk", "k rotated in as many heads as q has"),
       mutant<DecodeOnlyFirstBatch>("BATCH-DECODE", "heads-batch-qk", "one token: only the first batch is rotated"),
       mutant<KeyNotWrittenBack>("MEM-13", "strides-memory-race", "k comes out as it went in"),
       mutant<Twice>("PIPE-01", "pipeline", "rotated twice: angle 2 phi, attention factor squared"),
+      mutant<KeyPermutedInWrongBlocks>("PIPE-03", "pipeline",
+                                       "k made half-split in heads/key_heads blocks where there are key_heads"),
       mutant<SoftmaxScaleInTheQuery>("PIPE-05", "pipeline", "rotated q times log2(e)"),
   };
   return all;

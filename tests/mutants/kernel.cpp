@@ -88,6 +88,8 @@ int Kernel::pair_of(const rope_call& call, int feature) const {
 
 double Kernel::angle(const rope_call&, double position, double theta) const { return position * theta; }
 
+Turn Kernel::turn(const rope_call&, double angle) const { return {std::cos(angle), std::sin(angle)}; }
+
 Row Kernel::row(const Place& at, const std::vector<double>& theta) const {
   Row result(at.call.rotary_dim);
   if (at.call.angle_source == ROPE_TABLES) {
@@ -114,16 +116,15 @@ void Kernel::read_tables(const Place& at, Row& row) const {
 }
 
 void Kernel::compute(const Place& at, const std::vector<double>& theta, Row& row) const {
-  std::vector<Values> turns;  // cos and sin of each pair
+  std::vector<Turn> turns;  // of each pair
   for (int p = 0; p < at.call.rotary_dim / 2; ++p) {
     const auto m = static_cast<double>(position(at, axis(at.call, p)));
-    const double phi = angle(at.call, m, theta[static_cast<std::size_t>(p)]);
-    turns.push_back({std::cos(phi), std::sin(phi)});
+    turns.push_back(turn(at.call, angle(at.call, m, theta[static_cast<std::size_t>(p)])));
   }
   for (int feature = 0; feature < row.features(); ++feature) {
-    const Values& turn = turns[static_cast<std::size_t>(pair_of(at.call, feature))];
-    row.cos(feature) = turn.first;
-    row.sin(feature) = turn.second;
+    const auto [cosine, sine] = turns[static_cast<std::size_t>(pair_of(at.call, feature))];
+    row.cos(feature) = cosine;
+    row.sin(feature) = sine;
   }
 }
 

@@ -22,6 +22,11 @@ struct Values {
   double second;
 };
 
+struct Turn {
+  double cos;
+  double sin;
+};
+
 // The factors of one token, a column for each rotary feature:
 //   y[first]  = x[first]  * cos[first]  - x[second] * sin[first]
 //   y[second] = x[second] * cos[second] + x[first]  * sin[second]
@@ -55,6 +60,8 @@ struct Place {
 rope_capabilities claims();  // of the right kernel, and of every mutant
 
 class Kernel {
+  friend class Combined;  // of two, in combined.cpp
+
  public:
   Kernel() = default;
   Kernel(const Kernel&) = delete;
@@ -73,6 +80,7 @@ class Kernel {
   virtual Pair pair(const rope_call& call, int index) const;
   virtual int pair_of(const rope_call& call, int feature) const;  // whose angle the feature gets
   virtual double angle(const rope_call& call, double position, double theta) const;
+  virtual Turn turn(const rope_call& call, double angle) const;
   virtual Row row(const Place& at, const std::vector<double>& theta) const;
   virtual void direct(const rope_call& call, Row& row) const;  // backward is the transpose
   virtual std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const;

@@ -2,12 +2,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/mutants/cuda.hpp"
 #include "tests/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
 
 struct Library {
+  std::vector<Mutant> mutants;
   std::vector<std::string> descriptions;
   std::vector<rope_kernel> kernels;
 };
@@ -15,9 +17,12 @@ struct Library {
 Library collect() {
   const Mutant none = mutant<Kernel>("none", "no bug", "what is asked for");
   std::vector<Mutant> all{none};
-  for (const Mutants& kind : {pairing_mutants(), frequency_mutants(), scaling_mutants(), precision_mutants(),
-                              position_mutants(), cache_mutants(), partial_mutants(), head_mutants(), memory_mutants(),
-                              backward_mutants(), repetition_mutants()}) {
+  for (const Mutants& kind :
+       {pairing_mutants(),    frequency_mutants(),   scaling_mutants(),    precision_mutants(),  position_mutants(),
+        cache_mutants(),      partial_mutants(),     head_mutants(),       memory_mutants(),     read_mutants(),
+        shape_mutants(),      backward_mutants(),    repetition_mutants(), value_mutants(),      refusal_mutants(),
+        last_bit_mutants(),   fresh_angle_mutants(), fresh_row_mutants(),  fresh_call_mutants(), second_angle_mutants(),
+        second_row_mutants(), second_path_mutants()}) {
     all.insert(all.end(), kind.begin(), kind.end());
   }
   Library library;
@@ -26,6 +31,11 @@ Library collect() {
     library.kernels.push_back(
         {sizeof(rope_kernel), ROPE_KERNEL_ABI, all[i].id, library.descriptions[i].c_str(), all[i].apply, claims()});
   }
+  for (const CudaMutant& m : cuda_mutants()) {
+    library.kernels.push_back({sizeof(rope_kernel), ROPE_KERNEL_ABI, m.id, m.description, m.apply, claims()});
+  }
+  library.mutants = std::move(all);
+  if (const rope_kernel* both = combined_kernel(library.mutants)) library.kernels.push_back(*both);
   return library;
 }
 

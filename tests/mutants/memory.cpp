@@ -1,4 +1,5 @@
 // Where elements are read and written. Some of these leave their buffers: run them in a worker.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,23 +16,34 @@ struct ReadAsContiguous : Kernel {
   }
 };
 
+struct WrittenAsContiguous : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    if (&tensor != &at.out() || at.in_place()) return Kernel::element(at, tensor, feature);
+    return ((at.batch * tensor.shape[1] + at.seq) * tensor.shape[2] + at.head) * tensor.shape[3] + feature;
+  }
+};
+
+struct GapsFilledWithZeros : Kernel {
+  void store(const Place& at, int feature, double value) const override {
+    Kernel::store(at, feature, value);
+    const bool gap = at.out().strides[2] > at.out().shape[3];
+    if (gap && feature + 1 == at.out().shape[3]) Kernel::store(at, feature + 1, 0);
+  }
+};
+
+class CopyArrivesLate : public Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    if (pair.first == 0) late_ = ++heads_ % 29 == 0 && !at.in_place();
+    late_ ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
+  }
+  mutable std::atomic<std::uint64_t> heads_ = 0;
+  mutable std::atomic<bool> late_ = false;
+};
+
 struct StoredBeforeBothAreLoaded : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     store(at, pair.first, turned(values(at, pair), pair, row).first);
     store(at, pair.second, turned(values(at, pair), pair, row).second);
-  }
-};
-
-struct TableReadTooWide : Kernel {
-  Row row(const Place& at, const std::vector<double>& theta) const override {
-    if (at.call.angle_source == ROPE_TABLES) {
-      const rope_table& table = at.call.table;
-      const auto size = static_cast<std::int64_t>(size_of(static_cast<DType>(table.dtype)));
-      const std::int64_t end = position(at, axis(at.call, 0)) * table.row_stride + table.width;
-      const auto* bytes = static_cast<const volatile std::byte*>(table.sin);
-      static_cast<void>(bytes[(end + 3) * size]);  // the lanes of the last vector load that lie behind the row
-    }
-    return Kernel::row(at, theta);
   }
 };
 
@@ -62,15 +74,14 @@ struct OneElementFurther : Kernel {
   }
 };
 
-struct GridOf65535 : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    if (at.seq < 65535) Kernel::store(at, feature, value);
-  }
-};
-
-struct BlockOf1024 : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    if (feature < 1024) Kernel::store(at, feature, value);
+class PositionsAdvanced : public Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const std::int64_t m = Kernel::position(at, axis);
+    const rope_positions& p = at.call.positions;
+    if (p.data == nullptr || p.dtype != ROPE_I64 || at.seq > 0 || axis > 0) return m;
+    auto* counter = static_cast<std::int64_t*>(const_cast<void*>(p.data)) + at.batch * p.batch_stride;
+    *counter = m + at.in().shape[1];
+    return m;
   }
 };
 
@@ -81,12 +92,16 @@ Mutants memory_mutants() {
       mutant<ReadAsContiguous>("MEM-01", "strides-memory-race", "input read as if it were contiguous"),
       mutant<StoredBeforeBothAreLoaded>("MEM-03", "strides-memory-race",
                                         "in place: b cos + a' sin with the a' that was just written"),
-      mutant<TableReadTooWide>("MEM-07", "strides-memory-race", "reads four columns past the end of a table row"),
+      mutant<CopyArrivesLate>("MEM-05", "strides-memory-race",
+                              "out of place: the copy of x arrives after the rotated values, in 1 head of 29"),
       mutant<IndexInThirtyTwoBits>("MEM-09", "strides-memory-race", "element index wraps at 2^31"),
       mutant<InputAsScratch>("MEM-INPUT-WRITTEN", "strides-memory-race", "writes to its inputs"),
       mutant<OneElementFurther>("MEM-ONE-PAST", "strides-memory-race", "writes one byte past the last feature"),
-      mutant<GridOf65535>("LIM-01", "launch-limits", "tokens from 65535 on are not rotated nor written"),
-      mutant<BlockOf1024>("LIM-03", "launch-limits", "features from 1024 on are not written"),
+      mutant<WrittenAsContiguous>("MEM-OUT-CONTIGUOUS", "strides-memory-race",
+                                  "output written as if it were contiguous"),
+      mutant<GapsFilledWithZeros>("MEM-GAPS", "strides-memory-race", "writes a zero into the gap behind each row"),
+      mutant<PositionsAdvanced>("MEM-POSITIONS-MOVED", "strides-memory-race",
+                                "moves the given positions on for the next call"),
   };
   return all;
 }

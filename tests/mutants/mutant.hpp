@@ -8,20 +8,95 @@
 
 namespace rope::mutants {
 
+// Which stages an edit overrides, a bit each. Overrides are public and the stages of Kernel are not, so an edit that
+// has a stage of its own can be told by whether it can be named.
+using Stages = std::uint32_t;
+enum Stage : int {
+  stage_check,
+  stage_understood,
+  stage_theta,
+  stage_position,
+  stage_axis,
+  stage_pair,
+  stage_pair_of,
+  stage_angle,
+  stage_turn,
+  stage_row,
+  stage_direct,
+  stage_element,
+  stage_load,
+  stage_rotate,
+  stage_store,
+  stage_pass
+};
+
+template <class Edit>
+constexpr Stages stages_of() {
+  Stages stages = 0;
+  const auto has = [&](Stage stage, bool is_own) { stages |= is_own ? Stages{1} << stage : 0; };
+  has(
+      stage_check, requires { &Edit::check; });
+  has(
+      stage_understood, requires { &Edit::understood; });
+  has(
+      stage_theta, requires { &Edit::theta; });
+  has(
+      stage_position, requires { &Edit::position; });
+  has(
+      stage_axis, requires { &Edit::axis; });
+  has(
+      stage_pair, requires { &Edit::pair; });
+  has(
+      stage_pair_of, requires { &Edit::pair_of; });
+  has(
+      stage_angle, requires { &Edit::angle; });
+  has(
+      stage_turn, requires { &Edit::turn; });
+  has(
+      stage_row, requires { &Edit::row; });
+  has(
+      stage_direct, requires { &Edit::direct; });
+  has(
+      stage_element, requires { &Edit::element; });
+  has(
+      stage_load, requires { &Edit::load; });
+  has(
+      stage_rotate, requires { &Edit::rotate; });
+  has(
+      stage_store, requires { &Edit::store; });
+  has(
+      stage_pass, requires { &Edit::pass; });
+  return stages;
+}
+
 struct Mutant {
   const char* id;         // of the catalogue of real bugs, or a name of its own where the catalogue has none
   const char* bug_class;  // likewise
   const char* sentence;   // what it computes instead
   std::int32_t (*apply)(const rope_call* call);
+  const Kernel& (*kernel)();
+  Stages stages;  // that it overrides
 };
 
 template <class Edit>
-Mutant mutant(const char* id, const char* bug_class, const char* sentence) {
-  return {id, bug_class, sentence, [](const rope_call* call) {
-            static const Edit kernel;  // lives as long as the library: some bugs are a memory of earlier calls
-            return kernel.apply(call);
-          }};
+const Kernel& the_kernel() {
+  static const Edit kernel;  // lives as long as the library: some bugs are a memory of earlier calls
+  return kernel;
 }
+
+template <class Edit>
+Mutant mutant(const char* id, const char* bug_class, const char* sentence) {
+  return {id,
+          bug_class,
+          sentence,
+          [](const rope_call* call) { return the_kernel<Edit>().apply(call); },
+          &the_kernel<Edit>,
+          stages_of<Edit>()};
+}
+
+// The mutant that the environment names, MUTANT_PAIR=ID+ID: one kernel with both edits, where they override
+// different stages. nullptr where it names none, or two that cannot be joined.
+const rope_kernel* combined_kernel(std::span<const Mutant> all);
 
 using Mutants = std::span<const Mutant>;
 
@@ -36,5 +111,16 @@ Mutants head_mutants();
 Mutants memory_mutants();
 Mutants backward_mutants();
 Mutants repetition_mutants();
+Mutants last_bit_mutants();
+Mutants read_mutants();
+Mutants refusal_mutants();
+Mutants shape_mutants();
+Mutants value_mutants();
+Mutants fresh_angle_mutants();
+Mutants fresh_row_mutants();
+Mutants fresh_call_mutants();
+Mutants second_angle_mutants();
+Mutants second_row_mutants();
+Mutants second_path_mutants();
 
 }  // namespace rope::mutants

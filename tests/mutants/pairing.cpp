@@ -29,6 +29,20 @@ struct TableExpandedTheOtherWay : Kernel {
   }
 };
 
+struct AnglesConcatenated : Kernel {
+  int pair_of(const rope_call& call, int feature) const override {
+    const int p = Kernel::pair_of(call, feature);
+    if (call.axis == nullptr) return p;
+    std::vector<int> blocks;  // the pairs of axis 0, then those of axis 1, ..
+    for (int a = 0; a < call.positions.axes; ++a) {
+      for (int other = 0; other < call.rotary_dim / 2; ++other) {
+        if (axis(call, other) == a) blocks.push_back(other);
+      }
+    }
+    return blocks[static_cast<std::size_t>(p)];
+  }
+};
+
 struct SinCosUnpackedInBlocks : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     Row right = Kernel::row(at, theta);
@@ -90,6 +104,9 @@ Mutants pairing_mutants() {
                                        "angles spread over the features in the other pairing: two in each pair"),
       mutant<SinCosUnpackedInBlocks>("PAIR-05", "pairing-layout",
                                      "cos and sin are the first and second half of a table sin, cos, sin, cos, .."),
+      mutant<AnglesConcatenated>(
+          "PAIR-07", "pairing-layout",
+          "several axes: their angles in blocks, one axis after the other, where they alternate"),
       mutant<PartnerWithinThirtyTwo>("PAIR-09", "pairing-layout",
                                      "half-split partners exchanged 16 apart in blocks of 32 where rotary_dim > 32"),
       mutant<SineNegated>("SIGN-01", "sign-direction", "the inverse rotation: sin negated"),

@@ -36,13 +36,6 @@ struct TailNotWritten : Kernel {
   void pass(const Place&, int) const override {}
 };
 
-struct TailMixedWithNothing : Kernel {
-  void pass(const Place& at, int feature) const override {
-    const double partner = load(at, feature ^ 1);
-    store(at, feature, load(at, feature) * 1 + partner * 0);
-  }
-};
-
 }  // namespace
 
 Mutants partial_mutants() {
@@ -51,8 +44,6 @@ Mutants partial_mutants() {
       mutant<RotatedPartThrownAway>("PART-03", "partial-passthrough", "rotary_dim < head_dim: y = x"),
       mutant<TailRotated>("PART-05", "partial-passthrough", "the last rotary_dim features turn, not the first"),
       mutant<TailNotWritten>("PART-UNWRITTEN", "partial-passthrough", "pass-through features are never written"),
-      mutant<TailMixedWithNothing>("NAN-01", "special-values",
-                                   "pass-through as x*1 + neighbour*0: its NaN and infinity leak"),
   };
   return all;
 }

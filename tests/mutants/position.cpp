@@ -59,6 +59,49 @@ struct WidePositionsReadNarrow : Kernel {
   }
 };
 
+struct NarrowPositionsReadWide : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    c.positions.dtype = ROPE_I64;
+    return c;
+  }
+};
+
+struct InSixteenBits : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    return static_cast<std::int16_t>(Kernel::position(at, axis));
+  }
+};
+
+struct InThirtyTwoBits : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    return static_cast<std::int32_t>(Kernel::position(at, axis));
+  }
+};
+
+struct OnlyTheFirstRead : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const Place first{at.call, at.key, at.batch, 0, 0};
+    return Kernel::position(first, axis) + at.seq;
+  }
+};
+
+struct TakenToBeDense : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    c.positions.seq_stride = 1;
+    return c;
+  }
+};
+
+struct SharedTakenPerBatch : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.positions.batch_stride == 0) c.positions.batch_stride = call.q.shape[1];
+    return c;
+  }
+};
+
 struct OffsetNotInTheBoundsTest : Kernel {
   rope_status check(const rope_call* call) const override {
     if (call == nullptr || call->struct_size < sizeof(rope_call)) return Kernel::check(call);
@@ -95,6 +138,10 @@ struct AxesInBlocks : Kernel {
   }
 };
 
+struct AxesIgnored : Kernel {
+  int axis(const rope_call&, int) const override { return 0; }
+};
+
 struct HeightForWidth : Kernel {
   int axis(const rope_call& call, int pair) const override {
     const int last = call.positions.axes - 1;
@@ -124,12 +171,21 @@ Mutants position_mutants() {
       mutant<RowWithinTheTileDropped>("POS-07", "position-offset", "four tokens of a tile share a position"),
       mutant<QueriesOneAhead>("POS-09", "position-offset", "q and k with given positions: q one ahead of k"),
       mutant<WidePositionsReadNarrow>("POS-11", "position-offset", "int64 positions read as int32: p0, 0, p1, 0, .."),
+      mutant<NarrowPositionsReadWide>("POS-READ-WIDE", "position-offset", "int32 positions read as int64"),
+      mutant<InSixteenBits>("POS-INT16", "position-offset", "positions wrap at 2^15"),
+      mutant<InThirtyTwoBits>("POS-INT32", "position-offset", "positions wrap at 2^31"),
+      mutant<OnlyTheFirstRead>("POS-CONSECUTIVE", "position-offset",
+                               "each batch's first position, and from there on by ones, whatever is given"),
+      mutant<TakenToBeDense>("POS-DENSE", "position-offset", "seq_stride of the positions ignored"),
+      mutant<SharedTakenPerBatch>("POS-SHARED", "position-offset",
+                                  "batch_stride 0 taken for a row of positions to each batch"),
       mutant<OffsetNotInTheBoundsTest>("POS-13", "position-offset",
                                        "table rows checked without the offset: a row past the end is not refused"),
       mutant<IdentityRowsFirst>("POS-15", "position-offset", "positions below 258 are not rotated, later ones late"),
       mutant<CountedFromOne>("POS-FROM-ONE", "position-offset", "every position one too large"),
       mutant<FirstBatchForAll>("VAR-01", "varlen-packing-cp", "positions of the first batch for every batch"),
       mutant<AxesInBlocks>("AXIS-01", "multi-axis", "the pairs of each axis in one block where axes alternate"),
+      mutant<AxesIgnored>("AXIS-IGNORED", "multi-axis", "every pair follows the first axis"),
       mutant<HeightForWidth>("AXIS-03", "multi-axis", "the last two axes exchanged"),
       mutant<TokenStrideOfTheWholeHead>("AXIS-05", "multi-axis",
                                         "several axes, rotary_dim < head_dim: token stride too wide by their quotient"),

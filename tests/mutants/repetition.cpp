@@ -1,5 +1,8 @@
-// Right once, different the next time.
+// Right once, different the next time, or beside another call.
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "tests/mutants/mutant.hpp"
@@ -29,11 +32,35 @@ class EverySecondCallNarrower : public Kernel {
   mutable std::atomic<std::uint64_t> calls_ = 0;
 };
 
+// Static scratch memory, as an engine has it that was written for one thread. Atomic, so that the bug is the one that
+// is meant and no undefined behaviour.
+class OneRowForAllCalls : public Kernel {
+  void direct(const rope_call& call, Row& row) const override {
+    Kernel::direct(call, row);
+    for (int feature = 0; feature < std::min(row.features(), room); ++feature) {
+      cos_[static_cast<std::size_t>(feature)] = row.cos(feature);
+      sin_[static_cast<std::size_t>(feature)] = row.sin(feature);
+    }
+  }
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    if (row.features() > room) return Kernel::rotate(at, pair, row);
+    const auto first = static_cast<std::size_t>(pair.first), second = static_cast<std::size_t>(pair.second);
+    const Values x = values(at, pair);
+    store(at, pair.first, x.first * cos_[first] - x.second * sin_[first]);
+    store(at, pair.second, x.second * cos_[second] + x.first * sin_[second]);
+  }
+  static constexpr int room = 512;
+  mutable std::array<std::atomic<double>, room> cos_{};
+  mutable std::array<std::atomic<double>, room> sin_{};
+};
+
 }  // namespace
 
 Mutants repetition_mutants() {
   static const Mutant all[] = {
       mutant<NowAndThenNotStored>("NAN-03", "special-values", "0.8 % of the features unrotated, others each time"),
+      mutant<OneRowForAllCalls>("DET-SCRATCH", "table-cache",
+                                "the row of cosines and sines stands in memory that all calls share"),
       mutant<EverySecondCallNarrower>("DET-LAST-BIT", "special-values",
                                       "every second call turns the first token of q by factors rounded to f32"),
   };

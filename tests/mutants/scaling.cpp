@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <mutex>
 
 #include "tests/mutants/mutant.hpp"
 
@@ -30,6 +31,24 @@ struct DynamicIsStatic : Misread<ROPE_SCALING_DYNAMIC> {
   void misread(rope_call& c) const override {
     c.sequence_length = static_cast<std::int64_t>(c.scaling.factor * c.scaling.original_max_position);
   }
+};
+
+struct CacheOfTheOriginalLength : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const std::int64_t m = Kernel::position(at, axis);
+    const rope_scaling& scaling = at.call.scaling;
+    if (at.call.angle_source != ROPE_COMPUTED || scaling.kind != ROPE_SCALING_DYNAMIC) return m;
+    return std::min(m, static_cast<std::int64_t>(scaling.original_max_position) - 1);
+  }
+};
+
+class LengthNeverShrinks : public Misread<ROPE_SCALING_DYNAMIC> {
+  void misread(rope_call& c) const override {
+    const std::lock_guard guard(lock_);
+    c.sequence_length = longest_ = std::max(longest_, c.sequence_length);
+  }
+  mutable std::mutex lock_;
+  mutable std::int64_t longest_ = 0;
 };
 
 struct TemperatureTwice : Misread<ROPE_SCALING_YARN> {
@@ -117,6 +136,10 @@ Mutants scaling_mutants() {
   static const Mutant all[] = {
       mutant<LinearInverted>("SCALE-01", "scaling-config", "linear: theta times the factor"),
       mutant<DynamicIsStatic>("SCALE-03", "scaling-config", "dynamic: base of the full length at every length"),
+      mutant<CacheOfTheOriginalLength>("SCALE-05", "scaling-config",
+                                       "dynamic: positions from the original length on get the last one's angles"),
+      mutant<LengthNeverShrinks>("SCALE-LONGEST-SEEN", "scaling-config",
+                                 "dynamic: base of the longest sequence seen so far"),
       mutant<TemperatureTwice>("SCALE-07", "scaling-config",
                                "yarn: 0.1 A ln(factor) + 1 of an attention factor A that was final"),
       mutant<MscaleIgnored>("SCALE-09", "scaling-config",

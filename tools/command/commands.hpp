@@ -12,8 +12,11 @@ enum ExitCode { exit_conforms = 0, exit_fails = 1, exit_bad_input = 2, exit_no_s
 using Action = std::function<int()>;
 
 Action add_verify(CLI::App& app);
+Action add_identify(CLI::App& app);
+Action add_plan(CLI::App& app);
 Action add_replay(CLI::App& app);
 Action add_golden(CLI::App& app);
+Action add_vectors(CLI::App& app);
 Action add_list(CLI::App& app);
 
 }  // namespace rope

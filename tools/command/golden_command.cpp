@@ -7,9 +7,11 @@
 
 #include "reference/input_error.hpp"
 #include "tests/conformance/golden_report.hpp"
+#include "tests/conformance/source_use.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
+#include "tools/command/python_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
@@ -21,6 +23,10 @@ namespace {
 // interrupts and its exit code are the command's.
 int regenerate(const std::vector<std::string>& arguments) {
   const std::string script = (source_folder() / "golden" / "regenerate" / "bootstrap.py").string();
+  if (std::error_code absent; !std::filesystem::exists(script, absent)) {
+    throw InputError(
+        fmt::format("golden regenerate: {} is not there; it needs the source tree, with tools/run", script));
+  }
   std::vector<std::string> words{"python3", script};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -30,12 +36,17 @@ int regenerate(const std::vector<std::string>& arguments) {
   throw InputError(fmt::format("golden regenerate: python3 cannot be started: {}", std::strerror(errno)));
 }
 
-int check_files() {
-  const std::optional<Manifest> golden = find_golden();
+Manifest needed_golden() {
+  std::optional<Manifest> golden = find_golden();
   if (!golden) throw InputError("no golden files were found; set ROPECHECK_GOLDEN to their folder");
-  const std::size_t arrays = check_arrays(*golden);
-  fmt::print("{} cases, {} arrays in {}: all as the manifest says\n", golden->cases.size(), arrays,
-             golden->folder.string());
+  return std::move(*golden);
+}
+
+int check_files() {
+  const Manifest golden = needed_golden();
+  const std::size_t arrays = check_arrays(golden);
+  fmt::print("{} cases, {} arrays in {}: all as the manifest says\n", golden.cases.size(), arrays,
+             golden.folder.string());
   return exit_conforms;
 }
 
@@ -43,6 +54,7 @@ struct VerifyGoldenOptions {
   std::vector<std::string> subjects;
   std::string only;
   bool list = false;
+  PythonOptions python;
 };
 
 std::string_view word(GoldenVerdict verdict) {
@@ -87,22 +99,34 @@ void print(const GoldenReport& report, bool list) {
              report.count(GoldenVerdict::not_claimed), report.inexpressible);
 }
 
+int verify_sources() {
+  const Manifest golden = needed_golden();
+  Oracles oracles;
+  int code = exit_conforms;
+  for (const SourceUse& use : judge_sources(golden, oracles)) {
+    if (use.grade.empty()) code = exit_fails;
+    fmt::print("{:<22} {:<4} from {:<19} {:>3} cases  {:<8}  {:.2f} of its bound used, by {}\n", use.package,
+               name(use.dtype), word(use.source), use.cases, use.grade.empty() ? "NO GRADE" : "grade " + use.grade,
+               use.use, use.worst);
+  }
+  return code;
+}
+
 int verify_golden_cases(const VerifyGoldenOptions& options) {
-  const std::optional<Manifest> golden = find_golden();
-  if (!golden) throw InputError("no golden files were found; set ROPECHECK_GOLDEN to their folder");
+  const Manifest golden = needed_golden();
   const auto chosen = [&](const GoldenCase& c) { return c.id.starts_with(options.only); };
-  if (std::none_of(golden->cases.begin(), golden->cases.end(), chosen)) {
+  if (std::none_of(golden.cases.begin(), golden.cases.end(), chosen)) {
     throw InputError(
         fmt::format("--only: no golden case begins with \"{}\"; see ropecheck list goldens", options.only));
   }
   const std::atomic<bool>& stop_requested = stop_on_signal();
   Oracles oracles;
   int code = exit_conforms;
-  for (const std::string& name : expand_subjects(options.subjects)) {
+  for (const std::string& name : expand_subjects(options.python.named(options.subjects))) {
     const std::unique_ptr<Subject> subject = open_subject(name);
     ProgressLine progress(isatty(STDERR_FILENO) != 0);
     const GoldenReport report = verify_golden(
-        *subject, oracles, *golden, options.only,
+        *subject, oracles, golden, options.only,
         [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", name, outcome.id)); }, &stop_requested);
     progress.clear();
     print(report, options.list);
@@ -123,9 +147,15 @@ Action add_golden(CLI::App& app) {
   auto options = std::make_shared<VerifyGoldenOptions>();
   CLI::App* kernels = command->add_subcommand(
       "verify", "Every golden case on a kernel: from stored tables, stored frequencies, and base and scaling");
-  kernels->add_option("subjects", options->subjects, "built-in, lib.so or lib.so#kernel; default: every built-in");
+  kernels->add_option(
+      "subjects", options->subjects,
+      "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "
+      "every built-in");
   kernels->add_option("--only", options->only, "cases whose id begins so, for example labml/");
   kernels->add_flag("--list", options->list, "a line for every case, not for failures alone");
+  options->python.add_to(*kernels);
+  CLI::App* sources = command->add_subcommand(
+      "sources", "What the sources computed against our bounds: which grade each has, and how much of it is used");
   CLI::App* again = command->add_subcommand("regenerate",
                                             "Run the real packages again (needs Python; makes its own "
                                             "environment); --check compares instead of writing");
@@ -134,6 +164,7 @@ Action add_golden(CLI::App& app) {
   again->set_help_flag();
   return [=]() -> int {
     if (files->parsed()) return check_files();
+    if (sources->parsed()) return verify_sources();
     if (kernels->parsed()) return verify_golden_cases(*options);
     if (again->parsed()) return regenerate(again->remaining());
     return -1;

@@ -46,7 +46,8 @@ int run(int argc, char** argv) {
       "4 incomplete."};
   app.set_version_flag("--version", ROPECHECK_VERSION);
   app.require_subcommand(1);
-  const rope::Action actions[] = {rope::add_verify(app), rope::add_replay(app), rope::add_golden(app),
+  const rope::Action actions[] = {rope::add_verify(app), rope::add_identify(app), rope::add_plan(app),
+                                  rope::add_replay(app), rope::add_golden(app),   rope::add_vectors(app),
                                   rope::add_list(app)};
   try {
     app.parse(argc, argv);

@@ -3,30 +3,47 @@
 #include "tests/conformance/explain.hpp"
 #include "tests/conformance/suite.hpp"
 #include "tools/command/commands.hpp"
+#include "tools/command/deadline_options.hpp"
+#include "tools/command/demand_options.hpp"
 #include "tools/command/golden_folder.hpp"
+#include "tools/command/python_options.hpp"
 #include "tools/command/subjects.hpp"
+#include "tools/report/numpy_snippet.hpp"
+#include "tools/vectors/answers.hpp"
+#include "tools/vectors/subject_name.hpp"
 
 namespace rope {
 namespace {
 
-int replay_case(const std::string& id, const std::string& subject_name) {
+int replay_case(const std::string& id, const std::string& subject_name, const std::vector<std::string>& require,
+                const DeadlineOptions& deadlines) {
   const Case c = case_from_text(id);
   const Requirement& requirement = requirement_called(c.requirement);
   const std::optional<Manifest> golden = find_golden();
-  const std::unique_ptr<Subject> subject = open_subject(subject_name);
+  const std::optional<std::string> folder = vectors::folder_of(subject_name);
+  const vectors::Vectors exported = folder ? vectors::read_vectors(*folder) : vectors::Vectors{};
+  std::unique_ptr<Subject> subject;
+  if (folder) {
+    auto answers = std::make_unique<vectors::Answers>(exported, subject_name);
+    answers->begin(c);
+    subject = std::move(answers);
+  } else {
+    subject = open_subject(subject_name, deadlines.worker_options());
+  }
   Oracles oracles;
-  const Finding finding = replay(c, *subject, oracles, golden ? &*golden : nullptr);
+  Selection demanded;
+  demand(require, demanded);
+  const Finding finding = replay(c, *subject, oracles, golden ? &*golden : nullptr, demanded.grade);
   fmt::print("{}  {}\n", requirement.id, requirement.sentence);
   fmt::print("  spec      {}\n", to_flags(c.spec));
   fmt::print("  found     {}\n", explain(finding));
   if (finding.element) {
-    const Element& e = *finding.element;
-    fmt::print("  worst     {}\n", place(e, c));
-    fmt::print("  expected  {}\n  actual    {}\n", value_with_bits(e.dtype, e.expected),
-               value_with_bits(e.dtype, e.actual));
-    fmt::print("  error     {:.6g}, bound {:.6g}\n", e.error, e.bound);
+    fmt::print("  worst     {}\n", place(*finding.element, c));
+    for (const auto& [label, text] : details(finding)) fmt::print("  {:<9} {}\n", label, text);
   }
   fmt::print("  {}\n", finding.passed() ? "pass" : "FAIL");
+  const std::optional<std::string> snippet = numpy_snippet(finding, c);
+  fmt::print("\n{}", snippet ? *snippet : fmt::format("# No numpy program: {}.\n", why_no_snippet(finding)));
   return finding.passed() ? exit_conforms : exit_fails;
 }
 
@@ -35,10 +52,22 @@ int replay_case(const std::string& id, const std::string& subject_name) {
 Action add_replay(CLI::App& app) {
   auto id = std::make_shared<std::string>();
   auto subject = std::make_shared<std::string>();
+  auto deadlines = std::make_shared<DeadlineOptions>();
   CLI::App* command = app.add_subcommand("replay", "Run one case again, as verify printed it");
   command->add_option("case", *id, "REQUIREMENT:field=value,..")->required();
-  command->add_option("--subject", *subject, "the subject")->required();
-  return [=]() -> int { return command->parsed() ? replay_case(*id, *subject) : -1; };
+  command
+      ->add_option(
+          "--subject", *subject,
+          "built-in, lib.so#kernel, python:package.module:function, \"cmd:PROGRAM ARGUMENTS\" or vectors:FOLDER")
+      ->required();
+  auto require = std::make_shared<std::vector<std::string>>();
+  command->add_option("--require", *require, "as it was for verify; here only a grade matters")->delimiter(',');
+  deadlines->add_to(*command);
+  auto python = std::make_shared<PythonOptions>();
+  python->add_to(*command);
+  return [=]() -> int {
+    return command->parsed() ? replay_case(*id, python->named({*subject}).front(), *require, *deadlines) : -1;
+  };
 }
 
 }  // namespace rope

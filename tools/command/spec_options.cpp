@@ -19,9 +19,30 @@ Pairing pairing_called(const std::string& text) {
   throw InputError(fmt::format("--pairing: \"{}\" is not known; use half_split or interleaved", text));
 }
 
+namespace {
+
+std::string contents(const std::string& file, std::string_view option, std::string_view what) {
+  std::ifstream stream(file, std::ios::binary);
+  const int error = errno;  // of the stream, where it did not open; else of anything before
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(file, ignored);
+  if (!stream || is_folder) {
+    throw InputError(fmt::format("{}: {} cannot be read: {}; give the path of {}", option, file,
+                                 std::strerror(is_folder ? EISDIR : error), what));
+  }
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
 void SpecOptions::add_to(CLI::App& command) {
   const char* group = "Which rope (default: everything that the subject claims)";
   command.add_option("--spec", file_, "a RopeSpec as JSON, reference/rope_spec.schema.json")->group(group);
+  command
+      .add_option("--model-config", model_file_, "the config.json of a model, as Hugging Face's transformers save it")
+      ->group(group);
+  command.add_option("--layers", layers_, "of a model whose layers have several ropes: full_attention, ..")
+      ->group(group);
   command.add_option("--head-dim", head_dim_, "features of a head")->group(group);
   command.add_option("--rotary-dim", rotary_dim_, "features that rotate, from the first; default all")->group(group);
   command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
@@ -33,22 +54,42 @@ void SpecOptions::add_to(CLI::App& command) {
   command.add_option("--pairing", pairing_, "half_split or interleaved")->group(group);
 }
 
+const std::optional<ModelConfig>& SpecOptions::model() const {
+  if (!model_file_.empty() && !model_) {
+    model_ = model_config_from_json(contents(model_file_, "--model-config", "a config.json"), model_file_);
+  }
+  return model_;
+}
+
 std::optional<RopeSpec> SpecOptions::spec() const {
+  const std::vector<ModelRope> all = specs();
+  if (all.empty()) return std::nullopt;
+  if (all.size() > 1) {
+    std::vector<std::string> layers;
+    for (const ModelRope& rope : all) layers.push_back(rope.layers);
+    throw InputError(fmt::format("--model-config: this model has several ropes; choose one by --layers: {}",
+                                 fmt::join(layers, ", ")));
+  }
+  return all.front().spec;
+}
+
+std::vector<ModelRope> SpecOptions::specs() const {
   const bool any_axes = !axes_.empty() || axes_order_ || axes_restart_;
   const bool by_flags = any_axes || head_dim_ || rotary_dim_ || base_ || scaling_ || attention_factor_;
   if (!file_.empty()) {
-    if (by_flags || pairing_) throw InputError("--spec says everything; it goes with no other flag of the spec");
-    std::ifstream stream(file_, std::ios::binary);
-    std::error_code ignored;
-    const int reason = std::filesystem::is_directory(file_, ignored) ? EISDIR : errno;
-    if (!stream || reason == EISDIR) {
-      throw InputError(fmt::format("--spec: {} cannot be read: {}; give the path of a RopeSpec as JSON", file_,
-                                   std::strerror(reason)));
+    if (by_flags || pairing_ || !model_file_.empty()) {
+      throw InputError("--spec says everything; it goes with no other flag of the spec");
     }
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    return spec_from_json(text, file_);
+    return {{"", spec_from_json(contents(file_, "--spec", "a RopeSpec as JSON"), file_)}};
   }
-  if (!by_flags) return std::nullopt;
+  if (!layers_.empty() && model_file_.empty())
+    throw InputError("--layers says which rope of --model-config; give both");
+  if (!model_file_.empty()) {
+    if (by_flags)
+      throw InputError("--model-config says everything but --pairing and --layers; leave the other flags out");
+    return ropes_of_model();
+  }
+  if (!by_flags) return {};
   if (!head_dim_) throw InputError("--head-dim is missing; a spec given by flags needs it");
   RopeSpec spec;
   spec.head_dim = *head_dim_;
@@ -67,7 +108,23 @@ std::optional<RopeSpec> SpecOptions::spec() const {
   spec.axes.restart = axes_restart_;
   spec.attention_factor = attention_factor_;
   validate(spec);
-  return spec;
+  return {{"", spec}};
+}
+
+std::vector<ModelRope> SpecOptions::ropes_of_model() const {
+  std::vector<ModelRope> chosen;
+  std::vector<std::string> known;
+  for (ModelRope rope : model()->ropes) {
+    known.push_back(rope.layers.empty() ? "(all layers have one rope)" : rope.layers);
+    if (!layers_.empty() && rope.layers != layers_) continue;
+    if (pairing_) rope.spec.pairing = pairing_called(*pairing_);
+    chosen.push_back(std::move(rope));
+  }
+  if (chosen.empty()) {
+    throw InputError(
+        fmt::format("--layers: \"{}\" is not known; {} has {}", layers_, model_file_, fmt::join(known, ", ")));
+  }
+  return chosen;
 }
 
 std::optional<Pairing> SpecOptions::pairing() const {

@@ -7,7 +7,12 @@
 #include "impls/builtin.hpp"
 #include "reference/input_error.hpp"
 #include "tests/conformance/kernel_subject.hpp"
+#include "tools/command/command_words.hpp"
+#include "tools/command/cuda_kernel.hpp"
+#include "tools/command/python_options.hpp"
+#include "tools/vectors/subject_name.hpp"
 #include "tools/worker/library_subject.hpp"
+#include "tools/worker/subject_error.hpp"
 
 namespace rope {
 namespace {
@@ -19,6 +24,57 @@ std::pair<std::string, std::string> split(const std::string& name) {
   return {name.substr(0, mark), name.substr(mark + 1)};
 }
 
+constexpr std::string_view command_prefix = "cmd:";
+
+// A worker program of PROTOCOL.md, "cmd:PROGRAM ARGS..".
+std::unique_ptr<Subject> open_command(const std::string& name, const WorkerOptions& options) {
+  const std::vector<std::string> words = command_words(std::string_view(name).substr(command_prefix.size()));
+  if (words.empty() || words.front().empty()) {
+    throw InputError(fmt::format("subject \"{}\" names no program; expected cmd:PROGRAM ARGUMENTS", name));
+  }
+  try {
+    return open_worker({words, {}}, name, options);
+  } catch (const SubjectError& error) {
+    throw SubjectError(fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+// What Python itself says where its module of workers is missing is no help.
+std::string without_package(const std::string& said, const worker::Launch& launch) {
+  const std::string& python = launch.arguments.front();
+  if (said.find("No module named ropecheck") == said.npos && said.find("No module named 'ropecheck'") == said.npos) {
+    return said;
+  }
+  return fmt::format(
+      "{} has no package ropecheck; install it there ({} -m pip install PATH-OF-ROPECHECK), or choose another "
+      "interpreter with --python FILE",
+      python, python);
+}
+
+std::unique_ptr<Subject> open_python(const std::string& name, const WorkerOptions& options) {
+  const worker::Launch launch = python_launch(name);
+  try {
+    return open_worker(launch, name, options);
+  } catch (const SubjectError& error) {
+    throw SubjectError(fmt::format("{}: {}", name, without_package(error.what(), launch)));
+  }
+}
+
+std::unique_ptr<Subject> open_cuda_kernel(const WorkerOptions& options) {
+  const std::filesystem::path library = cuda_kernel_library();
+  if (!std::filesystem::exists(library)) {
+    throw SubjectError(
+        fmt::format("{}: this build has none: {} is missing, because CMake found no nvcc or ROPECHECK_CUDA is OFF; "
+                    "cuda-on-cpu is the same kernel on the CPU",
+                    cuda_kernel_name, library.string()));
+  }
+  return open_library(library, cuda_kernel_name, options);
+}
+
+bool is_launched(const std::string& name) {
+  return name.starts_with(command_prefix) || name.starts_with(python_prefix) || vectors::folder_of(name).has_value();
+}
+
 bool looks_like_library(const std::string& name) {
   return name.find('/') != std::string::npos || name.find(".so") != std::string::npos ||
          std::filesystem::exists(split(name).first);
@@ -26,20 +82,29 @@ bool looks_like_library(const std::string& name) {
 
 }  // namespace
 
-std::unique_ptr<Subject> open_subject(const std::string& name) {
+std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptions& options) {
   std::vector<std::string_view> known;
   for (const rope_kernel* kernel : builtin_kernels()) {
     if (name == kernel->name) return std::make_unique<KernelSubject>(*kernel);
     known.push_back(kernel->name);
   }
+  if (name == cuda_kernel_name) return open_cuda_kernel(options);
+  known.push_back(cuda_kernel_name);
+  if (name.starts_with(command_prefix)) return open_command(name, options);
+  if (name.starts_with(python_prefix)) return open_python(name, options);
+  if (const std::optional<std::string> folder = vectors::folder_of(name)) {
+    throw InputError(
+        fmt::format("subject \"{}\" is files; they are judged by `ropecheck vectors verify {}`", name, *folder));
+  }
   if (!looks_like_library(name)) {
     throw InputError(
         fmt::format("subject \"{}\" is neither a built-in ({}) nor the path of a shared library "
-                    "(lib.so or lib.so#kernel)",
+                    "(lib.so or lib.so#kernel) nor a kernel in Python (python:package.module:function) nor a worker "
+                    "program (cmd:PROGRAM ARGUMENTS)",
                     name, fmt::join(known, ", ")));
   }
   const auto [path, kernel] = split(name);
-  return open_library(path, kernel);
+  return open_library(path, kernel, options);
 }
 
 std::vector<std::string> expand_subjects(const std::vector<std::string>& names) {
@@ -49,7 +114,7 @@ std::vector<std::string> expand_subjects(const std::vector<std::string>& names) 
   }
   for (const std::string& name : names) {
     const auto [path, kernel] = split(name);
-    const bool whole_library = kernel.empty() && looks_like_library(name);
+    const bool whole_library = kernel.empty() && !is_launched(name) && looks_like_library(name);
     if (!whole_library) {
       expanded.push_back(name);
       continue;

@@ -1,4 +1,5 @@
-// From what a person writes to a subject: a built-in's name, or library.so, or library.so#kernel.
+// From what a person writes to a subject: a built-in's name, library.so, library.so#kernel, "python:module:function",
+// or "cmd:PROGRAM ARGUMENTS", a worker program (tools/worker/PROTOCOL.md).
 #pragma once
 
 #include <memory>
@@ -6,11 +7,12 @@
 #include <vector>
 
 #include "tests/conformance/subject.hpp"
+#include "tools/worker/worker_options.hpp"
 
 namespace rope {
 
-// Throws InputError for a name that is nothing of these, SubjectError for a library that cannot be used.
-std::unique_ptr<Subject> open_subject(const std::string& name);
+// Throws InputError for a name that is nothing of these, SubjectError for a library or a program that cannot be used.
+std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptions& options = {});
 
 // A library without "#kernel" stands for every kernel in it; no names at all for every built-in.
 std::vector<std::string> expand_subjects(const std::vector<std::string>& names);

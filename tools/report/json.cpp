@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/conformance/explain.hpp"
+#include "tools/report/numpy_snippet.hpp"
 
 namespace rope {
 namespace {
@@ -44,86 +46,110 @@ Json element_json(const Element& e, const Case& c) {
   return json;
 }
 
-const char* kind_name(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::none: return "none";
-    case FailureKind::value: return "value";
-    case FailureKind::unwritten: return "unwritten";
-    case FailureKind::relation: return "relation";
-    case FailureKind::repetition: return "repetition";
-    case FailureKind::status: return "status";
-    case FailureKind::crash: return "crash";
-    case FailureKind::timeout: return "timeout";
-    case FailureKind::misbehaviour: return "misbehaviour";
-  }
-  return "";
-}
-
-Json failure_json(const Failure& failure, const std::string& subject) {
+Json failure_json(const Failure& failure, const SubjectReport& report) {
   const std::string id = to_text(failure.minimal);
   Json json{{"case", id},
             {"first_seen", failure.first_seen},
-            {"kind", kind_name(failure.finding.kind)},
-            {"message", explain(failure.finding)},
+            {"kind", name(failure.finding.kind)},
+            {"message", explain(failure)},
+            {"needs_earlier_calls", failure.needs_earlier_calls},
             {"spec", Json::parse(to_json(failure.minimal.spec))},
-            {"replay", replay_command(failure.minimal, subject)}};
+            {"replay", replay_command(failure.minimal, report.subject, report.selection.grade)}};
   if (failure.finding.element) json["element"] = element_json(*failure.finding.element, failure.minimal);
+  if (const auto snippet = numpy_snippet(failure.finding, failure.minimal)) json["numpy"] = *snippet;
   return json;
 }
 
-Json result_json(const RequirementResult& result, const std::string& subject) {
+// One word of what is two elsewhere: "not_claimed".
+std::string verdict_name(Verdict verdict) {
+  std::string word(name(verdict));
+  std::replace(word.begin(), word.end(), ' ', '_');
+  return word;
+}
+
+Json result_json(const RequirementResult& result, const SubjectReport& report) {
   Json json{{"id", result.id},
             {"sentence", result.sentence},
-            {"verdict", result.verdict == Verdict::not_claimed ? "not_claimed" : name(result.verdict)},
+            {"force", result.is_must ? "MUST" : "SHOULD"},
+            {"verdict", verdict_name(result.verdict)},
             {"cases", result.cases},
-            {"failed", result.failed}};
+            {"failed", result.failed},
+            {"seconds", result.seconds}};
+  if (!result.reason.empty()) json["reason"] = result.reason;
   if (result.worst && result.worst->element) {
     json["worst"] = {{"use", number(result.worst->use)},
                      {"case", result.worst_case},
                      {"element", element_json(*result.worst->element, case_from_text(result.worst_case))}};
   }
-  if (result.failure) json["failure"] = failure_json(*result.failure, subject);
+  if (result.failure) json["failure"] = failure_json(*result.failure, report);
   return json;
 }
 
-const char* level_name(Level level) {
-  switch (level) {
-    case Level::quick: return "quick";
-    case Level::full: return "full";
-    case Level::exhaustive: return "exhaustive";
+Json diagnosis_json(const Diagnosis& diagnosis) {
+  Json json{{"certain", diagnosis.certain},     {"evidence", diagnosis.evidence},       {"trigger", diagnosis.trigger},
+            {"explained", diagnosis.explained}, {"unexplained", diagnosis.unexplained}, {"plan", diagnosis.plan},
+            {"candidates", Json::array()}};
+  for (const Candidate& c : diagnosis.candidates) {
+    json["candidates"].push_back(
+        {{"class", c.bug_class}, {"sentence", c.sentence}, {"condition", c.condition}, {"fit", number(c.fit)}});
   }
-  return "";
+  return json;
 }
 
 Json subject_json(const SubjectReport& report) {
   Json json{{"subject", report.subject},
             {"conforms", report.conforms()},
+            {"as_expected", report.as_expected()},
             {"interrupted", report.interrupted},
-            {"level", level_name(report.selection.level)},
+            {"level", name(report.selection.level)},
             {"seed", report.selection.seed},
             {"cases", report.executed()},
             {"calls", report.calls},
             {"seconds", report.seconds}};
   if (report.selection.spec) json["spec"] = Json::parse(to_json(*report.selection.spec));
+  if (!report.selection.layers.empty()) json["layers"] = report.selection.layers;
+  if (report.selection.most_tokens) json["most_tokens"] = *report.selection.most_tokens;
+  json["require"] = required_words(report.selection);
+  json["only"] = report.selection.only;
+  json["permitted_variants"] = report.permitted_variants;
+  json["horizons"] = Json::array();
+  for (const Horizon& horizon : report.horizons) {
+    json["horizons"].push_back({{"dtype", name(horizon.dtype)},
+                                {"source", name(horizon.source)},
+                                {"tolerance", horizon.tolerance},
+                                {"position", horizon.position < 0 ? Json(nullptr) : Json(horizon.position)},
+                                {"tried", horizon.tried},
+                                {"worst", number(horizon.worst)}});
+  }
   json["grades"] = Json::array();
   for (const MeasuredGrade& grade : report.grades) {
     json["grades"].push_back({{"dtype", name(grade.dtype)},
                               {"grade", grade.grade.empty() ? Json(nullptr) : Json(grade.grade)},
                               {"use", number(grade.use)}});
   }
+  if (report.diagnosis) json["diagnosis"] = diagnosis_json(*report.diagnosis);
+  if (report.responses) {
+    json["responses"] = {{"asked_for", report.responses->asked_for},
+                         {"missing", report.responses->missing},
+                         {"malformed", report.responses->malformed}};
+  }
   json["requirements"] = Json::array();
   for (const RequirementResult& result : report.results) {
-    json["requirements"].push_back(result_json(result, report.subject));
+    json["requirements"].push_back(result_json(result, report));
   }
   return json;
 }
 
 }  // namespace
 
-std::string json_report(const std::vector<SubjectReport>& reports, const std::string& version) {
-  Json json{{"schema", 1}, {"tool", "ropecheck"}, {"version", version}, {"subjects", Json::array()}};
-  for (const SubjectReport& report : reports) json["subjects"].push_back(subject_json(report));
-  return json.dump(2) + "\n";
+std::string json_report(const RunReport& run) {
+  Json json{{"schema", 1},
+            {"tool", "ropecheck"},
+            {"version", run.version},
+            {"subjects", Json::array()},
+            {"not_judged", run.not_judged}};
+  for (const SubjectReport& report : run.subjects) json["subjects"].push_back(subject_json(report));
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rope

@@ -2,12 +2,11 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "tests/conformance/suite.hpp"
+#include "tools/report/words.hpp"
 
 namespace rope {
 
-std::string json_report(const std::vector<SubjectReport>& reports, const std::string& version);
+std::string json_report(const RunReport& run);
 
 }  // namespace rope

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace rope {
+
+// "  about 8 s left", if the rest goes as it went; empty in the first second, which tells too little.
+std::string time_left(double elapsed_seconds, std::int64_t done, std::int64_t all);
 
 class ProgressLine {
  public:

@@ -13,8 +13,9 @@ struct TerminalStyle {
 
 // What a person needs of one failing case, a line each: found, where, expected, actual, error.
 std::string finding_lines(const Finding& finding, const Case& c);
+std::string finding_lines(const Failure& failure);
 
-std::string replay_line(const Case& c, const std::string& subject);
+std::string replay_line(const Case& c, const std::string& subject, Grade required = {});
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style);
 

@@ -38,17 +38,18 @@ void append_all(std::string& key, const std::vector<T>& values) {
   key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-}  // namespace
-
-CallLayout lay_out(Call& call, std::size_t alignment, Placement placement) {
+void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Placement placement) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  CallLayout layout;
-  layout.tensors.reserve(9);
   const auto place = [&](std::string_view name, Tensor& tensor, bool read_only) {
     const std::size_t unit = std::max(alignment, size_of(tensor.dtype));
     std::size_t& used = read_only ? layout.input_bytes : layout.output_bytes;
-    Placed placed{name, &tensor, read_only, used, 0, 0};
-    set_extent(placed, unit, placement, page);
+    Placed placed{name, &tensor, read_only, used, 0, 0, beside};
+    if (tensor.far_strides.empty()) {
+      set_extent(placed, unit, placement, page);
+    } else {  // between pages that are not there, wherever it lies
+      placed.islands = islands_of(tensor);
+      placed.map_length = packed_bytes(placed.islands);
+    }
     used += placed.map_length;
     layout.tensors.push_back(placed);
   };
@@ -66,10 +67,22 @@ CallLayout lay_out(Call& call, std::size_t alignment, Placement placement) {
   place_if("sin", call.sin, true);
   place_if("theta", call.theta, true);
   place_if("axis", call.axis, true);
+}
+
+}  // namespace
+
+CallLayout lay_out(Call& call, std::size_t alignment, Placement placement) {
+  CallLayout layout;
+  layout.tensors.reserve(9);
+  add(layout, call, false, alignment, placement);
   return layout;
 }
 
-std::string layout_key(const rope_call& bound, const Call& call, const CallLayout& layout) {
+void lay_out_beside(CallLayout& layout, Call& companion, std::size_t alignment, Placement placement) {
+  add(layout, companion, true, alignment, placement);
+}
+
+std::string call_key(const rope_call& bound, const Call& call) {
   rope_call plain = bound;
   // Addresses say nothing about the call; which tensors there are follows below.
   for (rope_tensor* tensor : {&plain.q, &plain.k, &plain.q_out, &plain.k_out}) tensor->data = nullptr;
@@ -79,18 +92,27 @@ std::string layout_key(const rope_call& bound, const Call& call, const CallLayou
   std::string key;
   key.reserve(2048);
   append(key, plain);
+  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
+    append_all(key, rule->short_factor);
+    append_all(key, rule->long_factor);
+  }
+  return key;
+}
+
+std::string layout_key(const CallLayout& layout) {
+  std::string key;
+  key.reserve(1024);
   for (const Placed& placed : layout.tensors) {
     key += placed.name;
     append(key, placed.tensor->dtype);
     append_all(key, placed.tensor->shape);
     append_all(key, placed.tensor->strides);
+    append_all(key, placed.tensor->far_strides);
     append(key, placed.tensor->origin);
+    append(key, placed.tensor->null);
     append(key, placed.start);
     append(key, placed.map_length);
-  }
-  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
-    append_all(key, rule->short_factor);
-    append_all(key, rule->long_factor);
+    append(key, placed.beside);
   }
   return key;
 }

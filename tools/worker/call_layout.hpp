@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/conformance/call.hpp"
+#include "tests/conformance/far_tensor.hpp"
 #include "tools/worker/worker_options.hpp"
 
 namespace rope::worker {
@@ -18,13 +19,15 @@ struct Placed {
   bool read_only;          // lies in the memory for inputs, else in the one for outputs
   std::size_t map_offset;  // bytes, whole pages
   std::size_t map_length;
-  std::size_t start;  // of tensor->bytes, from map_offset
+  std::size_t start;              // of tensor->bytes, from map_offset
+  bool beside;                    // belongs to the call that runs beside the judged one
+  std::vector<Island> islands{};  // of a tensor with far_strides; their pages lie one behind the other from map_offset
   // Of element [0, 0, ..], from map_offset.
   std::size_t at() const { return start + static_cast<std::size_t>(tensor->origin) * size_of(tensor->dtype); }
 };
 
 struct CallLayout {
-  std::vector<Placed> tensors;
+  std::vector<Placed> tensors;  // the judged call's first
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
 };
@@ -33,7 +36,12 @@ struct CallLayout {
 // between a tensor and the page that follows is smaller than it.
 CallLayout lay_out(Call& call, std::size_t alignment, Placement placement);
 
-// Two calls with the same key need the same message, but for the bytes of their tensors: `bound` is bind(call).
-std::string layout_key(const rope_call& bound, const Call& call, const CallLayout& layout);
+// Adds the call that runs beside it.
+void lay_out_beside(CallLayout& layout, Call& companion, std::size_t alignment, Placement placement);
+
+// Two calls with the same keys need the same message, but for the bytes of their tensors: call_key of each call, where
+// `bound` is bind(call), and layout_key of all their tensors.
+std::string call_key(const rope_call& bound, const Call& call);
+std::string layout_key(const CallLayout& layout);
 
 }  // namespace rope::worker

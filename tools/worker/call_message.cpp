@@ -61,13 +61,18 @@ void put_scaling(Text& text, const rope_scaling& scaling, const Call& call) {
   text.put("}}");
 }
 
-}  // namespace
+// Of rows that lie far apart.
+void put_pages(Text& text, const Placed& placed) {
+  std::string_view separator = ",\"pages\":[";
+  for (const Island& island : placed.islands) {
+    text.put("{}[{},{},{}]", separator, island.offset, island.packed, island.length);
+    separator = ",";
+  }
+  if (!placed.islands.empty()) text.put("]");
+}
 
-std::string call_message(std::int64_t id, std::int64_t plan, const rope_call& bound, const Call& call,
-                         const CallLayout& layout) {
-  Text text;
-  text.put("{{\"id\":{},\"op\":\"call\",\"plan\":{},\"fn\":\"apply\",\"attrs\":{{\"rotary_dim\":{}", id, plan,
-           bound.rotary_dim);
+void put_attributes(Text& text, const rope_call& bound, const Call& call) {
+  text.put("{{\"rotary_dim\":{}", bound.rotary_dim);
   text.name("pairing", wire::pairings, bound.pairing);
   text.name("direction", wire::directions, bound.direction);
   text.name("source", wire::sources, bound.angle_source);
@@ -78,17 +83,49 @@ std::string call_message(std::int64_t id, std::int64_t plan, const rope_call& bo
   text.name("device", wire::devices, bound.device);
   text.put(",\"device_index\":{}", bound.device_index);
   put_scaling(text, bound.scaling, call);
-  text.put("}},\"t\":[");
+  text.put("}}");
+}
+
+// "attrs":{..},"t":[..]
+void put_call(Text& text, const rope_call& bound, const Call& call, const CallLayout& layout, bool beside) {
+  text.put("\"attrs\":");
+  put_attributes(text, bound, call);
+  text.put(",\"t\":[");
   std::string_view separator;
   for (const Placed& placed : layout.tensors) {
+    if (placed.beside != beside) continue;
     text.put("{}{{\"name\":\"{}\"", separator, placed.name);
     text.name("dtype", wire::dtypes, static_cast<std::int32_t>(placed.tensor->dtype));
-    text.put(",\"shape\":[{}],\"strides\":[{}],\"map\":[{},{}],\"at\":{},\"ro\":{}}}",
-             wire::listed(placed.tensor->shape, ","), wire::listed(placed.tensor->strides, ","), placed.map_offset,
-             placed.map_length, placed.at(), placed.read_only ? 1 : 0);
+    text.put(",\"shape\":[{}],\"strides\":[{}],\"map\":[{},{}],\"at\":{},\"ro\":{}{}",
+             wire::listed(placed.tensor->shape, ","), wire::listed(placed.tensor->kernel_strides(), ","),
+             placed.map_offset, placed.map_length, placed.at(), placed.read_only ? 1 : 0,
+             placed.tensor->null ? ",\"null\":true" : "");
+    put_pages(text, placed);
+    text.put("}}");
     separator = ",";
   }
-  text.put("]}}");
+  text.put("]");
+}
+
+}  // namespace
+
+std::string attributes(const BoundCall& call) {
+  Text text;
+  put_attributes(text, call.bound, call.call);
+  return text.take();
+}
+
+std::string call_message(std::int64_t id, std::int64_t plan, const BoundCall& judged, const BoundCall* companion,
+                         const CallLayout& layout) {
+  Text text;
+  text.put("{{\"id\":{},\"op\":\"call\",\"plan\":{},\"fn\":\"apply\",", id, plan);
+  put_call(text, judged.bound, judged.call, layout, false);
+  if (companion != nullptr) {
+    text.put(",\"beside\":{{");
+    put_call(text, companion->bound, companion->call, layout, true);
+    text.put("}}");
+  }
+  text.put("}}");
   return text.take();
 }
 

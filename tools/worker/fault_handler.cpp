@@ -156,16 +156,35 @@ int note(dl_phdr_info* info, std::size_t, void*) {
   return 0;
 }
 
+// Its destructor gives the memory back at the end of the thread.
+class FaultStack {
+ public:
+  FaultStack() : memory_(mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    const stack_t stack{memory_, 0, size_};
+    if (memory_ == MAP_FAILED || sigaltstack(&stack, nullptr) != 0) {
+      throw std::system_error(errno, std::generic_category(), "a stack for the fault handler");
+    }
+  }
+  FaultStack(const FaultStack&) = delete;
+  FaultStack& operator=(const FaultStack&) = delete;
+  ~FaultStack() {
+    const stack_t none{nullptr, SS_DISABLE, 0};
+    sigaltstack(&none, nullptr);
+    munmap(memory_, size_);
+  }
+
+ private:
+  static constexpr std::size_t size_ = 1 << 16;
+  void* memory_;
+};
+
 }  // namespace
+
+void give_fault_stack() { thread_local const FaultStack stack; }
 
 void install_fault_handler(int connection) {
   state.connection = connection;
-  const std::size_t size = 1 << 16;
-  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  const stack_t stack{memory, 0, size};
-  if (memory == MAP_FAILED || sigaltstack(&stack, nullptr) != 0) {
-    throw std::system_error(errno, std::generic_category(), "a stack for the fault handler");
-  }
+  give_fault_stack();
   struct sigaction action {};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

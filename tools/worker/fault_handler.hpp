@@ -6,6 +6,10 @@
 
 namespace rope::worker {
 
+// For the thread that calls it: without, an overflow of its stack kills the process before a word is said. Throws
+// std::system_error. install_fault_handler does it for its own thread.
+void give_fault_stack();
+
 // Catches SEGV, BUS, FPE, ILL, ABRT, TRAP and SYS on a stack of its own. Only the first fault is told. Once a process.
 // Throws std::system_error.
 void install_fault_handler(int connection);

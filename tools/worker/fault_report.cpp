@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -40,13 +41,18 @@ Spot spot_of(const Placed& placed, std::int64_t byte) {
 std::optional<std::vector<std::int64_t>> index_of(const Tensor& tensor, std::int64_t element) {
   std::vector<std::size_t> order(tensor.strides.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, std::ranges::greater(), [&](std::size_t d) { return tensor.strides[d]; });
+  std::ranges::sort(order, std::ranges::greater(), [&](std::size_t d) { return std::abs(tensor.strides[d]); });
   std::vector<std::int64_t> index(order.size(), 0);
+  const auto last = [&](std::size_t d) { return std::max<std::int64_t>(tensor.shape[d] - 1, 0); };
+  // From the lowest address: where a stride is negative the last comes first.
   std::int64_t left = element - tensor.origin;
+  for (const std::size_t d : order) left -= last(d) * std::min<std::int64_t>(tensor.strides[d], 0);
   for (const std::size_t d : order) {
-    if (tensor.strides[d] <= 0) continue;
-    index[d] = std::clamp<std::int64_t>(left / tensor.strides[d], 0, std::max<std::int64_t>(tensor.shape[d] - 1, 0));
-    left -= index[d] * tensor.strides[d];
+    const std::int64_t step = std::abs(tensor.strides[d]);
+    if (step == 0) continue;
+    const std::int64_t steps = std::clamp<std::int64_t>(left / step, 0, last(d));
+    index[d] = tensor.strides[d] < 0 ? last(d) - steps : steps;
+    left -= steps * step;
   }
   if (left != 0) return std::nullopt;
   return index;
@@ -57,6 +63,11 @@ bool is_table(const Placed& placed) {
          placed.tensor->strides[0] > 0;
 }
 
+// "q_out", or "q_out of the call that ran beside this one".
+std::string name_of(const Placed& placed) {
+  return std::string(placed.name) + (placed.beside ? " of the call that ran beside this one" : "");
+}
+
 std::string beside(std::string_view verb, const Placed& placed, const Spot& spot) {
   const Tensor& tensor = *placed.tensor;
   if (is_table(placed)) {
@@ -64,21 +75,21 @@ std::string beside(std::string_view verb, const Placed& placed, const Spot& spot
     const std::int64_t stride = tensor.strides[0];
     const std::int64_t row = from_origin >= 0 ? from_origin / stride : -((-from_origin + stride - 1) / stride);
     if (row >= tensor.shape[0]) {
-      return fmt::format("{} {} at row {}, beyond its {} rows", verb, placed.name, row, tensor.shape[0]);
+      return fmt::format("{} {} at row {}, beyond its {} rows", verb, name_of(placed), row, tensor.shape[0]);
     }
-    if (row < 0) return fmt::format("{} {} at row {}, before its first row", verb, placed.name, row);
+    if (row < 0) return fmt::format("{} {} at row {}, before its first row", verb, name_of(placed), row);
   }
   if (spot.element < 0) {
-    return fmt::format("{} {} before the start of {} (element {} of {})", verb, elements(-spot.element), placed.name,
-                       spot.element, spot.total);
+    return fmt::format("{} {} before the start of {} (element {} of {})", verb, elements(-spot.element),
+                       name_of(placed), spot.element, spot.total);
   }
   return fmt::format("{} {} past the end of {} (element {} of {})", verb, elements(spot.element - spot.total + 1),
-                     placed.name, spot.element, spot.total);
+                     name_of(placed), spot.element, spot.total);
 }
 
 std::string inside(std::string_view verb, const Placed& placed, const Spot& spot) {
   const auto index = index_of(*placed.tensor, spot.element);
-  return fmt::format("{} the {} {} at {}", verb, placed.read_only ? "input" : "output", placed.name,
+  return fmt::format("{} the {} {} at {}", verb, placed.read_only ? "input" : "output", name_of(placed),
                      index ? fmt::format("[{}]", wire::listed(*index))
                            : fmt::format("element {} of {}, in its padding", spot.element, spot.total));
 }

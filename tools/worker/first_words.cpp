@@ -17,6 +17,24 @@ std::string while_loading(const std::string& what) {
   return fmt::format("the subject {} while it was loaded, before any call", what);
 }
 
+json understood(const json& words, WorkerProcess& process, std::string_view wanted) {
+  if (words.contains("fault")) {
+    process.hear(last_breath);
+    throw SubjectError(with_output(while_loading(describe_fault(words.at("fault"), {}, {}).sentence), process));
+  }
+  if (words.value("op", "") == "refused") throw SubjectError(wire::printable(words.value("msg", ""), 1 << 16));
+  if (words.value("v", 0) != wire::version) {
+    throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
+                                   words.value("v", 0), wire::version));
+  }
+  if (words.value("op", "") != wanted) {
+    throw SubjectError(fmt::format("the worker began with {} where \"op\":\"{}\" is due",
+                                   wire::printable(words.dump(-1, ' ', true, json::error_handler_t::replace), 200),
+                                   wanted));
+  }
+  return words;
+}
+
 }  // namespace
 
 std::string with_output(std::string sentence, WorkerProcess& process) {
@@ -28,7 +46,15 @@ std::string with_output(std::string sentence, WorkerProcess& process) {
 json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::milliseconds deadline) {
   const WorkerProcess::Heard heard = process.hear(deadline);
   if (heard.event == WorkerProcess::Event::deadline) {
+    const bool connected = process.connected();
+    const std::string half_line = wire::printable(process.unfinished(), 200);
     process.kill();
+    if (!half_line.empty()) {
+      throw SubjectError(with_output(fmt::format("the worker's first line has no newline: {}", half_line), process));
+    }
+    if (!connected) {
+      throw SubjectError(with_output(while_loading("closed its connection and lived on"), process));
+    }
     throw SubjectError(with_output(
         while_loading(fmt::format("did not answer within {} s", static_cast<double>(deadline.count()) / 1000)),
         process));
@@ -42,20 +68,15 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
     throw SubjectError(with_output(
         fmt::format("the worker's first line is no JSON object: {}", wire::printable(heard.text, 200)), process));
   }
-  if (words.contains("fault")) {
-    process.hear(last_breath);
-    throw SubjectError(with_output(while_loading(describe_fault(words.at("fault"), {}, {}).sentence), process));
+  try {
+    return understood(words, process, wanted);
+  } catch (const SubjectError&) {
+    throw;
+  } catch (const std::exception& error) {  // of the JSON library: a member of another type
+    throw SubjectError(with_output(
+        fmt::format("the worker's first line cannot be used: {}: {}", error.what(), wire::printable(heard.text, 200)),
+        process));
   }
-  if (words.value("op", "") == "refused") throw SubjectError(wire::printable(words.value("msg", ""), 1 << 16));
-  if (words.value("v", 0) != wire::version) {
-    throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
-                                   words.value("v", 0), wire::version));
-  }
-  if (words.value("op", "") != wanted) {
-    throw SubjectError(
-        fmt::format("the worker began with {} where \"op\":\"{}\" is due", wire::printable(heard.text, 200), wanted));
-  }
-  return words;
 }
 
 }  // namespace rope::worker

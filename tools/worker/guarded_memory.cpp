@@ -2,10 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rope::worker {
 namespace {
@@ -32,27 +34,37 @@ GuardedMemory::GuardedMemory() {
 
 GuardedMemory::~GuardedMemory() { munmap(base_, slots * slot_size_); }
 
-std::byte* GuardedMemory::map(std::size_t slot, int fd, std::size_t offset, std::size_t length, bool writable) {
-  if (slot >= slots || length > slot_size_ / 2) {
-    throw std::runtime_error("a tensor of " + std::to_string(length) + " bytes in slot " + std::to_string(slot) +
-                             " does not fit into the address space of this worker");
+std::byte* GuardedMemory::map(std::size_t slot, int fd, const std::vector<Pages>& pages, bool writable) {
+  const std::size_t end = pages.empty() ? 0 : pages.back().at + pages.back().length;
+  if (slot >= slots) throw std::runtime_error("a call has at most " + std::to_string(slots) + " tensors");
+  if (const std::size_t room = slot_size_ / 4 * 3; end > room) {
+    throw std::runtime_error("its rows span " + std::to_string(end) + " bytes, and this worker has address space for " +
+                             std::to_string(room) +
+                             (slot_size_ < largest_slot ? "; if `ulimit -v` is set, lift it" : ""));
   }
   std::byte* address = base_ + slot * slot_size_ + slot_size_ / 4;
   Mapping& now = mapped_[slot];
-  const Mapping wanted{fd, offset, length};
+  Mapping wanted{fd, pages};
   if (now == wanted) return address;
-  const std::size_t before = now.length;
+  // The usual case, one part from the beginning, takes away what is longer than the new one and no more.
+  const bool overlaps = now.pages.size() == 1 && pages.size() == 1 && now.pages[0].at == 0 && pages[0].at == 0;
+  for (const Pages& old : now.pages) {
+    const std::size_t kept = overlaps ? std::min(old.length, pages[0].length) : 0;
+    if (old.length > kept &&
+        mmap(address + old.at + kept, old.length - kept, PROT_NONE, reserved | MAP_FIXED, -1, 0) == MAP_FAILED) {
+      throw std::runtime_error(std::string("taking a tensor away: ") + std::strerror(errno));
+    }
+  }
   now = {};
   // Populated at once, so that the kernel's time holds no page faults of ours.
-  if (length > 0 && mmap(address, length, writable ? PROT_READ | PROT_WRITE : PROT_READ,
-                         MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, static_cast<off_t>(offset)) == MAP_FAILED) {
-    throw std::runtime_error(std::string("mapping a tensor: ") + std::strerror(errno));
+  for (const Pages& part : pages) {
+    if (part.length > 0 &&
+        mmap(address + part.at, part.length, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+             MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, static_cast<off_t>(part.offset)) == MAP_FAILED) {
+      throw std::runtime_error(std::string("mapping a tensor: ") + std::strerror(errno));
+    }
   }
-  if (before > length &&
-      mmap(address + length, before - length, PROT_NONE, reserved | MAP_FIXED, -1, 0) == MAP_FAILED) {
-    throw std::runtime_error(std::string("taking a tensor away: ") + std::strerror(errno));
-  }
-  now = wanted;
+  now = std::move(wanted);
   return address;
 }
 

@@ -5,12 +5,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace rope::worker {
 
 class GuardedMemory {
  public:
-  static constexpr std::size_t slots = 16;
+  static constexpr std::size_t slots = 32;  // two calls of nine tensors
 
   // Throws std::runtime_error where the system grants no address space (ulimit -v).
   GuardedMemory();
@@ -21,15 +22,22 @@ class GuardedMemory {
   std::uintptr_t base() const { return reinterpret_cast<std::uintptr_t>(base_); }
   std::size_t slot_size() const { return slot_size_; }
 
-  // Maps part of a file into a slot, a quarter of the slot from its start, and nothing else into that slot. Returns the
-  // address of the first byte. Throws std::runtime_error.
-  std::byte* map(std::size_t slot, int fd, std::size_t offset, std::size_t length, bool writable);
+  // Whole pages of a file, at an offset from the address of a tensor.
+  struct Pages {
+    std::size_t at = 0;
+    std::size_t offset = 0;  // in the file
+    std::size_t length = 0;
+    bool operator==(const Pages&) const = default;
+  };
+
+  // Maps parts of a file into a slot, from a quarter of the slot on, and nothing else into that slot. Returns the
+  // address that the parts count from. Throws std::runtime_error.
+  std::byte* map(std::size_t slot, int fd, const std::vector<Pages>& pages, bool writable);
 
  private:
   struct Mapping {
     int fd = -1;
-    std::size_t offset = 0;
-    std::size_t length = 0;
+    std::vector<Pages> pages;
     bool operator==(const Mapping&) const = default;
   };
 

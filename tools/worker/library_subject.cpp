@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "tools/worker/first_words.hpp"
 #include "tools/worker/subject_error.hpp"
 
@@ -30,9 +32,13 @@ Launch launch_for(const std::filesystem::path& library, const WorkerOptions& opt
   if (std::filesystem::is_directory(library)) {
     throw SubjectError(fmt::format("{} is a folder, not a shared library", library.string()));
   }
-  return {{host_program(options), "__worker"},
-          // Absolute: a name without a slash would be searched for in the system's folders.
-          {"ROPECHECK_LIBRARY=" + std::filesystem::absolute(library).string()}};
+  Launch launch{{host_program(options), "__worker"},
+                // Absolute: a name without a slash would be searched for in the system's folders.
+                {"ROPECHECK_LIBRARY=" + std::filesystem::absolute(library).string()}};
+  if (const char* driver = std::getenv("ROPECHECK_CUDA_DRIVER")) {
+    launch.environment.push_back(fmt::format("ROPECHECK_CUDA_DRIVER={}", driver));
+  }
+  return launch;
 }
 
 // What `act` returns; where it fails the library is named, even where its worker had no time to.

@@ -13,6 +13,7 @@ class LineBuffer {
   static constexpr std::size_t limit = 1 << 20;
 
   void append(std::string_view bytes) { bytes_ += bytes; }
+  const std::string& unfinished() const { return bytes_; }
   bool overflown() const { return bytes_.size() > limit; }
 
   // The next complete line, without its newline.

@@ -21,17 +21,34 @@ struct Mapped {
 
 using Tensors = std::map<std::string, Mapped, std::less<>>;
 
-Tensors map_tensors(const json& list, GuardedMemory& memory, int inputs, int outputs) {
+Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, int inputs, int outputs,
+                    std::vector<MappedPages>& mapped) {
   Tensors tensors;
-  std::size_t slot = 0;
+  mapped.clear();
   for (const json& item : list) {
     const bool read_only = item.at("ro").get<int>() != 0;
     const json& map = item.at("map");
-    std::byte* start = memory.map(slot++, read_only ? inputs : outputs, map.at(0).get<std::size_t>(),
-                                  map.at(1).get<std::size_t>(), !read_only);
-    tensors[item.at("name").get<std::string>()] = {
-        start + item.at("at").get<std::size_t>(), wire::enumerator(item.at("dtype"), wire::dtypes),
-        item.at("shape").get<std::vector<std::int64_t>>(), item.at("strides").get<std::vector<std::int64_t>>()};
+    const auto offset = map.at(0).get<std::size_t>();
+    std::vector<GuardedMemory::Pages> pages{{0, offset, map.at(1).get<std::size_t>()}};
+    if (item.contains("pages")) {
+      pages.clear();
+      for (const json& part : item.at("pages")) {
+        pages.push_back(
+            {part.at(0).get<std::size_t>(), offset + part.at(1).get<std::size_t>(), part.at(2).get<std::size_t>()});
+      }
+    }
+    const auto name = item.at("name").get<std::string>();
+    std::byte* start = nullptr;
+    try {
+      start = memory.map(slot++, read_only ? inputs : outputs, pages, !read_only);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error("tensor " + name + ": " + error.what());
+    }
+    const auto at = item.at("at").get<std::size_t>();
+    if (!item.contains("pages")) mapped.push_back({name, start, pages[0].length, at, !read_only});
+    tensors[name] = {item.value("null", false) ? nullptr : start + at, wire::enumerator(item.at("dtype"), wire::dtypes),
+                     item.at("shape").get<std::vector<std::int64_t>>(),
+                     item.at("strides").get<std::vector<std::int64_t>>()};
   }
   return tensors;
 }
@@ -117,9 +134,10 @@ rope_scaling scaling_of(const json& scaling, NativeCall& owner) {
 
 }  // namespace
 
-void build_call(const json& message, GuardedMemory& memory, int inputs, int outputs, NativeCall& result) {
+void build_call(const json& message, GuardedMemory& memory, std::size_t first_slot, int inputs, int outputs,
+                NativeCall& result) {
   const json& attrs = message.at("attrs");
-  const Tensors tensors = map_tensors(message.at("t"), memory, inputs, outputs);
+  const Tensors tensors = map_tensors(message.at("t"), memory, first_slot, inputs, outputs, result.pages);
   const bool in_place = attrs.at("in_place").get<bool>();
   rope_call& call = result.call;
   call = {};

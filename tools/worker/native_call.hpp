@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "impls/rope_kernel.h"
@@ -10,13 +11,25 @@
 
 namespace rope::worker {
 
+// The pages that a tensor was mapped on.
+struct MappedPages {
+  std::string name;
+  std::byte* start = nullptr;
+  std::size_t length = 0;
+  std::size_t at = 0;  // bytes from the start to element [0, 0, ..]
+  bool writable = false;
+};
+
 struct NativeCall {
   rope_call call{};
+  std::vector<MappedPages> pages;    // of tensors without `pages` of their own
   std::vector<double> short_factor;  // call.scaling points here
   std::vector<double> long_factor;
 };
 
-// Maps the tensors of the message. Throws std::exception where the message is malformed.
-void build_call(const nlohmann::json& message, GuardedMemory& memory, int inputs, int outputs, NativeCall& result);
+// Maps the tensors of the message into slots from `first_slot` on. Throws std::exception where the message is
+// malformed.
+void build_call(const nlohmann::json& message, GuardedMemory& memory, std::size_t first_slot, int inputs, int outputs,
+                NativeCall& result);
 
 }  // namespace rope::worker

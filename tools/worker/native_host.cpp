@@ -16,7 +16,9 @@
 #include <optional>
 #include <stdexcept>
 
+#include "tests/conformance/beside.hpp"
 #include "tools/worker/claims_text.hpp"
+#include "tools/worker/device_call.hpp"
 #include "tools/worker/fault_handler.hpp"
 #include "tools/worker/guarded_memory.hpp"
 #include "tools/worker/line_buffer.hpp"
@@ -106,6 +108,8 @@ void settle(const Announced& fds) {
   unsetenv("ROPECHECK_WORKER");
 }
 
+bool is_on_device(const rope_kernel& kernel) { return kernel.claims.device == ROPE_CUDA; }
+
 json hello(const NativeLibrary& library, const rope_kernel& kernel, const GuardedMemory& memory) {
   return {{"v", wire::version},
           {"op", "hello"},
@@ -114,6 +118,9 @@ json hello(const NativeLibrary& library, const rope_kernel& kernel, const Guarde
           {"description", kernel.description == nullptr ? "" : kernel.description},
           {"kernels", library.names()},
           {"views", true},
+          // On a device tensors are copied, whole and for one call.
+          {"beside", !is_on_device(kernel)},
+          {"far", !is_on_device(kernel)},
           {"base", memory.base()},
           {"slot", memory.slot_size()},
           {"claims", claims_to_json(kernel.claims)}};
@@ -132,16 +139,44 @@ std::string error_text(std::int64_t id, const std::string& type, const char* mes
   return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
 }
 
-std::string run(const rope_kernel& kernel, const rope_call& prepared, std::int64_t id) {
+std::string run_alone(const rope_kernel& kernel, const rope_call& prepared, std::int64_t id) {
   rope_call call = prepared;  // a kernel that casts const away spoils its own copy only
   using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const std::int32_t status = kernel.apply(&call);
+  const std::chrono::nanoseconds time = Clock::now() - start;
+  return fmt::format("{{\"id\":{},\"ok\":true,\"status\":{},\"ns\":{}}}\n", id, status, time.count());
+}
+
+std::string run_two(const rope_kernel& kernel, const rope_call& judged, const rope_call& companion, std::int64_t id) {
+  const BesideResult result = run_beside(kernel.apply, judged, companion, give_fault_stack);
+  return fmt::format("{{\"id\":{},\"ok\":true,\"status\":{},\"ns\":{},\"beside_status\":{}}}\n", id, result.status,
+                     result.nanoseconds, result.companion_status);
+}
+
+// What the worker holds of the last call that was written out.
+struct Plan {
+  std::int64_t number = -1;  // -1: nothing
+  NativeCall judged;
+  std::optional<NativeCall> companion;
+};
+
+std::string run_on_device(const rope_kernel& kernel, const Plan& plan, DeviceCalls& device, std::int64_t id) {
+  const DeviceResult result = device.run(kernel, plan.judged);
+  json reply{{"id", id}, {"ok", true}, {"status", result.status}, {"ns", result.time.count()}};
+  if (!result.breach.empty()) reply["breach"] = result.breach;
+  return text_of(reply);
+}
+
+std::string run(const rope_kernel& kernel, const Plan& plan, DeviceCalls* device, std::int64_t id) {
   set_current_call(id);
   std::string reply;
   try {
-    const Clock::time_point start = Clock::now();
-    const std::int32_t status = kernel.apply(&call);
-    const std::chrono::nanoseconds time = Clock::now() - start;
-    reply = fmt::format("{{\"id\":{},\"ok\":true,\"status\":{},\"ns\":{}}}\n", id, status, time.count());
+    reply = device != nullptr ? run_on_device(kernel, plan, *device, id)
+            : plan.companion  ? run_two(kernel, plan.judged.call, plan.companion->call, id)
+                              : run_alone(kernel, plan.judged.call, id);
+  } catch (const CudaError& error) {
+    reply = text_of({{"id", id}, {"ended", error.what()}});
   } catch (const std::exception& error) {
     reply = error_text(id, type_name(error), error.what());
   } catch (...) {
@@ -152,20 +187,25 @@ std::string run(const rope_kernel& kernel, const rope_call& prepared, std::int64
 }
 
 // Until "bye" or the end of the parent.
-void serve(Connection& connection, const rope_kernel& kernel, GuardedMemory& memory, const Announced& fds) {
-  NativeCall prepared;
-  std::int64_t plan = -1;
+void serve(Connection& connection, const rope_kernel& kernel, GuardedMemory& memory, DeviceCalls* device,
+           const Announced& fds) {
+  Plan plan;
   while (const std::optional<std::string> line = connection.receive()) {
     const json message = json::parse(*line);
     if (message.at("op") == "bye") return;
     if (message.contains("t")) {
-      plan = -1;
-      build_call(message, memory, fds.inputs, fds.outputs, prepared);
-      plan = message.at("plan").get<std::int64_t>();
-    } else if (message.at("plan") != plan) {
+      plan.number = -1;
+      build_call(message, memory, 0, fds.inputs, fds.outputs, plan.judged);
+      plan.companion.reset();
+      if (message.contains("beside")) {
+        build_call(message.at("beside"), memory, message.at("t").size(), fds.inputs, fds.outputs,
+                   plan.companion.emplace());
+      }
+      plan.number = message.at("plan").get<std::int64_t>();
+    } else if (message.at("plan") != plan.number) {
       throw std::runtime_error("a call repeats a plan that is not the last one");
     }
-    connection.send(run(kernel, prepared.call, message.at("id").get<std::int64_t>()));
+    connection.send(run(kernel, plan, device, message.at("id").get<std::int64_t>()));
   }
 }
 
@@ -198,8 +238,10 @@ int worker_main() {
       _exit(0);
     }
     const rope_kernel& kernel = library.kernel(kernel_name);
+    std::optional<DeviceCalls> device;
+    if (is_on_device(kernel)) device.emplace();
     connection.send(text_of(hello(library, kernel, memory)));
-    serve(connection, kernel, memory, *fds);
+    serve(connection, kernel, memory, device ? &*device : nullptr, *fds);
     // Without destructors: those of the kernel's library are nobody's business here, and may hang.
     _exit(0);
   } catch (const std::exception& error) {

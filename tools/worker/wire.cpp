@@ -15,9 +15,9 @@ constexpr std::array<std::string_view, 2> direction_names{"forward", "backward"}
 constexpr std::array<std::string_view, 3> source_names{"tables", "frequencies", "computed"};
 constexpr std::array<std::string_view, 10> scaling_names{"none",     "linear", "ntk",          "dynamic", "yarn",
                                                          "longrope", "llama3", "proportional", "pixel",   "constant"};
-constexpr std::array<std::string_view, 13> feature_names{
-    "partial",  "positions", "batch_positions",  "in_place",       "strided", "key",   "grouped_heads",
-    "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust"};
+constexpr std::array<std::string_view, 14> feature_names{
+    "partial",  "positions", "batch_positions",  "in_place",       "strided", "key",    "grouped_heads",
+    "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust", "any_strides"};
 constexpr std::array<std::string_view, 2> device_names{"cpu", "cuda"};
 
 }  // namespace

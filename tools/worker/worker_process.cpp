@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/worker/orphans.hpp"
 #include "tools/worker/spin.hpp"
 #include "tools/worker/subject_error.hpp"
 #include "tools/worker/wire.hpp"
@@ -29,6 +31,7 @@ using Clock = std::chrono::steady_clock;
 enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, end_of_worker_fds };
 
 constexpr std::size_t kept_output = 4096;
+constexpr std::chrono::milliseconds end_after_disconnection{200};
 
 [[noreturn]] void fail(int error, const std::string& what) {
   throw SubjectError(fmt::format("{}: {}", what, std::strerror(error)));
@@ -89,7 +92,11 @@ class SpawnSetup {
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (!std::string_view(*entry).starts_with("ROPECHECK_")) result.emplace_back(*entry);
+    const std::string name(*entry, std::strcspn(*entry, "=") + 1);
+    const bool is_replaced = std::any_of(added.begin(), added.end(), [&](const std::string& other) {
+      return other.starts_with(name);  // of two entries of one name the first would count
+    });
+    if (!name.starts_with("ROPECHECK_") && !is_replaced) result.emplace_back(*entry);
   }
   result.insert(result.end(), added.begin(), added.end());
   result.push_back(fmt::format("ROPECHECK_WORKER=v={} protocol={} inputs={} outputs={} life={}", wire::version,
@@ -138,6 +145,8 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
 
   std::vector<std::string> arguments = launch.arguments;
   std::vector<std::string> environment = environment_with(launch.environment);
+  adopt_orphans();
+  environment.push_back(mark_ = new_mark());
   if (const int error = posix_spawnp(&pid_, arguments.at(0).c_str(), &setup.actions, &setup.attributes,
                                      pointers(arguments).data(), pointers(environment).data())) {
     pid_ = -1;
@@ -200,7 +209,8 @@ void WorkerProcess::forget_output() {
 }
 
 WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
-  const Clock::time_point end = Clock::now() + deadline;
+  Clock::time_point end = Clock::now() + deadline;
+  bool ending = false;
   std::chrono::nanoseconds spin = std::min<std::chrono::nanoseconds>(spin_, deadline);
   for (;;) {
     if (auto line = lines_.take()) return {Event::line, std::move(*line)};
@@ -209,6 +219,10 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
       spin_until(spin, [&] { return receive() || !connected_; });
       spin = {};
       continue;
+    }
+    if (!connected_ && !ending) {
+      ending = true;
+      end = std::min(end, Clock::now() + end_after_disconnection);
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return {Event::deadline, ""};
@@ -244,6 +258,13 @@ void WorkerProcess::limit_memory() {
   if (data * page < limit.rlim_cur / 2) prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
 }
 
+std::chrono::nanoseconds WorkerProcess::cpu_time() const {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 void WorkerProcess::kill() {
   if (pid_ <= 0) return;
   // Before it is waited for: until then nobody else can have its number.
@@ -251,6 +272,7 @@ void WorkerProcess::kill() {
   ::kill(pid_, SIGKILL);
   while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
   }
+  end_orphans(mark_, pid_);
   pid_ = -1;
 }
 

@@ -43,6 +43,7 @@ class WorkerProcess {
   void send(std::string_view line);
 
   // Waits, and meanwhile takes in what the process prints. After `died` call nothing but output() and wait_status().
+  // Where the connection ends the process has a fifth of a second more to end as well: `deadline` comes early then.
   Heard hear(std::chrono::milliseconds deadline);
 
   // What it has printed to stdout and stderr since forget_output(): the last few KiB, printable.
@@ -51,6 +52,12 @@ class WorkerProcess {
 
   // Bytes of private memory that it may take. A limit that cannot be set is none.
   void limit_memory();
+
+  // What was said since the last whole line.
+  const std::string& unfinished() const { return lines_.unfinished(); }
+
+  // Of all its threads since it was started; 0 where the system does not tell.
+  std::chrono::nanoseconds cpu_time() const;
 
   // Kills it and all that it started, and waits for it. Not an error where it has ended.
   void kill();
@@ -64,6 +71,7 @@ class WorkerProcess {
   void drain_output();
 
   pid_t pid_ = -1;
+  std::string mark_;        // in the environment of all that it starts
   FileDescriptor process_;  // a pidfd: a forked child may hold the connection open beyond the end of the worker
   FileDescriptor connection_;
   FileDescriptor output_;

@@ -26,6 +26,12 @@ using Event = WorkerProcess::Event;
 
 constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
 
+constexpr std::string_view killed = "its process was killed";
+
+std::string in_seconds(std::chrono::milliseconds time) {
+  return fmt::format("{} s", static_cast<double>(time.count()) / 1000);
+}
+
 Reply reply_of(const Finding& finding) { return {finding.kind, ROPE_FAILED, finding.sentence, 0}; }
 
 // A worker in another language answers errors by name, PROTOCOL.md.
@@ -50,30 +56,78 @@ class Worker final : public WorkerSubject {
   const std::string& name() const override { return name_; }
   const Claims& claims() const override { return claims_; }
   Reply apply(Call& call) override { return apply(call, options_.placement); }
+  Reply apply_at_start(Call& call) override { return apply(call, Placement::at_start); }
 
-  Reply apply(Call& call, Placement placement) override {
+  Reply apply(Call& call, Placement placement) override { return reply_to(bound(call), nullptr, placement); }
+
+  std::int64_t deaths() const override { return deaths_; }
+
+  bool renew() override {
+    process_->kill();
+    return true;
+  }
+
+  std::optional<Reply> apply_beside(Call& call, Call& companion) override {
+    if (!beside_) return std::nullopt;
+    const BoundCall other = bound(companion);
+    return reply_to(bound(call), &other, options_.placement);
+  }
+
+ private:
+  BoundCall bound(Call& call) const {
+    BoundCall result{call};
+    result.bound.device = claims_.capabilities.device;
+    return result;
+  }
+
+  // A shared machine may stand still for as long as a call may take, so a hang counts only where a second process hangs
+  // in the same call as well. Nothing has come back from the first, so the call's tensors are still as they were.
+  Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
+    const Reply first = attempt(judged, companion, placement, std::nullopt);
+    if (first.kind != ReplyKind::timed_out || is_sure_) {
+      hung_ = hung_ || first.kind == ReplyKind::timed_out;
+      return first;
+    }
+    Reply second = attempt(judged, companion, placement, last_deadline_);
+    if (second.kind == ReplyKind::timed_out) {
+      hung_ = true;
+      second.detail.insert(second.detail.find(killed) + killed.size(), ", twice in a row");
+    } else if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
+      second.detail =
+          fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(last_deadline_));
+    }
+    return second;
+  }
+
+  Reply attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
+                std::optional<std::chrono::milliseconds> again_with) {
     try {
       if (!process_ || !process_->alive()) start();
     } catch (const SubjectError& error) {
       return {ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0};
     }
-    const rope_call bound = bind(call);
-    const CallLayout layout = lay_out(call, std::max<std::size_t>(claims_.capabilities.alignment, 1), placement);
+    const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
+    CallLayout layout = lay_out(judged.call, alignment, placement);
+    if (companion != nullptr) lay_out_beside(layout, companion->call, alignment, placement);
     inputs_.reserve(layout.input_bytes);
     outputs_.reserve(layout.output_bytes);
     process_->forget_output();
     ++id_;
-    send_call(bound, call, layout);
-    const std::chrono::milliseconds deadline = std::exchange(next_deadline_, options_.deadline);
-    const WorkerProcess::Heard heard = process_->hear(deadline);
-    Reply reply = heard.event == Event::deadline ? give_up_after(deadline) : understand(heard, layout);
+    send_call(judged, companion, layout);
+    const std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
+    last_deadline_ = again_with ? std::max(*again_with, compiling_) : usual;
+    const std::chrono::nanoseconds used_before = hung_ ? process_->cpu_time() : std::chrono::nanoseconds{};
+    const WorkerProcess::Heard heard = process_->hear(last_deadline_);
+    // A second try would only cost time where calls of this kernel hung before and this one was busy all along.
+    is_sure_ = hung_ && heard.event == Event::deadline && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10;
+    Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
+    deaths_ += process_->alive() ? 0 : 1;
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
     const std::string output = process_->output();
     if (!output.empty()) reply.detail += (reply.detail.empty() ? "printed:\n" : "; it printed last:\n") + output;
     return reply;
   }
 
- private:
   void start() {
     process_.emplace(launch_, inputs_, outputs_);
     const json hello = first_words(*process_, "hello", options_.first_call_deadline);
@@ -81,15 +135,17 @@ class Worker final : public WorkerSubject {
       claims_.capabilities = claims_from_json(hello.at("claims"), claims_.head_dims);
       // In a copy of Claims this pointer would still be right as long as this subject lives.
       claims_.capabilities.head_dims = claims_.head_dims.empty() ? nullptr : claims_.head_dims.data();
-      native_ = hello.value("kind", "") == "native";
+      native_ = claims_.compiled = hello.value("kind", "") == "native";
       guarded_ = hello.value("views", false);
+      beside_ = hello.value("beside", false);
+      claims_.concurrent_calls = beside_;
+      claims_.far_tensors = hello.value("far", false);
       space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
       if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
-      const std::chrono::duration<double> asked(hello.value("first_call_s", 0.0));
-      const auto first =
-          std::max(options_.first_call_deadline, std::chrono::duration_cast<std::chrono::milliseconds>(asked));
-      // Whatever hung once is not compiling.
-      next_deadline_ = hung_ ? options_.deadline : first;
+      const std::chrono::duration<double> asked(std::clamp(hello.value("first_call_s", 0.0), 0.0, 86400.0));
+      compiling_ = std::chrono::duration_cast<std::chrono::milliseconds>(asked);
+      // Whatever hung once and says nothing of a compiler is not compiling.
+      next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const std::exception& error) {  // of the JSON library and of our own reading: both say what is wrong
       process_->kill();
       throw SubjectError(fmt::format("the worker's hello cannot be used: {}", error.what()));
@@ -102,12 +158,18 @@ class Worker final : public WorkerSubject {
     return (placed.read_only ? inputs_ : outputs_).bytes().subspan(placed.map_offset, placed.map_length);
   }
 
-  void send_call(const rope_call& bound, const Call& call, const CallLayout& layout) {
-    std::string key = layout_key(bound, call, layout);
+  void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
+    std::string key = call_key(judged.bound, judged.call) + layout_key(layout);
+    if (companion != nullptr) key += call_key(companion->bound, companion->call);
     const bool known = key == last_key_;
     for (const Placed& placed : layout.tensors) {
       const std::span<std::byte> page = pages(placed);
       const std::vector<std::byte>& bytes = placed.tensor->bytes;
+      if (!placed.islands.empty()) {
+        if (!known) fill_canary(page, 0);
+        pack(*placed.tensor, placed.islands, page);
+        continue;
+      }
       if (!bytes.empty()) std::memcpy(page.data() + placed.start, bytes.data(), bytes.size());
       if (known) continue;
       const std::size_t end = placed.start + bytes.size();
@@ -117,7 +179,7 @@ class Worker final : public WorkerSubject {
     if (known) {
       process_->send(fmt::format("{{\"id\":{},\"op\":\"call\",\"plan\":{}}}", id_, plan_));
     } else {
-      process_->send(call_message(id_, ++plan_, bound, call, layout));
+      process_->send(call_message(id_, ++plan_, judged, companion, layout));
       last_key_ = std::move(key);
     }
   }
@@ -133,32 +195,42 @@ class Worker final : public WorkerSubject {
         process_->kill();
         return reply_of(finding);
       }
+      if (message.is_object() && message.contains("ended")) {
+        process_->kill();
+        return {ReplyKind::crashed, ROPE_FAILED, wire::printable(message.at("ended").get<std::string>(), 1 << 12), 0};
+      }
       if (message.is_object() && message.value("op", "") == "refused") {
         process_->kill();
         return {ReplyKind::crashed, ROPE_FAILED,
                 "its worker gave up: " + wire::printable(message.value("msg", ""), 1 << 12), 0};
       }
       if (message.is_object() && message.at("id") == id_) return answered(message, layout);
-    } catch (const json::exception&) {
-      // Of a member that is missing or of another type; what was said is shown below.
+    } catch (const std::exception&) {
+      // Of a member that is missing, of another type or no number; what was said is shown below.
     }
     process_->kill();
     return {ReplyKind::misbehaved, ROPE_FAILED,
             "spoke something else than the worker protocol: " + wire::printable(heard.text, 200), 0};
   }
 
-  Reply give_up_after(std::chrono::milliseconds deadline) {
-    hung_ = true;
+  Reply give_up() {
+    const std::string half_line = wire::printable(process_->unfinished(), 200);
+    const bool connected = process_->connected();
     process_->kill();
-    return {
-        ReplyKind::timed_out, ROPE_FAILED,
-        fmt::format("did not return within {} s; its process was killed", static_cast<double>(deadline.count()) / 1000),
-        0};
+    if (!connected) {
+      return {ReplyKind::crashed, ROPE_FAILED,
+              "closed its connection in the middle of the call and lived on; " + std::string(killed), 0};
+    }
+    std::string sentence = fmt::format("did not return within {}; {}", in_seconds(last_deadline_), killed);
+    if (!half_line.empty()) sentence += "; its answer has no newline: " + half_line;
+    return {ReplyKind::timed_out, ROPE_FAILED, sentence, 0};
   }
 
   Reply reply_of_end() {
     Finding finding = describe_end(process_->wait_status(), !process_->connected());
     finding.sentence += " in the middle of the call";
+    const std::string half_line = wire::printable(process_->unfinished(), 200);
+    if (!half_line.empty()) finding.sentence += ", after half a line: " + half_line;
     return reply_of(finding);
   }
 
@@ -167,16 +239,28 @@ class Worker final : public WorkerSubject {
     Reply reply;
     reply.status = message.value("status", std::int32_t{ROPE_OK});
     reply.nanoseconds = message.value("ns", std::int64_t{0});
+    if (const auto status = message.value("beside_status", std::int32_t{ROPE_OK}); reply.status == ROPE_OK) {
+      reply.status = status;
+      if (status != ROPE_OK) reply.detail = "the call that ran beside it was answered so";
+    }
     if (reply.status < ROPE_OK || reply.status > ROPE_FAILED) {
       reply.kind = ReplyKind::misbehaved;
       reply.detail =
           fmt::format("returned status {}; rope_status has {} to {}", reply.status, int{ROPE_OK}, int{ROPE_FAILED});
     }
+    if (const std::string breach = message.value("breach", ""); !breach.empty()) {
+      reply.kind = ReplyKind::misbehaved;
+      reply.detail = wire::printable(breach, 1 << 10);
+    }
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only) continue;
       const std::span<std::byte> page = pages(placed);
       std::vector<std::byte>& bytes = placed.tensor->bytes;
-      if (!bytes.empty()) std::memcpy(bytes.data(), page.data() + placed.start, bytes.size());
+      if (!placed.islands.empty()) {
+        unpack(page, placed.islands, *placed.tensor);
+      } else if (!bytes.empty() && !placed.beside) {
+        std::memcpy(bytes.data(), page.data() + placed.start, bytes.size());
+      }
       if (auto stray = stray_write(placed, page)) {
         last_key_.clear();  // the canary has to be filled in again
         reply.kind = ReplyKind::misbehaved;
@@ -188,12 +272,21 @@ class Worker final : public WorkerSubject {
 
   std::optional<std::string> stray_write(const Placed& placed, std::span<const std::byte> page) const {
     if (!guarded_) return std::nullopt;
+    if (!placed.islands.empty()) return stray_write_between_rows(placed, page);
     const std::size_t end = placed.start + placed.tensor->bytes.size();
     const auto before = first_damage(page.first(placed.start), 0);
     const auto after = last_damage(page.subspan(end), end);
     if (!before && !after) return std::nullopt;
     const std::size_t byte = before ? *before : end + *after;
     return describe_stray_write(placed, byte);
+  }
+
+  static std::optional<std::string> stray_write_between_rows(const Placed& placed, std::span<const std::byte> page) {
+    std::vector<std::byte> untouched(page.size());
+    fill_canary(untouched, 0);
+    pack(*placed.tensor, placed.islands, untouched);  // its rows have come back already
+    if (std::equal(page.begin(), page.end(), untouched.begin())) return std::nullopt;
+    return fmt::format("wrote between the rows of {}, on the pages that they lie on", placed.name);
   }
 
   Reply error_of(const json& error) const {
@@ -220,8 +313,13 @@ class Worker final : public WorkerSubject {
   AddressSpace space_;
   bool native_ = false;
   bool guarded_ = false;
-  bool hung_ = false;
+  bool beside_ = false;
+  bool hung_ = false;     // some call of this subject did, for sure
+  bool is_sure_ = false;  // that the last call hung
   std::chrono::milliseconds next_deadline_{};
+  std::chrono::milliseconds last_deadline_{};
+  std::chrono::milliseconds compiling_{};  // what the worker asks for its first call
+  std::int64_t deaths_ = 0;
   std::int64_t id_ = 0;
   std::int64_t plan_ = 0;
   std::string last_key_;  // of the plan that the worker holds; empty: none

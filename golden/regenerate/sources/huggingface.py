@@ -3,70 +3,19 @@
 from collections.abc import Callable, Iterator
 
 import torch
-from transformers import CohereConfig, Gemma3TextConfig, GlmConfig, GPTNeoXConfig, LlamaConfig, Qwen2Config
-from transformers.models.cohere import modeling_cohere as cohere
-from transformers.models.gemma3 import modeling_gemma3 as gemma3
-from transformers.models.glm import modeling_glm as glm
-from transformers.models.gpt_neox import modeling_gpt_neox as gpt_neox
-from transformers.models.gptj import modeling_gptj as gptj
+from transformers import LlamaConfig
 from transformers.models.llama import modeling_llama as llama
-from transformers.models.qwen2 import modeling_qwen2 as qwen2
-from transformers.models.qwen2_vl import modeling_qwen2_vl as qwen2_vl
-from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLTextConfig, Qwen2VLVisionConfig
 
-from capture import CapturedArgument, CapturedReciprocal
-from case import TORCH_DTYPES, Case, default_c, spec
+from capture import CapturedArgument
+from case import Case, default_c, spec
 
-BHSD = "batch, heads, seq, head_dim"
-BSHD = "batch, seq, heads, head_dim"
-HEADS = (2, 1)  # of q and of k
+from . import huggingface_models as models
+from .huggingface_case import BHSD, BSHD, CACHED, HEADS, ONE_ROW, new_case, run
 
 EIGHT = torch.arange(8).repeat(2, 1)
-CACHED = torch.arange(1000, 1004).repeat(2, 1)
 DECODE = torch.tensor([[37], [1021]])
 SPARSE = torch.tensor([[0, 1, 255, 256, 257, 2047, 2049, 4095, 32767, 65504, 65505, 131071, 2**20 - 2, 2**20 - 1]])
 LEFT_PADDED = torch.tensor([[1, 1, 1, 0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, 6, 7]])  # padding gets position 1
-ONE_ROW = torch.arange(8)[None]
-
-
-def _case(name: str, function: str, description: str, rope: dict, dtype: str, c: float, axes: str = BHSD) -> Case:
-    return Case(
-        id=f"huggingface/{name}",
-        package="transformers",
-        function=f"transformers.models.{function}",
-        description=description,
-        spec=rope,
-        axes=axes,
-        dtype=dtype,
-        rounding="f32" if dtype == "f32" else "per-op",
-        c=c,
-    )
-
-
-def _draw(case: Case, positions: torch.Tensor, head_dim: int, heads: tuple[int, int] = HEADS) -> list[torch.Tensor]:
-    batch, seq = positions.shape[-2:]
-    shapes = [(batch, h, seq, head_dim) if case.axes == BHSD else (batch, seq, h, head_dim) for h in heads]
-    return [case.draw(name, shape) for name, shape in zip("qk", shapes, strict=True)]
-
-
-def _finish(case: Case, positions: torch.Tensor, theta: torch.Tensor, tables: tuple, outputs: tuple) -> Case:
-    case.add_positions(positions)
-    case.add_frequencies(theta)
-    case.add_tables(*tables)
-    for name, values in zip(("q_out", "k_out"), outputs, strict=True):
-        case.add_output(name, values)
-    return case
-
-
-def _run(
-    case: Case, module: torch.nn.Module, apply: Callable, positions: torch.Tensor, heads: tuple[int, int] = HEADS
-) -> Case:
-    """The way of every model here but GPT-J: cos, sin = module(x, ids); apply(q, k, cos, sin)."""
-    q, k = _draw(case, positions, case.spec["head_dim"], heads)
-    cos, sin = module(q, positions)
-    outputs = apply(q, k, cos, sin) if case.axes == BHSD else apply(q, k, cos, sin, unsqueeze_dim=2)
-    case.attention_factor = float(module.attention_scaling)
-    return _finish(case, positions, module.inv_freq, (cos, sin), outputs)
 
 
 def _llama_module(head_dim: int, rope: dict, longest: int = 2048) -> llama.LlamaRotaryEmbedding:
@@ -102,7 +51,7 @@ def _llama(
     """scaling: the rule as RopeSpec has it; hf: the same rule as rope_parameters; lambda_given: in place of its own."""
     more = {"scaling": scaling, "attention_factor": lambda_given}
     rope = spec(head_dim, "half_split", base=base, **{key: value for key, value in more.items() if value is not None})
-    case = _case(
+    case = new_case(
         f"llama/{name}",
         "llama.modeling_llama.apply_rotary_pos_emb",
         description,
@@ -113,7 +62,7 @@ def _llama(
     )
     module = _llama_module(head_dim, {"rope_theta": base} | (hf or {}), longest)
     prepare(module)
-    return _run(case, module, llama.apply_rotary_pos_emb, positions, heads)
+    return run(case, module, llama.apply_rotary_pos_emb, positions, heads)
 
 
 def _llama_positions() -> Iterator[Case]:
@@ -248,144 +197,10 @@ def _llama_scaling() -> Iterator[Case]:
     )
 
 
-def _other_models() -> Iterator[Case]:
-    for dtype in ("f32", "bf16", "f16"):
-        partial = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.25}
-        config = GPTNeoXConfig(hidden_size=256, num_attention_heads=4, rope_parameters=partial)
-        case = _case(
-            f"gpt_neox/partial-{dtype}",
-            "gpt_neox.modeling_gpt_neox.apply_rotary_pos_emb",
-            "The first 16 of 64 features rotate",
-            spec(64, "half_split", rotary_dim=16),
-            dtype,
-            2.0,
-        )
-        yield _run(case, gpt_neox.GPTNeoXRotaryEmbedding(config), gpt_neox.apply_rotary_pos_emb, ONE_ROW)
-
-        config = CohereConfig(hidden_size=256, num_attention_heads=4)
-        case = _case(
-            f"cohere/d64-{dtype}",
-            "cohere.modeling_cohere.apply_rotary_pos_emb",
-            "Interleaved; tables in the input's dtype, arithmetic in f32, one final cast",
-            spec(64, "interleaved", base=config.rope_parameters["rope_theta"]),
-            dtype,
-            2.0,
-        )
-        case.rounding = "f32" if dtype == "f32" else "final-cast"
-        yield _run(case, cohere.CohereRotaryEmbedding(config), cohere.apply_rotary_pos_emb, CACHED)
-
-        config = Qwen2Config(hidden_size=256, num_attention_heads=4, num_key_value_heads=1)
-        base = config.rope_parameters["rope_theta"]
-        case = _case(
-            f"qwen2/d64-{dtype}",
-            "qwen2.modeling_qwen2.apply_rotary_pos_emb",
-            "Half-split, positions behind a key cache",
-            spec(64, "half_split", base=base),
-            dtype,
-            2.0,
-        )
-        yield _run(case, qwen2.Qwen2RotaryEmbedding(config), qwen2.apply_rotary_pos_emb, CACHED)
-
-        yield _glm(dtype)
-        yield _gptj(dtype)
-        yield _qwen2_vl(dtype)
-        yield _qwen2_vl_vision(dtype)
-
-
-def _glm(dtype: str) -> Case:
-    half = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5}
-    config = GlmConfig(hidden_size=256, num_attention_heads=4, head_dim=64, rope_parameters=half)
-    case = _case(
-        f"glm/partial-{dtype}",
-        "glm.modeling_glm.apply_rotary_pos_emb",
-        "Interleaved, 32 of 64 features; of the table the first half is used, and stored",
-        spec(64, "interleaved", rotary_dim=32),
-        dtype,
-        2.0,
-    )
-    q, k = _draw(case, ONE_ROW, 64)
-    module = glm.GlmRotaryEmbedding(config)
-    cos, sin = module(q, ONE_ROW)
-    outputs = glm.apply_rotary_pos_emb(q, k, cos, sin)
-    return _finish(case, ONE_ROW, module.inv_freq, (cos[..., :16], sin[..., :16]), outputs)
-
-
-def _gptj(dtype: str) -> Case:
-    rotary_dim, head_dim = 32, 64
-    case = _case(
-        f"gptj/partial-{dtype}",
-        "gptj.modeling_gptj.apply_rotary_pos_emb",
-        "Interleaved, 32 of 64 features, one table of sin and cos gathered by position",
-        spec(head_dim, "interleaved", rotary_dim=rotary_dim),
-        dtype,
-        2.0,
-        BSHD,
-    )
-    tensors = _draw(case, CACHED, head_dim)
-    with CapturedReciprocal() as captured:
-        table = gptj.create_sinusoidal_positions(2048, rotary_dim)
-    gathered = torch.gather(table.repeat(2, 1, 1), 1, CACHED[..., None].repeat(1, 1, rotary_dim)).to(
-        TORCH_DTYPES[dtype]
-    )
-    sin, cos = gathered.split(rotary_dim // 2, dim=-1)
-    outputs = tuple(
-        torch.cat((gptj.apply_rotary_pos_emb(x[..., :rotary_dim], sin, cos), x[..., rotary_dim:]), dim=-1)
-        for x in tensors
-    )
-    return _finish(case, CACHED, captured.value, (cos, sin), outputs)
-
-
-def _qwen2_vl(dtype: str) -> Case:
-    """Four tokens of text, a 2 x 3 image, two tokens of text: time, height and width each count for themselves."""
-    sections = [8, 12, 12]
-    time = [0, 1, 2, 3] + [4] * 6 + [7, 8]
-    height = [0, 1, 2, 3] + [4, 4, 4, 5, 5, 5] + [7, 8]
-    width = [0, 1, 2, 3] + [4, 5, 6, 4, 5, 6] + [7, 8]
-    positions = torch.tensor([time, height, width])[:, None]
-    config = Qwen2VLTextConfig(
-        hidden_size=256,
-        num_attention_heads=4,
-        num_key_value_heads=1,
-        rope_parameters={"rope_type": "default", "rope_theta": 1e6, "mrope_section": sections},
-    )
-    case = _case(
-        f"qwen2_vl/mrope-{dtype}",
-        "qwen2_vl.modeling_qwen2_vl.apply_rotary_pos_emb",
-        "Three position axes for 8, 12 and 12 of the 32 pairs",
-        spec(64, "half_split", base=1e6, axes={"sections": sections, "order": "chunked"}),
-        dtype,
-        2.0,
-    )
-    return _run(case, qwen2_vl.Qwen2VLRotaryEmbedding(config), qwen2_vl.apply_rotary_pos_emb, positions)
-
-
-def _qwen2_vl_vision(dtype: str) -> Case:
-    """A 3 x 4 image: half of the pairs follows the row, half the column, each with the frequencies of a rope of 32."""
-    rows, columns = torch.meshgrid(torch.arange(3), torch.arange(4), indexing="ij")
-    positions = torch.stack((rows.flatten(), columns.flatten()))
-    config = Qwen2VLVisionConfig(embed_dim=256, num_heads=4)
-    case = _case(
-        f"qwen2_vl/vision-{dtype}",
-        "qwen2_vl.modeling_qwen2_vl.apply_rotary_pos_emb_vision",
-        "Two position axes, rows and columns of an image; tables f32, arithmetic in f32, one final cast",
-        spec(64, "half_split", axes={"sections": [16, 16], "order": "chunked", "restart": True}),
-        dtype,
-        2.0,
-        BSHD,
-    )
-    case.rounding = "f32" if dtype == "f32" else "final-cast"
-    q, k = _draw(case, positions[:1], 64)
-    module = qwen2_vl.Qwen2VLVisionRotaryEmbedding(config)
-    cos, sin = module(q[0], positions.T)
-    outputs = qwen2_vl.apply_rotary_pos_emb_vision(q[0], k[0], cos, sin)
-    theta = torch.cat((module.inv_freq, module.inv_freq))
-    return _finish(case, positions[:, None], theta, (cos, sin), tuple(y[None] for y in outputs))
-
-
 def _attention() -> Case:
     """Grouped heads: each key and value head serves two query heads, which repeat_kv copies it for."""
     config = LlamaConfig(head_dim=64, hidden_size=256, num_attention_heads=4, num_key_value_heads=2)
-    case = _case(
+    case = new_case(
         "llama/gqa-attention",
         "llama.modeling_llama.eager_attention_forward",
         "Four query heads to two key heads by repeat_kv; scores, softmax and the weighted values",
@@ -393,7 +208,7 @@ def _attention() -> Case:
         "f32",
         2.0,
     )
-    case = _run(case, llama.LlamaRotaryEmbedding(config), llama.apply_rotary_pos_emb, CACHED, heads=(4, 2))
+    case = run(case, llama.LlamaRotaryEmbedding(config), llama.apply_rotary_pos_emb, CACHED, heads=(4, 2))
     v = case.draw("v", tuple(case.array("k").values.shape))
     module = llama.LlamaAttention(config, 0).eval()
     case.score_scale = module.scaling
@@ -403,41 +218,6 @@ def _attention() -> Case:
     case.add_scores(captured.value, "batch, heads, query, key")
     case.add_attention(weights, attended, "batch, heads, query, key", "batch, query, heads, head_dim")
     return case
-
-
-def _nested_yarn() -> Case:
-    rule = {"factor": 4, "original_max_position_embeddings": 2048, "truncate": False}
-    config = Gemma3TextConfig(
-        hidden_size=256,
-        num_attention_heads=4,
-        num_key_value_heads=1,
-        head_dim=64,
-        max_position_embeddings=8192,
-        rope_parameters={
-            "full_attention": {"rope_type": "yarn", "rope_theta": 10000.0} | rule,
-            "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
-        },
-    )
-    case = _case(
-        "gemma3/yarn-no-truncate-nested",
-        "gemma3.modeling_gemma3.apply_rotary_pos_emb",
-        "YaRN whose ramp ends are not to be rounded to whole pairs, set for one kind of layer",
-        spec(64, "half_split", scaling={"kind": "yarn"} | rule),
-        "f32",
-        6.5,
-    )
-    positions = torch.tensor([[0, 1, 2, 1000, 4095, 8191]])
-    q, k = _draw(case, positions, 64)
-    module = gemma3.Gemma3RotaryEmbedding(config)
-    cos, sin = module(q, positions, "full_attention")
-    case.attention_factor = float(module.full_attention_attention_scaling)
-    outputs = gemma3.apply_rotary_pos_emb(q, k, cos, sin)
-    case = _finish(case, positions, module.full_attention_inv_freq, (cos, sin), outputs)
-    return case.deviates(
-        "looks for `truncate` beside the kinds of layers, not in the one it computes, so it rounds the ramp ends",
-        "other_spec",
-        spec=case.spec | {"scaling": case.spec["scaling"] | {"truncate": True}},
-    )
 
 
 def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason: str) -> Case:
@@ -456,7 +236,7 @@ def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason:
 
 
 def _deviations() -> Iterator[Case]:
-    yield _nested_yarn()
+    yield models.nested_yarn()
     yield _stale_dynamic(
         "dynamic-stale",
         "Dynamic NTK at exactly the original length, after a longer call of the same module",
@@ -486,6 +266,6 @@ def _deviations() -> Iterator[Case]:
 def cases() -> Iterator[Case]:
     yield from _llama_positions()
     yield from _llama_scaling()
-    yield from _other_models()
+    yield from models.cases()
     yield _attention()
     yield from _deviations()

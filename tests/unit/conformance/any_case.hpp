@@ -10,7 +10,9 @@ namespace rope::test {
 
 // All that the contract can express on a CPU, both pairings.
 inline Claims all_claims() {
-  return claims_of(everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED)));
+  Claims claims = claims_of(everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED)));
+  claims.far_tensors = claims.compiled = true;
+  return claims;
 }
 
 // Nothing: no dtype, no pairing, no source.
@@ -46,8 +48,12 @@ inline Case any_case() {
   c.sequence_length = coin() ? 0 : *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40);
   c.direction = any_of({Direction::forward, Direction::backward});
   c.in_place = coin();
-  c.layout = any_of({Layout::contiguous, Layout::strided, Layout::seq_last});
-  c.input = any_of({InputKind::spread, InputKind::unit, InputKind::lonely, InputKind::constant});
+  c.layout = any_of({Layout::contiguous, Layout::strided, Layout::seq_last, Layout::reversed, Layout::distant_batches,
+                     Layout::distant_tokens, Layout::distant_heads});
+  c.output = any_of({OutputLayout::as_input, OutputLayout::contiguous, OutputLayout::strided});
+  c.input = any_of({InputKind::spread, InputKind::unit, InputKind::lonely, InputKind::constant, InputKind::huge,
+                    InputKind::subnormal, InputKind::zero});
+  c.fault = any_of({Fault::none, Fault::odd_rotary_dim, Fault::no_cos, Fault::unknown_source});
   c.seed = *rc::gen::inRange<std::uint64_t>(0, UINT64_MAX);
   return c;
 }
@@ -56,7 +62,7 @@ inline bool same(const Case& a, const Case& b) {
   const auto plain = [](const Case& c) {
     return std::tuple(c.requirement, c.batch, c.seq, c.heads, c.key_heads, c.dtype, c.out_dtype, c.source, c.given,
                       c.full_tables, c.unequal_halves, c.form, c.position_dtype, c.pattern, c.start, c.sequence_length,
-                      c.direction, c.in_place, c.layout, c.input, c.seed, c.golden);
+                      c.direction, c.in_place, c.layout, c.output, c.input, c.seed, c.fault, c.golden);
   };
   return plain(a) == plain(b) && same(a.spec, b.spec);
 }

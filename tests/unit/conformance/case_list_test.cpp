@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/conformance/coverage.hpp"
+#include "tests/conformance/requirement.hpp"
 #include "tests/unit/conformance/any_case.hpp"
 
 namespace rope {
@@ -47,6 +48,24 @@ TEST_CASE("a selection of dtypes and pairing leaves the others out", "[case_list
     CHECK(c.dtype == DType::bf16);
     CHECK(c.spec.pairing == Pairing::interleaved);
   }
+}
+
+TEST_CASE("no position is asked for from the model's longest sequence on", "[case_list]") {
+  const Claims claims = test::all_claims();
+  Selection selection;
+  selection.most_tokens = 100;
+  CaseList list("ROT-01", claims, selection, nullptr);
+  Case c;
+  c.seq = 4;
+  c.start = 96;
+  list.add(c);
+  c.start = 97;
+  list.add(c);
+  list.add_random(100, [](Case&) {});
+  const std::vector<Case> cases = list.take();
+  CHECK(cases.size() > 10);
+  for (const Case& one : cases) CHECK(largest_position(one) < 100);
+  CHECK(cases.front().start == 96);
 }
 
 TEST_CASE("a selected spec takes the place of every other", "[case_list]") {
@@ -137,6 +156,25 @@ TEST_CASE("a subject that claims nothing has no cases", "[case_list]") {
   list.add_random(100, [](Case&) {});
   list.add(Case{});
   CHECK(list.take().empty());
+}
+
+TEST_CASE("every case has a spec that is valid, whatever head_dims are claimed", "[case_list]") {
+  const std::vector<std::int32_t> head_dims =
+      GENERATE(std::vector<std::int32_t>{}, std::vector<std::int32_t>{2}, std::vector<std::int32_t>{4},
+               std::vector<std::int32_t>{6}, std::vector<std::int32_t>{128}, std::vector<std::int32_t>{80, 576});
+  const Level level = GENERATE(Level::quick, Level::full);
+  Claims claims = test::all_claims();
+  claims.head_dims = head_dims;
+  Selection selection;
+  selection.level = level;
+  for (const Requirement& requirement : all_requirements()) {
+    CaseList list(requirement.id, claims, selection, nullptr);
+    requirement.cases(list);
+    for (const Case& c : list.take()) {
+      INFO(to_text(c));
+      CHECK_NOTHROW(validate(c.spec));
+    }
+  }
 }
 
 }  // namespace

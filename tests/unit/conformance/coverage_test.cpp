@@ -53,6 +53,9 @@ const Row rows[] = {
     {"a position offset", [](Case& c) { c.start = 1; }, [](Claims& k) { without(k, ROPE_FEATURE_OFFSET); }},
     {"in place", [](Case& c) { c.in_place = true; }, [](Claims& k) { without(k, ROPE_FEATURE_IN_PLACE); }},
     {"strides", [](Case& c) { c.layout = Layout::seq_last; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
+    {"strides", [](Case& c) { c.layout = Layout::expanded; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
+    {"beyond 2^31 elements", [](Case& c) { c.layout = Layout::distant_rows; },
+     [](Claims& k) { k.far_tensors = false; }},
     {"q and k in one call", [](Case& c) { c.key_heads = 2; }, [](Claims& k) { without(k, ROPE_FEATURE_KEY); }},
     {"another number of heads", [](Case& c) { c.key_heads = 1; },
      [](Claims& k) { without(k, ROPE_FEATURE_GROUPED_HEADS); }},
@@ -123,6 +126,13 @@ TEST_CASE("what no call can express is never covered", "[coverage]") {
   c.in_place = true;
   c.dtype = DType::bf16;
   CHECK_THAT(uncovered(c, claims), Contains("one dtype"));
+  c.dtype = DType::f32;
+  c.layout = Layout::expanded;
+  CHECK_THAT(uncovered(c, claims), Contains("rows that share their memory"));
+  c.in_place = false;
+  c.layout = Layout::distant_rows;
+  c.source = AngleSource::computed;
+  CHECK_THAT(uncovered(c, claims), Contains("no tables with distant rows"));
   c = Case{};
   c.unequal_halves = true;
   CHECK_THAT(uncovered(c, claims), Contains("only full-width tables"));

@@ -1,92 +1,17 @@
-// Implementations against each other, the naive matrix and the oracle, on random specs; and what holds of every
-// rotation whoever computes it. Bounds come from the error model through Expectation, or are derived beside where they
-// are used.
+// Implementations against each other, the naive matrix and the oracle, on random specs. Bounds come from the error
+// model through Expectation, or are derived beside where they are used.
+#include "tests/unit/conformance/cross_check.hpp"
+
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
-#include <limits>
-#include <memory>
-#include <numbers>
 
-#include "impls/builtin.hpp"
 #include "reference/naive_matrix.hpp"
 #include "tests/conformance/coverage.hpp"
-#include "tests/conformance/examiner.hpp"
-#include "tests/unit/conformance/any_case.hpp"
-#include "tests/unit/property.hpp"
-#include "tools/worker/library_subject.hpp"
 
-namespace rope {
+namespace rope::cross_check {
 namespace {
 
 constexpr double u = 0x1p-53;
-
-// A case that makes sense as a call: every spec, pairing, dtype and angle source, positions of every size.
-Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource> source = {}) {
-  Case c = test::any_case();
-  c.dtype = dtype.value_or(c.dtype);
-  c.source = source.value_or(c.source);
-  if (c.out_dtype != c.dtype) c.out_dtype = c.dtype == DType::f64 ? DType::f64 : DType::f32;
-  c.in_place = c.in_place && c.out_dtype == c.dtype;
-  if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
-  c.input = InputKind::spread;
-  // Tables hold a row for every position.
-  c.start = static_cast<std::int64_t>(test::between(1, c.source == AngleSource::tables ? 500 : 1 << 20)) - 1;
-  if (c.source != AngleSource::tables) {
-    c.full_tables = false;
-    if (c.given != DType::f32) c.given = DType::f64;
-  }
-  c.unequal_halves = c.unequal_halves && c.full_tables;
-  c.sequence_length = test::coin() ? 0 : largest_position(c) + 1 + *rc::gen::inRange(0, 5000);
-  return c;
-}
-
-// One pair of one output row: what came out, how far it may be off, and the norm of the input times |lambda|.
-struct PairResult {
-  DoubleDouble first, second;
-  double bound = 0;
-  double norm = 0;
-};
-
-struct Place {
-  bool key;
-  RowIndex row;
-  std::size_t pair;
-};
-
-// Every pair of q, then of k, in one order for all.
-template <class Visitor>
-void for_each_pair(const Trial& trial, Expectation& expectation, Visitor&& visit) {
-  for (const bool key : {false, true}) {
-    if (key && !trial.k) continue;
-    const Tensor& input = key ? *trial.k : trial.q;
-    for_each_row(input, [&](const RowIndex& row, const std::byte*) {
-      const std::vector<PairAngle> angles = expectation.angles(row.batch, row.seq);
-      for (std::size_t p = 0; p < angles.size(); ++p) {
-        const double a = value_at(input, row, expectation.first(p));
-        const double b = value_at(input, row, expectation.second(p));
-        visit(Place{key, row, p}, a, b, angles[p]);
-      }
-    });
-  }
-}
-
-// The built-ins compute their angles in f64 at least: grade A1. For f64 there is no wider type to do so, so B1.
-AngleGrade promised(const Case& c) { return c.dtype == DType::f64 ? AngleGrade::B : AngleGrade::A; }
-
-std::vector<PairResult> results_of(const Case& c, const Trial& trial, Oracles& oracles) {
-  Expectation expectation(trial.call, c.spec, oracles);
-  const auto grade = static_cast<std::size_t>(promised(c));
-  std::vector<PairResult> results;
-  for_each_pair(trial, expectation, [&](const Place& at, double a, double b, const PairAngle& angle) {
-    const Tensor& y = at.key ? trial.call.k_result() : trial.call.q_result();
-    const double reach = expectation.reach(a, b, angle);
-    results.push_back({{value_at(y, at.row, expectation.first(at.pair)), 0},
-                       {value_at(y, at.row, expectation.second(at.pair)), 0},
-                       expectation.bounds(at.pair, angle.phi, reach)[grade][0],
-                       std::fabs(expectation.lambda()) * reach});
-  });
-  return results;
-}
 
 std::vector<PairResult> oracle_results(const Case& c, const Trial& trial, Oracles& oracles) {
   Expectation expectation(trial.call, c.spec, oracles);
@@ -172,12 +97,6 @@ std::vector<PairResult> matrix_results(const Case& c, const Trial& trial) {
   return results;
 }
 
-// error/bound, at most 1 where it holds; infinite for a NaN and where nothing is allowed.
-double share(double error, double bound) {
-  if (error <= bound) return error == 0 ? 0 : error / bound;
-  return error / bound > 1 ? error / bound : std::numeric_limits<double>::infinity();
-}
-
 // |y1 - y2| <= bound1 + bound2 at every element.
 double disagreement(const std::vector<PairResult>& one, const std::vector<PairResult>& two) {
   if (one.size() != two.size()) return std::numeric_limits<double>::infinity();
@@ -203,18 +122,6 @@ bool passes_through(const Case& c, const Trial& trial) {
     });
   }
   return same;
-}
-
-using Subjects = std::vector<std::shared_ptr<Subject>>;
-
-Subjects builtins() {
-  Subjects subjects;
-  for (const rope_kernel* kernel : builtin_kernels()) subjects.push_back(std::make_shared<KernelSubject>(*kernel));
-  return subjects;
-}
-
-std::shared_ptr<Subject> mutant(const std::string& id) {
-  return open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so", id);
 }
 
 // The property of the subjects: every two of them that claim the case agree, and each with the naive matrix and with
@@ -253,9 +160,10 @@ TEST_CASE("every two implementations agree with each other, the naive matrix and
       int compared = 0;
       const std::string way = std::string(name(dtype)) + " from " + std::string(name(source));
       rc::prop(way, [&] { all_agree(subjects, any_call(dtype, source), compared); });
-      // Three or four take part: half_split or interleaved, naive_matrix, and complex where both halves are equal. With
-      // matrix and oracle that makes six comparisons or more. (Catch comes here once for each property.)
-      CHECK((compared == 0 || compared >= 100 * 6));
+      // Three or four take part: half_split or interleaved, naive_matrix, cuda-on-cpu, and complex where both halves
+      // are equal. With matrix and oracle that makes ten comparisons or more. (Catch comes here once for each
+      // property.)
+      CHECK((compared == 0 || compared >= 100 * 10));
     }
   }
 }
@@ -279,144 +187,5 @@ TEST_CASE("the cross-check accepts a right kernel and refutes wrong ones", "[cro
   }
 }
 
-// As any_call(), with exact rotations: equal halves, and a pairing that the subject claims.
-Case any_rotation(const Subject& subject) {
-  Case c = any_call();
-  c.unequal_halves = false;
-  if ((subject.claims().capabilities.pairings >> static_cast<int>(c.spec.pairing) & 1u) == 0) {
-    c.spec.pairing = c.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
-  }
-  return c;
-}
-
-// What rounding the tables costs a rotation. Each entry is off by u(given) of itself, or by half a subnormal; for a
-// unit pair that is u(given) in norm, and sqrt(2) half subnormals.
-double table_error(const Call& call) {
-  if (!call.cos) return 0;
-  const DType given = call.cos->dtype;
-  return unit_roundoff(given) + smallest_subnormal(given) * std::numbers::sqrt2 / 2;
-}
-
-// The rows of an output with bounds against the exact rotation, also where the tables are rounded.
-std::vector<PairResult> against_rotation(const Case& c, const Trial& trial, Oracles& oracles) {
-  std::vector<PairResult> results = results_of(c, trial, oracles);
-  const double rounded = table_error(trial.call);
-  for (PairResult& r : results) {
-    r.norm /= 1 - rounded;  // it holds the norm of the rounded cosine and sine
-    r.bound += r.norm * rounded;
-  }
-  return results;
-}
-
-// |R(m) x| = lambda |x|: an error of at most b in each element of a pair changes its norm by at most sqrt(2) b. hypot
-// is within an ulp, twice.
-void norm_is_kept(Subject& subject) {
-  const Case c = any_rotation(subject);
-  RC_ASSERT(uncovered(c, subject.claims()) == "");
-  RC_LOG() << to_text(c) << " by " << subject.name() << "\n";
-  Oracles oracles;
-  const Trial trial = Examiner(subject, oracles, nullptr).run(c);
-  RC_ASSERT(trial.ok());
-  const std::vector<PairResult> results = against_rotation(c, trial, oracles);
-  Expectation expectation(trial.call, c.spec, oracles);
-  const double lambda = std::fabs(compile(c.spec, sequence_length(c)).lambda);
-  double worst = 0;
-  std::size_t i = 0;
-  for_each_pair(trial, expectation, [&](const Place&, double a, double b, const PairAngle&) {
-    const PairResult& y = results[i++];
-    const double wanted = lambda * std::hypot(a, b);
-    const double error = std::fabs(std::hypot(y.first.hi, y.second.hi) - wanted);
-    worst = std::max(worst, share(error, std::numbers::sqrt2 * y.bound + 5 * u * wanted));
-  });
-  RC_ASSERT(worst <= 1);
-}
-
-struct Score {
-  long double value = 0;
-  double bound = 0;
-};
-
-// <y_q, y_k> of one head of q at a token and one of k at another. By Cauchy-Schwarz, with errors of at most b in each
-// element: |<y~, z~> - <y, z>| <= sqrt(2) (b_y |z| + |y| b_z) + 2 b_y b_z for each pair; long double adds 2^-64 of the
-// magnitude for each of its operations.
-Score score(const std::vector<PairResult>& results, std::size_t q, std::size_t k, std::size_t pairs) {
-  Score s;
-  double magnitude = 0;
-  for (std::size_t p = 0; p < pairs; ++p) {
-    const PairResult& y = results[q + p];
-    const PairResult& z = results[k + p];
-    s.value += static_cast<long double>(y.first.hi) * static_cast<long double>(z.first.hi) +
-               static_cast<long double>(y.second.hi) * static_cast<long double>(z.second.hi);
-    s.bound += std::numbers::sqrt2 * (y.bound * z.norm + y.norm * z.bound) + 2 * y.bound * z.bound;
-    magnitude += (y.norm + y.bound) * (z.norm + z.bound);
-  }
-  s.bound += magnitude * 0x1p-64 * static_cast<double>(pairs + 2);
-  return s;
-}
-
-// <R(m) q, R(n) k> = <R(m + s) q, R(n + s) k>, for all tokens m, n and heads of a batch.
-void distance_decides(Subject& subject) {
-  Case c = any_rotation(subject);
-  c.pattern = PositionPattern::consecutive;  // so that a later start moves all positions alike
-  c.key_heads = c.heads;
-  Case later = c;
-  later.start = c.start + static_cast<std::int64_t>(test::between(1, 300));
-  c.sequence_length = later.sequence_length = largest_position(later) + 1;  // for rules that follow the length
-  RC_ASSERT(uncovered(c, subject.claims()) == "");
-  RC_ASSERT(uncovered(later, subject.claims()) == "");
-  RC_LOG() << to_text(c) << "\n" << to_text(later) << " by " << subject.name() << "\n";
-
-  Oracles oracles;
-  Examiner examiner(subject, oracles, nullptr);
-  const Trial here = examiner.run(c);
-  const Trial there = examiner.run(later);
-  RC_ASSERT(here.ok());
-  RC_ASSERT(there.ok());
-  const std::vector<PairResult> before = against_rotation(c, here, oracles);
-  const std::vector<PairResult> after = against_rotation(later, there, oracles);
-  const auto pairs = static_cast<std::size_t>(c.spec.rotary_dim / 2);
-  const auto row = [&](bool key, int batch, int seq, int head) {
-    const int rows = ((key ? c.batch + batch : batch) * c.seq + seq) * c.heads + head;
-    return static_cast<std::size_t>(rows) * pairs;
-  };
-  double worst = 0;
-  for (int batch = 0; batch < c.batch; ++batch) {
-    for (int m = 0; m < c.seq; ++m) {
-      for (int n = 0; n < c.seq; ++n) {
-        for (int head = 0; head < c.heads; ++head) {
-          const std::size_t q = row(false, batch, m, head), k = row(true, batch, n, head);
-          const Score one = score(before, q, k, pairs);
-          const Score two = score(after, q, k, pairs);
-          worst = std::max(worst, share(static_cast<double>(std::fabs(one.value - two.value)), one.bound + two.bound));
-        }
-      }
-    }
-  }
-  RC_ASSERT(worst <= 1);
-}
-
-TEST_CASE("every implementation keeps the norm of each pair, times lambda", "[cross_check]") {
-  for (const auto& subject : builtins()) rc::prop(subject->name(), [&] { norm_is_kept(*subject); });
-}
-
-TEST_CASE("in every implementation a score depends on the distance of its tokens alone", "[cross_check]") {
-  for (const auto& subject : builtins()) rc::prop(subject->name(), [&] { distance_decides(*subject); });
-}
-
-TEST_CASE("kernels that break the norm or the distance are refuted", "[cross_check]") {
-  CHECK_FALSE(test::counterexample([subject = mutant("none")] { norm_is_kept(*subject); }).has_value());
-  CHECK_FALSE(test::counterexample([subject = mutant("none")] { distance_decides(*subject); }).has_value());
-  for (const char* id : {"PIPE-05", "SCALE-FACTOR-IGNORED", "HEAD-01", "SIGN-REFLECTION", "PREC-05"}) {
-    INFO(id);
-    const std::shared_ptr<Subject> subject = mutant(id);
-    CHECK(test::counterexample([&] { norm_is_kept(*subject); }).has_value());
-  }
-  for (const char* id : {"PAIR-03", "PREC-BF16-POSITIONS", "PREC-03", "PREC-07", "HEAD-01", "PREC-05"}) {
-    INFO(id);
-    const std::shared_ptr<Subject> subject = mutant(id);
-    CHECK(test::counterexample([&] { distance_decides(*subject); }).has_value());
-  }
-}
-
 }  // namespace
-}  // namespace rope
+}  // namespace rope::cross_check

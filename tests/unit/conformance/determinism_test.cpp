@@ -1,8 +1,10 @@
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "impls/builtin.hpp"
 #include "tests/conformance/kernel_subject.hpp"
 #include "tests/conformance/requirement.hpp"
+#include "tests/unit/conformance/fake_subject.hpp"
 
 namespace rope {
 namespace {
@@ -50,6 +52,37 @@ TEST_CASE("a last bit that comes and goes is found, and the two values are told"
 TEST_CASE("what a call leaves behind for another one is found", "[determinism]") {
   CHECK(found("STA-01", half_split_kernel().apply).passed());
   CHECK(found("STA-01", keyed_by_tokens).kind == FailureKind::value);
+}
+
+TEST_CASE("a grade is not demanded of the calls that come between, in types that nobody asked for", "[determinism]") {
+  KernelSubject subject(half_split_kernel());
+  Oracles oracles;
+  const Grade demanded{AngleGrade::A, ArithmeticGrade::one};
+  Examiner examiner(subject, oracles, nullptr, demanded);
+  const Case c = case_from_text("STA-01:head_dim=16,source=computed,start=5000");
+  CHECK(requirement_called("STA-01").check(c, examiner).passed());
+  // f64 cannot be of grade A: its angles would have to be better than double.
+  const Case wide = case_from_text("ROT-01:head_dim=16,source=computed,start=100000,dtype=f64,out_dtype=f64");
+  CHECK_FALSE(examiner.accuracy(wide).passed());
+}
+
+TEST_CASE("a call that is wrong in a new process too is not put down to earlier ones", "[determinism]") {
+  bool always = true, after_f32 = false;
+  test::Fake subject(test::all_claims(), [&](Call& call) {
+    after_f32 = after_f32 || call.q.dtype == DType::f32;
+    const bool wrong = call.q.dtype == DType::f64 && (always || after_f32);
+    const double given = std::exchange(call.base, wrong ? 3 : call.base);
+    const Reply reply = test::right(call);
+    call.base = given;
+    return reply;
+  });
+  subject.forget = [&] { after_f32 = false; };
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  const Case c = case_from_text("STA-01:head_dim=16,source=computed");
+  CHECK(requirement_called("STA-01").check(c, examiner).passed());
+  always = false;
+  CHECK_FALSE(requirement_called("STA-01").check(c, examiner).passed());
 }
 
 }  // namespace

@@ -41,6 +41,13 @@ TEST_CASE("an element's place names tensor, row, pair and position", "[explain]"
   CHECK(place(outside, c) == "k[batch 1, token 2, head 3], feature 37");
 }
 
+TEST_CASE("the replay line names the grade where it is not the loosest", "[explain]") {
+  const Case c = case_from_text("ROT-01:head_dim=2");
+  CHECK(replay_command(c, "half_split") == "ropecheck replay 'ROT-01:head_dim=2' --subject half_split");
+  CHECK(replay_command(c, "half_split", {AngleGrade::A, ArithmeticGrade::one}) ==
+        "ropecheck replay 'ROT-01:head_dim=2' --subject half_split --require A1");
+}
+
 TEST_CASE("every kind of failure has its sentence", "[explain]") {
   Finding finding;
   CHECK(explain(finding) == "holds");
@@ -60,12 +67,56 @@ TEST_CASE("every kind of failure has its sentence", "[explain]") {
   CHECK(explain(finding) ==
         "3 elements were never written; the first is feature 37, which still holds the poison 0x3fc00000");
   finding.kind = FailureKind::relation;
-  CHECK_THAT(explain(finding), Catch::Contains("3 of 10 relations do not hold; the worst gives value 1.5"));
+  CHECK(explain(finding) ==
+        "3 of 10 relations do not hold; the worst gives 1.5 (0x3fc00000) where the relation asks for 1.25 "
+        "(0x3fa00000); the difference nan is beyond the bound 0.125");
+  finding.element->error = 0.25;
+  CHECK_THAT(explain(finding), Catch::EndsWith("; the difference 0.25 is 2 times the bound 0.125"));
+  finding.element->expected = std::numeric_limits<double>::infinity();
+  CHECK_THAT(explain(finding), Catch::EndsWith("gives 1.5 (0x3fc00000) where the relation asks for inf (0x7f800000)"));
+  finding.kind = FailureKind::repetition;
+  finding.element->expected = 1.25;
+  CHECK_THAT(explain(finding), Catch::EndsWith("the first is feature 37: 1.25 (0x3fa00000), then 1.5 (0x3fc00000)"));
   for (const auto kind : {FailureKind::status, FailureKind::crash, FailureKind::timeout, FailureKind::misbehaviour}) {
     finding.kind = kind;
     finding.message = "what happened";
     CHECK(explain(finding) == "what happened");
   }
+}
+
+std::string lines_of(FailureKind kind, const Element& e) {
+  Finding finding;
+  finding.kind = kind;
+  finding.element = e;
+  std::string text;
+  for (const auto& [label, value] : details(finding)) text += label + ' ' + value + '\n';
+  return text;
+}
+
+TEST_CASE("what an element is held against decides how the two are called", "[explain]") {
+  const std::string against_oracle = "expected 1.25 (0x3fa00000)\nactual 1.5 (0x3fc00000)\nerror 0.25, bound 0.125\n";
+  const std::string related = "asked for 1.25 (0x3fa00000)\nactual 1.5 (0x3fc00000)\napart 0.25, bound 0.125\n";
+  CHECK(lines_of(FailureKind::value, element()) == against_oracle);
+  CHECK(lines_of(FailureKind::relation, element()) == related);
+  CHECK(lines_of(FailureKind::repetition, element()) == "at first 1.25 (0x3fa00000)\nthen 1.5 (0x3fc00000)\n");
+  CHECK(lines_of(FailureKind::unwritten, element()) == "expected 1.25 (0x3fa00000)\nactual 1.5 (0x3fc00000)\n");
+
+  // The worst of those that hold: the kind of check shows in the element alone.
+  Element rotated = element();
+  rotated.rotation.emplace();
+  Element mean = element();
+  mean.pair.reset();
+  Element copied = mean;
+  copied.bound = 0;
+  CHECK(lines_of(FailureKind::none, rotated) == against_oracle);
+  CHECK(lines_of(FailureKind::none, element()) == related);
+  CHECK(lines_of(FailureKind::none, mean) == related);
+  CHECK_THAT(lines_of(FailureKind::none, copied), Catch::StartsWith("expected "));
+
+  Element infinite = element();
+  infinite.expected = std::numeric_limits<double>::infinity();
+  CHECK(lines_of(FailureKind::relation, infinite) == "asked for inf (0x7f800000)\nactual 1.5 (0x3fc00000)\n");
+  CHECK(details(Finding{}).empty());
 }
 
 }  // namespace

@@ -104,6 +104,7 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     note("pattern", c.pattern);
     note("direction", c.direction);
     note("layout", c.layout);
+    note("output", c.output);
     note("pairing", c.spec.pairing);
     note("in_place", c.in_place);
     note("full_tables", c.full_tables);
@@ -118,10 +119,10 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     note("as many tokens as batches", c.seq == c.batch && c.batch > 1);
     if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
   }
-  // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 4 patterns, 2 directions, 3 layouts, 2 pairings, 3 counts of axes,
-  // 2 orders, 8 rules (pixel and constant have cases of their own), and both values of the other nine.
+  // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 4 patterns, 2 directions, 4 layouts, 3 of the output, 2 pairings,
+  // 3 counts of axes, 2 orders, 9 rules (constant has cases of its own), and both values of the other nine.
   CAPTURE(seen);
-  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 3 + 2 + 3 + 2 + 8 + 2 * 9);
+  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 4 + 3 + 2 + 3 + 2 + 9 + 2 * 9);
 }
 
 }  // namespace

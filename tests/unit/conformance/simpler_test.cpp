@@ -27,7 +27,7 @@ std::int64_t complexity(const Case& c) {
   sum += s.attention_factor ? 1 : 0;
   sum += s.base != 10000 ? 1 : 0;
   sum += c.position_dtype != DType::i64 ? 1 : 0;
-  sum += c.layout != Layout::contiguous ? 1 : 0;
+  sum += (c.layout != Layout::contiguous ? 1 : 0) + (c.output != OutputLayout::as_input ? 1 : 0);
   sum += (c.in_place ? 1 : 0) + (c.full_tables ? 1 : 0) + (c.unequal_halves ? 2 : 0);
   sum += (c.dtype != DType::f32 || c.out_dtype != DType::f32 ? 1 : 0) + (c.given != DType::f32 ? 1 : 0);
   sum += (c.pattern != PositionPattern::consecutive ? 1 : 0) + static_cast<int>(c.form);

@@ -8,6 +8,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "reference/angle_rows.hpp"
 #include "reference/scaling/pixel.hpp"
 #include "reference/scaling/setting.hpp"
 
@@ -261,4 +262,55 @@ TEST_CASE("spans and positions that do not fit are refused", "[angle_table]") {
   CHECK_THROWS_AS(table.at(2, 0), std::invalid_argument);
   CHECK_THROWS_AS(AngleTable({Real(std::numeric_limits<double>::infinity())}), std::invalid_argument);
   CHECK_NOTHROW(AngleTable({}).fill(0, 3, right.first(0), right.first(0)));
+}
+
+TEST_CASE("the angles of all pairs at once are those of each pair", "[angle_table]") {
+  const std::vector<Real> usual{Real(1), Real(1) / Real(3), Real(0), -Real::pi(), Real(0x1p-40)};
+  std::vector<Real> tiny = usual;  // what two doubles hold of the last underflows
+  tiny.push_back(Real(0x1p-1060) / Real(3));
+  std::mt19937_64 engine(5);
+  std::vector<std::int64_t> positions{0, 1, 255, 256, fast_end - 1, fast_end, largest_position, smallest_position};
+  for (int bits = 1; bits < 64; ++bits) positions.push_back(static_cast<std::int64_t>(engine() >> bits));
+  for (const std::vector<Real>& theta : {usual, tiny}) {
+    AngleTable table(theta);
+    std::vector<double> phi(theta.size());
+    Reference reference;
+    for (const std::int64_t position : positions) {
+      CAPTURE(position);
+      const std::span<const double> row = table.row(position);
+      table.phi(position, phi);
+      for (std::size_t p = 0; p < theta.size(); ++p) {
+        CAPTURE(p);
+        CHECK(phi[p] == table.phi(p, position));
+        reference.evaluate(theta[p], position);
+        CHECK(reference.error(rope::get_row(row.data(), theta.size(), p)) <= AngleTable::error);
+      }
+    }
+    CHECK_THROWS_AS(table.phi(1, std::span(phi).first(2)), std::invalid_argument);
+  }
+}
+
+TEST_CASE("a product with a position that lies on a midpoint of two doubles is left to MPFR", "[angle_table]") {
+  // 3 theta = 3 + 3 * 2^-53: half way but for a tail far below what two doubles hold.
+  const Real tail(0x1p-200);
+  const Real middle = Real(1) + Real(0x1p-53) / Real(3);
+  const AngleTable table({middle + tail, middle - tail});
+  std::vector<double> phi(2);
+  for (const std::int64_t position : {3, 3 * 4096, -3}) {
+    table.phi(position, phi);
+    CHECK(phi[0] == table.phi(0, position));
+    CHECK(phi[1] == table.phi(1, position));
+  }
+}
+
+TEST_CASE("angles by squaring are those by a sine and a cosine each", "[angle_table]") {
+  for (const Real& theta : {Real(1), Real(1) / Real(3), Real(0), -Real::pi(), Real(0x1p-40), Real(12345.678)}) {
+    const std::vector<rope::Angle> angles = rope::doubled_angles(theta, 32);
+    REQUIRE(angles.size() == 32);
+    Reference reference;
+    for (std::size_t k = 0; k < angles.size(); ++k) {
+      reference.evaluate(theta, std::int64_t{1} << k);
+      CHECK(reference.error(angles[k]) <= 0x1p-108 + 0x1p-128);
+    }
+  }
 }

@@ -193,3 +193,25 @@ TEST_CASE("load gives back what store put at any address", "[dtype]") {
   rope::store(DType::f32, memory.data(), 1 + 0x1p-24 + 0x1p-40);
   CHECK(rope::load(DType::f32, memory.data()) == 1 + 0x1p-23);
 }
+
+TEST_CASE("many elements are loaded and stored as one is, whatever lies between them", "[dtype]") {
+  std::vector<double> values;
+  for (double value : {0.0, -0.0, 1.0, -96.0, 0.1, 65519.0, 1e-7, 3e38, infinity, -infinity}) values.push_back(value);
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::i64}) {
+    if (!rope::is_floating(dtype)) values = {0, 1, -96, 2147483647};
+    const std::size_t size = rope::size_of(dtype);
+    for (const std::size_t step : {1, 3}) {
+      std::vector<std::byte> one(values.size() * step * size + 1, std::byte{0xa5}), many = one;
+      std::vector<double> loaded(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i) rope::store(dtype, one.data() + 1 + i * step * size, values[i]);
+      const auto elements = static_cast<std::int64_t>(step);
+      rope::store(dtype, many.data() + 1, elements, values.size(), values.data());
+      CHECK(many == one);
+      rope::load(dtype, many.data() + 1, elements, values.size(), loaded.data());
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        CHECK(std::bit_cast<std::uint64_t>(loaded[i]) ==
+              std::bit_cast<std::uint64_t>(rope::load(dtype, one.data() + 1 + i * step * size)));
+      }
+    }
+  }
+}

@@ -307,3 +307,17 @@ TEST_CASE("a spec that contradicts itself is not compiled", "[rotation_plan]") {
 
 }  // namespace
 }  // namespace rope
+
+TEST_CASE("frequencies by one logarithm are powers to the last bit", "[rotation_plan]") {
+  // Of 16 and 4096 some are powers of two, which no approximation can tell from their neighbours.
+  for (const double base : {1e4, 5e5, 16.0, 4096.0, 1.5, 1e300}) {
+    for (const int rotary_dim : {2, 64, 80, 130}) {
+      const std::vector<rope::Real> theta = rope::scaling::unscaled(rope::Real(base), rotary_dim);
+      REQUIRE(theta.size() == static_cast<std::size_t>(rotary_dim / 2));
+      for (int p = 0; p < rotary_dim / 2; ++p) {
+        const rope::Real exponent = rope::Real(-2 * p) / rope::Real(rotary_dim);
+        CHECK(theta[static_cast<std::size_t>(p)] == pow(rope::Real(base), exponent));
+      }
+    }
+  }
+}

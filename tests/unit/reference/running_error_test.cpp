@@ -19,7 +19,7 @@ TEST_CASE("a parameter is exact if a float holds it, else rounded once", "[runni
   CHECK(RunningError(-0.1).error == 0.1);
 }
 
-TEST_CASE("each operation inherits and adds one rounding, pow and log two", "[running_error]") {
+TEST_CASE("each operation inherits and adds one rounding, pow, exp and log two", "[running_error]") {
   const RunningError a{8, 3}, b{2, 0.5};
   CHECK((a + b).error == 3.5 + 10);
   CHECK((a - b).error == 3.5 + 6);
@@ -30,6 +30,7 @@ TEST_CASE("each operation inherits and adds one rounding, pow and log two", "[ru
   CHECK(pow(a, b).value == 64);
   CHECK(pow(a, b).error == Approx(64 * (2.0 * 3 / 8 + std::log(8.0) * 0.5 + 2)));
   CHECK(log(a).error == Approx(3.0 / 8 + 2 * std::log(8.0)));
+  CHECK(exp(a).error == Approx(std::exp(8.0) * (3 + 2)));
   CHECK(sqrt(RunningError{16, 4}).error == 4.0 / 8 + 4);
   CHECK(floor(RunningError{2.5, 1}).value == 2);
   CHECK(floor(RunningError{2.5, 1}).error == 0);

@@ -46,6 +46,17 @@ TEST_CASE("progress: in a pipe there is none") {
         }).empty());
 }
 
+TEST_CASE("progress: the time left is told after a second, from how far it is") {
+  CHECK(time_left(0.9, 500, 1000).empty());
+  CHECK(time_left(5, 0, 1000).empty());
+  CHECK(time_left(4, 500, 1500) == "  about 8 s left");
+  CHECK(time_left(10, 500, 1000) == "  about 10 s left");
+  CHECK(time_left(10, 999, 1000) == "  less than 1 s left");
+  CHECK(time_left(10, 1000, 1000) == "  less than 1 s left");
+  CHECK(time_left(60, 100, 1000) == "  about 9 min left");
+  CHECK(time_left(60, 1001, 1000).empty());
+}
+
 TEST_CASE("progress: at most ten lines a second are drawn, however many cases there are") {
   const std::string text = stderr_of([] {
     ProgressLine line(true);

@@ -14,6 +14,7 @@ inline RequirementResult judged(const std::string& id, Verdict verdict, std::int
   result.verdict = verdict;
   result.cases = cases;
   result.failed = failed;
+  result.seconds = 0.25;
   return result;
 }
 
@@ -37,6 +38,19 @@ inline Finding worst(double use, double expected, double actual, double error, d
   return finding;
 }
 
+// What sin(1) is made of.
+inline Rotation sine_of_one() {
+  Rotation r;
+  r.source = AngleSource::computed;
+  r.bits[0] = 0x3f800000;
+  r.angle.cos_first = r.angle.cos_second = {0.5403023058681398, 0};
+  r.angle.sin_first = r.angle.sin_second = {0.8414709848078965, 0};
+  r.angle.phi = 1;
+  r.theta = 1;
+  r.of_second = true;
+  return r;
+}
+
 inline Failure failure_of(const std::string& minimal, Finding finding) {
   return {case_from_text(minimal), std::move(finding), minimal + ",batch=3"};
 }
@@ -56,6 +70,7 @@ inline SubjectReport sample_report() {
   Finding value = *wrong.worst;
   value.kind = FailureKind::value;
   value.wrong = 2;
+  value.element->rotation = sine_of_one();
   wrong.failure = failure_of("ROT-01:head_dim=4,seq=3,batch=2,in_place=1", value);
 
   RequirementResult exact = judged("ROT-02", Verdict::pass, 80, 0);
@@ -82,16 +97,48 @@ inline SubjectReport sample_report() {
   status.message = "the kernel answered unsupported to a call that it claims";
   refused.failure = failure_of("POS-01:head_dim=4", status);
 
-  report.results = {wrong, exact, close, without_worst, not_claimed, endless, refused};
+  RequirementResult noted = judged("POS-09", Verdict::note, 12, 2);
+  noted.sentence = "What POS-09 says SHOULD hold.";
+  noted.is_must = false;
+  Finding otherwise = worst(2, 1, 1.0000002, 2e-7, 1e-7);
+  otherwise.kind = FailureKind::repetition;
+  otherwise.wrong = 2;
+  noted.failure = failure_of("POS-09:head_dim=4,seq=3,batch=2", otherwise);
+
+  RequirementResult crashed = judged("STA-01", Verdict::fail, 3, 3);
+  Finding crash;
+  crash.kind = FailureKind::crash;
+  crash.message = "the subject read 4 bytes after the end of q";
+  crashed.failure = failure_of("STA-01:head_dim=4", crash);
+
+  report.results = {wrong, exact, close, without_worst, not_claimed, endless, refused, noted, crashed};
   report.grades = {{DType::f32, "A1", 0.97}, {DType::bf16, "", infinity}};
+  report.horizons = {{DType::f64, AngleSource::computed, 1e-3, 1 << 20, 1 << 20, 1e-12},
+                     {DType::f32, AngleSource::computed, 1e-3, 8192, 16384, 5e-4},
+                     {DType::bf16, AngleSource::frequencies, 0.015625, -1, 512, 0}};
+  report.permitted_variants = {"f32 output for bf16 input", "data aligned to 64 bytes"};
+  return report;
+}
+
+// The same subject with everything that fails on a list, and one entry too many.
+inline SubjectReport expected_report() {
+  SubjectReport report = sample_report();
+  for (RequirementResult& result : report.results) {
+    if (result.verdict != Verdict::fail) continue;
+    result.verdict = Verdict::expected_failure;
+    result.reason = "known | since May";
+  }
+  report.results[1].verdict = Verdict::unexpected_pass;
+  report.results[1].reason = "fixed?";
   return report;
 }
 
 // The same subject, had it been right.
 inline SubjectReport right_report() {
   SubjectReport report = sample_report();
-  std::erase_if(report.results, [](const RequirementResult& r) { return r.verdict == Verdict::fail; });
+  std::erase_if(report.results, [](const RequirementResult& r) { return r.failure.has_value(); });
   report.grades.pop_back();
+  report.horizons.pop_back();
   return report;
 }
 

@@ -29,6 +29,9 @@ TEST_CASE("terminal: a right kernel takes one line a requirement, with its worst
             "  ROT-10  pass             9 cases",
             "  BWD-01  not claimed",
             "  f32   grade A1, 0.97 of its bound used",
+            "  f64   scores shift-invariant to 0.001 up to position 1048576, the largest tried (computed angles)",
+            "  f32   scores shift-invariant to 0.001 up to position 8192, not to 16384 (computed angles)",
+            "  permitted variants: f32 output for bf16 input; data aligned to 64 bytes",
             "  my lib.so#kernel: conforms  (3 passed, 0 failed, 1 not claimed; 1241 cases, 1234 calls, 1.2 s, seed 7)",
         });
 }
@@ -58,12 +61,36 @@ TEST_CASE("terminal: a failure without an element, and one beyond any bound, are
   CHECK_THAT(text, Contains("  bf16  no grade: not even C3 holds\n"));
 }
 
+TEST_CASE("terminal: a note carries as much as a failure, and is counted apart") {
+  const std::string text = terminal_report(sample_report(), {});
+  CHECK_THAT(text, Contains("  POS-09  note            12 cases\n"
+                            "    What POS-09 says SHOULD hold.\n"
+                            "      found     2 of 8 elements of the same call came out otherwise; the first is "));
+  CHECK_THAT(text, Contains("      failed    2 of 12 cases\n"
+                            "      replay    ropecheck replay 'POS-09:head_dim=4,batch=2,seq=3' --subject "));
+  SubjectReport report = right_report();
+  report.results.push_back(sample_report().results[7]);
+  CHECK(report.conforms());
+  CHECK_THAT(last_line(report), Contains("conforms  (3 passed, 0 failed, 1 note, 1 not claimed"));
+  report.results.push_back(sample_report().results[7]);
+  CHECK_THAT(last_line(report), Contains("conforms  (3 passed, 0 failed, 2 notes, 1 not claimed"));
+}
+
+TEST_CASE("terminal: a horizon that was not found, and the grade that was demanded, are told") {
+  SubjectReport report = sample_report();
+  CHECK_THAT(terminal_report(report, {}),
+             Contains("  bf16  scores shift-invariant to 0.0156 at no position (given frequencies, own angles)\n"));
+  report.selection.grade = {AngleGrade::A, ArithmeticGrade::one};
+  CHECK_THAT(terminal_report(report, {}), Contains("in_place=1' --subject 'my lib.so#kernel' --require A1\n"));
+}
+
 TEST_CASE("terminal: the last line is the verdict") {
   SubjectReport report = right_report();
   CHECK_THAT(last_line(report), Contains("kernel: conforms  (3 passed, 0 failed, 1 not claimed"));
   report.interrupted = true;
   CHECK_THAT(last_line(report), Contains("kernel: interrupted: no verdict") && !Contains("conforms"));
-  CHECK_THAT(last_line(sample_report()), Contains("kernel: does not conform  (3 passed, 3 failed, 1 not claimed"));
+  CHECK_THAT(last_line(sample_report()),
+             Contains("kernel: does not conform  (3 passed, 4 failed, 1 note, 1 not claimed"));
   report = right_report();
   for (RequirementResult& result : report.results) result = judged(result.id, Verdict::not_claimed, 0, 0);
   CHECK_THAT(last_line(report), Contains("no case was executed") && !Contains("conforms"));
@@ -74,12 +101,12 @@ TEST_CASE("terminal: columns stand under each other and no line ends in blanks")
   for (const std::string& line : lines(terminal_report(sample_report(), {}))) {
     CAPTURE(line);
     CHECK((line.empty() || line.back() != ' '));
-    static const std::regex requirement("  [A-Z]{3}-[0-9]{2}  (pass|FAIL|not claimed).*");
+    static const std::regex requirement("  [A-Z]{3}-[0-9]{2}  (pass|FAIL|note|not claimed).*");
     if (!std::regex_match(line, requirement) || line.find("not claimed") != line.npos) continue;
     CHECK(line.find(" cases") == 28);
     ++columns;
   }
-  CHECK(columns == 6);
+  CHECK(columns == 8);
 }
 
 TEST_CASE("terminal: without colour there is no escape code, and colour adds nothing else") {

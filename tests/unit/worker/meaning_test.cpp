@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "tests/conformance/fault.hpp"
 #include "tests/unit/worker/small_call.hpp"
 
 namespace rope {
@@ -109,6 +110,42 @@ TEST_CASE("nonsense arrives as it is") {
   call.direction = static_cast<Direction>(-1);
   call.sequence_length = std::numeric_limits<std::int64_t>::min();
   check_meaning(*echo, call);
+}
+
+rope_call seen_by(WorkerSubject& echo, Call call) {
+  CHECK(echo.apply(call).kind == ReplyKind::done);
+  rope_call seen{};
+  std::memcpy(&seen, call.q_out->data(), sizeof seen);
+  return seen;
+}
+
+TEST_CASE("a null pointer arrives as one, with the shape that it has") {
+  const auto echo = open_library(misbehaving, "echo");
+  const Call whole = small_call();
+  Call without_q = whole;
+  apply(Fault::no_input, without_q);
+  Call without_cos = whole;
+  apply(Fault::no_cos, without_cos);
+  check_meaning(*echo, without_q);
+  check_meaning(*echo, without_cos);
+  const rope_call seen = seen_by(*echo, without_q);
+  CHECK(seen.q.data == nullptr);
+  CHECK(seen.q.shape[1] == 8);
+  CHECK(seen.q_out.data != nullptr);
+  CHECK(seen_by(*echo, without_cos).table.cos == nullptr);
+  CHECK(seen_by(*echo, without_cos).table.sin != nullptr);
+  CHECK(seen_by(*echo, whole).q.data != nullptr);
+}
+
+TEST_CASE("an empty tensor and a null pointer of the same shape are two plans") {
+  const auto echo = open_library(misbehaving, "echo");
+  Call empty = small_call();
+  empty.q = Tensor::contiguous(DType::f32, {1, 0, 2, 64});
+  Call null = empty;
+  apply(Fault::no_input, null);
+  CHECK(seen_by(*echo, empty).q.data != nullptr);
+  CHECK(seen_by(*echo, null).q.data == nullptr);
+  CHECK(seen_by(*echo, empty).q.data != nullptr);
 }
 
 TEST_CASE("a claimed alignment is kept, whatever the sizes and wherever the tensor lies") {

@@ -64,7 +64,7 @@ static int32_t read_past_table(const rope_call* c) {
 }
 
 static int32_t write_to_input(const rope_call* c) {
-  ((float*)c->q.data)[c->q.strides[1] + 5] = 1;
+  ((float*)c->q.data)[(c->q.shape[1] > 1 ? c->q.strides[1] : 0) + 5] = 1;
   return ROPE_OK;
 }
 
@@ -169,6 +169,72 @@ static int32_t orphan(const rope_call* c) {
   return ROPE_OK;
 }
 
+/* The same, but the child leaves the worker's group and session, and has a child of its own there; says both numbers.
+ * At offset 1 the worker lives on. */
+static int32_t daemon_process(const rope_call* c) {
+  int ready[2];
+  char byte;
+  if (pipe(ready) != 0) return ROPE_FAILED;
+  const pid_t child = fork();
+  if (child == 0) {
+    setsid();
+    const pid_t grandchild = fork();
+    if (grandchild != 0) {
+      dprintf(STDOUT_FILENO, "%d %d\n", (int)getpid(), (int)grandchild);
+      (void)!write(ready[1], "", 1);
+    }
+    sleep(100);
+    _exit(0);
+  }
+  if (read(ready[0], &byte, 1) == 1 && c->positions.offset == 0) kill(getpid(), SIGKILL);
+  return ROPE_FAILED;
+}
+
+/* Endless where the file of this name is not there yet. */
+static int32_t hang_once(const rope_call* c) {
+  const char* const path = getenv("HANG_ONCE_FILE");
+  const int file = path == NULL ? -1 : open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
+  if (file >= 0) {
+    close(file);
+    sleep(100);
+  }
+  return right(c);
+}
+
+/* Right, as long as it runs alone: the row of the tables is kept for all calls at once. */
+static int32_t shared_scratch(const rope_call* c) {
+  static volatile float cosine[64], sine[64];
+  const int64_t tokens = c->q.shape[1], heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;
+  for (int64_t row = 0; row < c->q.shape[0] * tokens * heads; ++row) {
+    const int64_t m = c->positions.offset + row / heads % tokens;
+    const float* x = (const float*)c->q.data + row * dim;
+    float* y = (float*)c->q_out.data + row * dim;
+    for (int64_t p = 0; p < pairs; ++p) {
+      cosine[p] = ((const float*)c->table.cos)[m * c->table.row_stride + p];
+      sine[p] = ((const float*)c->table.sin)[m * c->table.row_stride + p];
+    }
+    for (int64_t p = 0; p < pairs; ++p) {
+      const float a = x[p], b = x[p + pairs];
+      y[p] = a * cosine[p] - b * sine[p];
+      y[p + pairs] = b * cosine[p] + a * sine[p];
+    }
+    for (int64_t j = 2 * pairs; j < dim; ++j) y[j] = x[j];
+  }
+  return ROPE_OK;
+}
+
+/* Right at most offsets, so that one of two calls can go wrong. */
+static int32_t by_offset(const rope_call* c) {
+  switch (c->positions.offset) {
+    case 1: return write_past_end(c);
+    case 2: return stack_overflow(c);
+    case 3: return endless(c);
+    case 4: return ROPE_UNSUPPORTED;
+    case 5: return write_to_input(c);
+    default: return right(c);
+  }
+}
+
 /* Makes the input writable first. */
 static int32_t unprotect(const rope_call* c) {
   const uintptr_t page = (uintptr_t)c->q.data / 4096 * 4096;
@@ -257,6 +323,10 @@ static const rope_kernel kernels[] = {
     KERNEL(status_7),
     KERNEL(decline),
     KERNEL(orphan),
+    KERNEL(daemon_process),
+    KERNEL(hang_once),
+    KERNEL(shared_scratch),
+    KERNEL(by_offset),
     KERNEL(garbage),
     KERNEL(echo),
     KERNEL(read_before_start),

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
+#include <sstream>
 
 #include "tests/unit/worker/small_call.hpp"
 
@@ -114,6 +115,31 @@ TEST_CASE("an endless loop ends at the deadline, and later calls do not wait for
   }
 }
 
+TEST_CASE("a hang counts where it happens again in a new process") {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("ropecheck_hang_once." + std::to_string(getpid()));
+  setenv("HANG_ONCE_FILE", file.c_str(), 1);
+  WorkerOptions options = impatient();
+  options.first_call_deadline = options.deadline;
+  const auto subject = open_library(misbehaving, "hang_once", options);
+  Call call = small_call();
+  const Reply reply = subject->apply(call);
+  unsetenv("HANG_ONCE_FILE");
+  CHECK(reply.kind == ReplyKind::done);
+  CHECK(reply.status == ROPE_OK);
+  CHECK(reply.detail == "did not return within 0.3 s; tried again in a new process, it did");
+  CHECK(is_right(call));
+  const Reply next = subject->apply(call);
+  CHECK(next.kind == ReplyKind::done);
+  CHECK(next.detail.empty());
+  std::filesystem::remove(file);
+
+  Call other = small_call();
+  const Reply endless = open_library(misbehaving, "endless", options)->apply(other);
+  CHECK(endless.kind == ReplyKind::timed_out);
+  CHECK_THAT(endless.detail, StartsWith("did not return within 0.3 s; its process was killed, twice in a row"));
+}
+
 TEST_CASE("what it printed before is part of the report") {
   CHECK_THAT(reply_of("give_up").detail, Contains("it printed last:\nassertion failed: the moon is full"));
   CHECK_THAT(reply_of("double_free").detail, Contains("double free") || Contains("double-free"));
@@ -177,7 +203,7 @@ TEST_CASE("nothing is left behind: no file, no process, no zombie") {
   const std::size_t processes = children();
   WorkerOptions options = impatient();
   options.first_call_deadline = options.deadline;
-  for (const char* kernel : {"right", "null_write", "endless", "orphan", "close_all"}) {
+  for (const char* kernel : {"right", "null_write", "endless", "orphan", "daemon_process", "close_all"}) {
     Call call = small_call();
     open_library(misbehaving, kernel, options)->apply(call);
     CHECK(open_files() == files);
@@ -210,6 +236,51 @@ TEST_CASE("what a kernel started ends with its worker") {
   const pid_t child = std::stoi(text.substr(line + 1));
   REQUIRE(child > 0);
   CHECK(within_ten_seconds([&] { return has_ended(child); }));
+}
+
+TEST_CASE("what a kernel started in a session of its own ends with its worker, at once and without a zombie") {
+  const std::int64_t lives_on = GENERATE(0, 1);
+  CAPTURE(lives_on);
+  Call call = small_call();
+  call.position_offset = lives_on;
+  auto subject = open_library(misbehaving, "daemon_process", impatient());
+  const std::string text = subject->apply(call).detail;
+  const std::size_t line = text.find('\n');
+  REQUIRE(line != std::string::npos);
+  pid_t child = 0;
+  pid_t grandchild = 0;
+  std::istringstream(text.substr(line + 1)) >> child >> grandchild;
+  REQUIRE(child > 0);
+  REQUIRE(grandchild > 0);
+  if (lives_on == 1) {
+    CHECK_FALSE(has_ended(child));
+    CHECK_FALSE(has_ended(grandchild));
+  }
+  subject.reset();
+  CHECK(state_of(child) == 'X');
+  CHECK(state_of(grandchild) == 'X');
+}
+
+TEST_CASE("a child of this program that no worker started is left alone") {
+  const pid_t own = fork();
+  if (own == 0) {
+    setsid();
+    sleep(100);
+    _exit(0);
+  }
+  reply_of("daemon_process");
+  CHECK_FALSE(has_ended(own));
+  kill(own, SIGKILL);
+  waitpid(own, nullptr, 0);
+}
+
+TEST_CASE("an element is told by its index where tokens lie in reverse order") {
+  Call call = small_call();
+  call.q.strides[1] = -call.q.strides[1];
+  call.q.origin = 7 * 128;
+  const Reply reply = open_library(misbehaving, "write_to_input")->apply(call, Placement::at_end);
+  CHECK(reply.kind == ReplyKind::misbehaved);
+  CHECK_THAT(reply.detail, StartsWith("wrote to the input q at [0, 1, 0, 5]; inputs must stay as they are"));
 }
 
 TEST_CASE("an input cannot be made writable") {

@@ -12,6 +12,9 @@ namespace rope {
 
 inline const std::filesystem::path misbehaving = std::filesystem::path(ROPECHECK_BINARY_DIR) / "misbehaving.so";
 
+// Debian's own where there is one: a version manager's python3 may be a script that takes a tenth of a second.
+inline const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+
 inline float& element(Tensor& tensor, std::int64_t index) { return reinterpret_cast<float*>(tensor.data())[index]; }
 
 inline Call small_call() {

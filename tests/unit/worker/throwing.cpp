@@ -22,6 +22,12 @@ rope_kernel kernel() {
   result.description = "lets an exception escape";
   result.apply = throw_out_of_range;
   result.claims.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
+  result.claims.table_dtypes = ROPE_BIT(ROPE_F32);
+  result.claims.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
+  result.claims.angle_sources = ROPE_BIT(ROPE_TABLES);
+  result.claims.half_tables = 1;
+  result.claims.scalings = ROPE_BIT(ROPE_SCALING_NONE);
+  result.claims.max_position = 1 << 20;
   return result;
 }
 

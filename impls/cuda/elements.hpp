@@ -1,0 +1,105 @@
+// Elements as the kernel loads, converts and stores them: one, or as many as 16 bytes hold.
+#pragma once
+
+#include <cstring>
+
+#include "impls/element.hpp"
+#include "impls/host_device.hpp"
+
+#ifdef __CUDACC__
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#else
+#include "impls/cuda/grid_shim.hpp"
+#include "impls/element_rows.hpp"
+#endif
+
+namespace rope::cuda {
+
+template <class E, int n>
+struct alignas(n == 1 ? alignof(E) : 16) Elements {
+  E at[n];
+};
+
+#ifdef __CUDACC__
+
+template <class E, int n>
+__device__ inline Elements<E, n> load(const E* source) {
+  return *reinterpret_cast<const Elements<E, n>*>(source);
+}
+
+template <class E, int n>
+__device__ inline void store(const Elements<E, n>& elements, E* target) {
+  *reinterpret_cast<Elements<E, n>*>(target) = elements;
+}
+
+__device__ inline float as_float(float value) { return value; }
+__device__ inline float as_float(Half value) { return __half2float(__ushort_as_half(value.bits)); }
+__device__ inline float as_float(Bfloat16 value) { return __bfloat162float(__ushort_as_bfloat16(value.bits)); }
+__device__ inline double as_float(double value) { return value; }
+
+__device__ inline void round_to(float& target, float value) { target = value; }
+__device__ inline void round_to(float& target, double value) { target = static_cast<float>(value); }
+__device__ inline void round_to(double& target, double value) { target = value; }
+__device__ inline void round_to(Half& target, float value) { target.bits = __half_as_ushort(__float2half_rn(value)); }
+__device__ inline void round_to(Bfloat16& target, float value) {
+  target.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
+}
+
+template <class Work, class E, int n>
+__device__ inline void widen(const Elements<E, n>& from, Work (&to)[n]) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) to[i] = static_cast<Work>(as_float(from.at[i]));
+}
+
+template <class Work, class E, int n>
+__device__ inline void narrow(const Work (&from)[n], Elements<E, n>& to) {
+#pragma unroll
+  for (int i = 0; i < n; ++i) round_to(to.at[i], from[i]);
+}
+
+#else
+
+// By memcpy, with the alignment that a device would ask for.
+template <class E, int n>
+Elements<E, n> load(const E* source) {
+  grid::check_alignment(source, alignof(Elements<E, n>));
+  Elements<E, n> elements;
+  std::memcpy(&elements, source, sizeof elements);
+  return elements;
+}
+
+template <class E, int n>
+void store(const Elements<E, n>& elements, E* target) {
+  grid::check_alignment(target, alignof(Elements<E, n>));
+  std::memcpy(target, &elements, sizeof elements);
+}
+
+template <class From, class To>
+void convert(const From* from, To* to, int n) {
+  for (int i = 0; i < n; ++i) to[i] = static_cast<To>(from[i]);
+}
+inline void convert(const Half* from, float* to, int n) { half_to_float(&from->bits, to, n); }
+inline void convert(const float* from, Half* to, int n) { float_to_half(from, &to->bits, n); }
+inline void convert(const Bfloat16* from, float* to, int n) { bfloat16_to_float(&from->bits, to, n); }
+inline void convert(const float* from, Bfloat16* to, int n) { float_to_bfloat16(from, &to->bits, n); }
+
+template <class Work, class E, int n>
+void widen(const Elements<E, n>& from, Work (&to)[n]) {
+  if constexpr (std::is_same_v<E, Work>) {
+    convert(from.at, to, n);
+  } else {
+    float values[n];
+    convert(from.at, values, n);
+    for (int i = 0; i < n; ++i) to[i] = static_cast<Work>(values[i]);
+  }
+}
+
+template <class Work, class E, int n>
+void narrow(const Work (&from)[n], Elements<E, n>& to) {
+  convert(from, to.at, n);
+}
+
+#endif
+
+}  // namespace rope::cuda

@@ -1,0 +1,12 @@
+// One copy of a function for each of these instruction sets, chosen when the program is loaded: what is shipped has to
+// run on any x86-64, where fma() is a call (an angle takes 6 ns in float and 35 in double); with FMA it takes 1.2 and
+// 3.7 ns, with AVX-512 0.8 and 2.5.
+#pragma once
+
+#if defined(__x86_64__) && defined(__clang__)
+#define ROPE_CLONES __attribute__((target_clones("avx512f", "fma", "default")))  // clang 16 knows no levels
+#elif defined(__x86_64__) && defined(__GNUC__)
+#define ROPE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define ROPE_CLONES
+#endif

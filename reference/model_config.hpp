@@ -1,0 +1,32 @@
+// The ropes of a model, from the config.json that Hugging Face's transformers saves beside the weights.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference/dtype.hpp"
+#include "reference/rope_spec.hpp"
+
+namespace rope {
+
+struct ModelRope {
+  std::string layers;  // "full_attention"; empty where all layers have one rope
+  RopeSpec spec;
+};
+
+struct ModelConfig {
+  std::string model_type;                               // "llama"
+  std::vector<ModelRope> ropes;                         // at least one
+  std::optional<std::int64_t> max_position_embeddings;  // tokens
+  std::optional<DType> dtype;                           // of weights and activations
+  std::vector<std::string> assumed;                     // what the file does not say, as sentences
+};
+
+// `where` names the file in messages. InputError names the field: a rope type that is not known (with those that are),
+// a model without rope, a layout that a RopeSpec cannot express.
+ModelConfig model_config_from_json(std::string_view text, std::string_view where);
+
+}  // namespace rope

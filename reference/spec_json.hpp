@@ -1,0 +1,90 @@
+// What reads specs and model configurations has in common. For sources alone: it brings the JSON library with it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "reference/input_error.hpp"
+#include "reference/scaling/rules.hpp"
+
+namespace rope {
+
+using Json = nlohmann::ordered_json;
+
+// InputError with the byte where it is none.
+Json parse_json(std::string_view text, std::string_view where);
+
+enum class Unknown { refused, passed_over };  // fields that a rule has not
+
+// {"kind": "yarn", "factor": 4, ..}; aliases of a kind are understood, "default" of "none" and so on.
+Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown = Unknown::refused);
+
+// Hands out the fields of one JSON object and remembers which, so that a misspelt one is not passed over in silence.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
+    if (!object.is_object())
+      throw InputError(fmt::format("{}: expected an object, found {}", path_, object.type_name()));
+  }
+
+  const Json* find(const std::string& key) {
+    seen_.push_back(key);
+    const auto found = object_.find(key);
+    return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  template <class T>
+  void read(const std::string& key, T& value) {
+    if (const Json* field = find(key)) value = convert<T>(*field, path_ + "." + key);
+  }
+
+  void finish() const {
+    for (const auto& [key, value] : object_.items()) {
+      if (std::find(seen_.begin(), seen_.end(), key) == seen_.end()) {
+        throw InputError(fmt::format("{}: unknown field \"{}\"; known are {}", path_, key, fmt::join(seen_, ", ")));
+      }
+    }
+  }
+
+  const std::string& path() const { return path_; }
+
+  template <class T>
+  static T convert(const Json& field, const std::string& path) {
+    const auto wrong = [&](std::string_view expected) {
+      // A flag may hold bytes that are no UTF-8.
+      const std::string found = field.dump(-1, ' ', false, Json::error_handler_t::replace);
+      return InputError(fmt::format("{}: expected {}, found {}", path, expected, found));
+    };
+    if constexpr (std::is_same_v<T, bool>) {
+      if (!field.is_boolean()) throw wrong("true or false");
+    } else if constexpr (std::is_integral_v<T>) {
+      if (!field.is_number_integer() || field.get<std::int64_t>() != field.get<T>()) throw wrong("a whole number");
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!field.is_number()) throw wrong("a number");
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      if (!field.is_string()) throw wrong("a string");
+    } else {
+      if (!field.is_array()) throw wrong("an array");
+      T values;
+      for (std::size_t i = 0; i < field.size(); ++i) {
+        values.push_back(convert<typename T::value_type>(field[i], fmt::format("{}[{}]", path, i)));
+      }
+      return values;
+    }
+    if constexpr (!std::is_class_v<T> || std::is_same_v<T, std::string>) return field.get<T>();
+  }
+
+ private:
+  const Json& object_;
+  std::string path_;
+  std::vector<std::string> seen_;
+};
+
+}  // namespace rope

@@ -1,0 +1,67 @@
+// ERR: calls that are wrong.
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+// Every claimed pairing and angle source, in one dtype; what is wrong does not depend on more.
+void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
+  list.for_each_way(64, [&](Case c) {
+    if (c.dtype != DType::f32 && list.level() == Level::quick) return;
+    if (c.out_dtype != c.dtype || (c.given != DType::f32 && c.given != c.dtype)) return;
+    for (Fault fault : faults) {
+      Case wrong = c;
+      wrong.fault = fault;
+      wrong.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 9 : 0;
+      const bool of_positions =
+          fault == Fault::position_beyond_table || fault == Fault::negative_position || fault == Fault::float_positions;
+      if (of_positions) wrong.form = PositionForm::shared;
+      if (of_positions && (list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) {
+        wrong.position_dtype = DType::i32;
+      }
+      const bool of_key = fault == Fault::other_key || fault == Fault::other_key_type || fault == Fault::no_key_output;
+      if (of_key) wrong.key_heads = wrong.heads;
+      list.add(wrong);
+    }
+  });
+}
+
+void rotary_dim_cases(CaseList& list) {
+  with_faults(list, {Fault::odd_rotary_dim, Fault::wide_rotary_dim, Fault::negative_rotary_dim});
+}
+void null_cases(CaseList& list) {
+  with_faults(list,
+              {Fault::no_input, Fault::no_output, Fault::no_cos, Fault::no_sin, Fault::no_theta, Fault::no_key_output});
+}
+void position_cases(CaseList& list) {
+  with_faults(list, {Fault::offset_beyond_table, Fault::position_beyond_table, Fault::negative_position,
+                     Fault::negative_offset});
+}
+void mismatch_cases(CaseList& list) {
+  with_faults(list, {Fault::integer_input, Fault::narrow_output, Fault::longer_output, Fault::other_key,
+                     Fault::other_key_type, Fault::float_positions, Fault::odd_table, Fault::wide_table});
+}
+void enumerator_cases(CaseList& list) {
+  with_faults(list, {Fault::unknown_pairing, Fault::unknown_direction, Fault::unknown_source});
+}
+
+Finding refused(const Case& c, Examiner& examiner) { return examiner.refusal(c); }
+
+constexpr Requirement requirements[] = {
+    {"ERR-01", "A rotary_dim that is odd, negative or larger than head_dim SHOULD be refused.", "FREQ-11, MEM-11",
+     "what was written before the refusal", rotary_dim_cases, refused, mask(Demand::robust)},
+    {"ERR-02", "A call that lacks a tensor SHOULD be refused.", "TAB-05", "pointers that are wrong and not NULL",
+     null_cases, refused, mask(Demand::robust)},
+    {"ERR-03", "A position without a row in the tables SHOULD be refused.", "POS-13, SCALE-05, TAB-05",
+     "calls without tables, where every position has an angle", position_cases, refused, mask(Demand::robust)},
+    {"ERR-04", "Types and shapes that do not go together SHOULD be refused.", "MEM-11, TAB-05, TAB-07",
+     "strides that make elements overlap", mismatch_cases, refused, mask(Demand::robust)},
+    {"ERR-05", "A value that no enumeration has SHOULD be refused.", "PAIR-01", "values that a later version adds",
+     enumerator_cases, refused, mask(Demand::robust)},
+};
+
+}  // namespace
+
+std::span<const Requirement> error_requirements() { return requirements; }
+
+}  // namespace rope

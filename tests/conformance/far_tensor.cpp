@@ -1,0 +1,122 @@
+#include "tests/conformance/far_tensor.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "tests/conformance/tensor_walk.hpp"
+
+namespace rope {
+namespace {
+
+std::size_t page_size() {
+  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+// visit(bytes from element [0, 0, ..] to where the row lies far away, where it is stored), in ascending order.
+template <class T, class Visitor>  // Tensor or const Tensor
+void for_each_far_row(T& tensor, Visitor&& visit) {
+  const std::vector<std::int64_t>& far = tensor.far_strides;
+  const auto visit_at = [&](std::int64_t elements, auto* data) {
+    visit(static_cast<std::size_t>(elements) * size_of(tensor.dtype), data);
+  };
+  if (tensor.shape.size() == 4) {
+    for_each_row(tensor, [&](const RowIndex& row, auto* data) {
+      visit_at(row.batch * far[0] + row.seq * far[1] + row.head * far[2], data);
+    });
+    return;
+  }
+  for (std::int64_t row = 0; row < tensor.shape[0]; ++row) {  // of a table
+    visit_at(row * far[0], tensor.data() + row * tensor.strides[0] * static_cast<std::int64_t>(size_of(tensor.dtype)));
+  }
+}
+
+std::size_t row_bytes(const Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.shape.back()) * size_of(tensor.dtype);
+}
+
+std::size_t packed_at(const std::vector<Island>& islands, std::size_t offset) {
+  const auto after = std::upper_bound(islands.begin(), islands.end(), offset,
+                                      [](std::size_t value, const Island& island) { return value < island.offset; });
+  const Island& island = *std::prev(after);
+  return island.packed + (offset - island.offset);
+}
+
+}  // namespace
+
+std::vector<Island> islands_of(const Tensor& tensor) {
+  std::map<std::size_t, std::size_t> ends;  // of page ranges, by their beginning
+  for_each_far_row(tensor, [&](std::size_t from, const std::byte*) {
+    const std::size_t begin = from / page_size() * page_size();
+    std::size_t& end = ends[begin];
+    end = std::max(end, (from + row_bytes(tensor) + page_size() - 1) / page_size() * page_size());
+  });
+  std::vector<Island> islands;
+  std::size_t packed = 0;
+  for (const auto& [begin, end] : ends) {
+    const std::size_t last_end = islands.empty() ? 0 : islands.back().offset + islands.back().length;
+    if (!islands.empty() && begin <= last_end) {
+      const std::size_t more = end > last_end ? end - last_end : 0;
+      islands.back().length += more;
+      packed += more;
+      continue;
+    }
+    islands.push_back({begin, packed, end - begin});
+    packed += end - begin;
+  }
+  return islands;
+}
+
+std::size_t packed_bytes(const std::vector<Island>& islands) {
+  return islands.empty() ? 0 : islands.back().packed + islands.back().length;
+}
+
+void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed) {
+  for_each_far_row(tensor, [&](std::size_t offset, const std::byte* data) {
+    std::memcpy(packed.data() + packed_at(islands, offset), data, row_bytes(tensor));
+  });
+}
+
+void unpack(std::span<const std::byte> packed, const std::vector<Island>& islands, Tensor& tensor) {
+  for_each_far_row(tensor, [&](std::size_t offset, std::byte* data) {
+    std::memcpy(data, packed.data() + packed_at(islands, offset), row_bytes(tensor));
+  });
+}
+
+FarMemory::FarMemory(const Tensor& tensor) : islands_(islands_of(tensor)) {
+  const auto fail = [](const char* what) {
+    throw std::runtime_error(std::string(what) + ": " + std::strerror(errno) + "; if `ulimit -v` is set, lift it");
+  };
+  span_ = islands_.empty() ? page_size() : islands_.back().offset + islands_.back().length;
+  void* base = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) fail("no address space for a tensor with far rows");
+  base_ = static_cast<std::byte*>(base);
+  std::vector<std::byte> packed(packed_bytes(islands_));
+  pack(tensor, islands_, packed);
+  for (const Island& island : islands_) {
+    if (mprotect(base_ + island.offset, island.length, PROT_READ | PROT_WRITE) != 0) {
+      munmap(base_, span_);
+      fail("no memory for a tensor with far rows");
+    }
+    std::memcpy(base_ + island.offset, packed.data() + island.packed, island.length);
+  }
+}
+
+FarMemory::~FarMemory() { munmap(base_, span_); }
+
+void FarMemory::read_into(Tensor& tensor) const {
+  std::vector<std::byte> packed(packed_bytes(islands_));
+  for (const Island& island : islands_) {
+    std::memcpy(packed.data() + island.packed, base_ + island.offset, island.length);
+  }
+  unpack(packed, islands_, tensor);
+}
+
+}  // namespace rope

@@ -1,0 +1,50 @@
+// Faults: what a call can have wrong with it, one at a time. A robust kernel answers each by a status.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "tests/conformance/call.hpp"
+
+namespace rope {
+
+enum class Fault {
+  none,
+  odd_rotary_dim,
+  wide_rotary_dim,
+  negative_rotary_dim,
+  no_input,
+  no_output,
+  no_cos,
+  no_sin,
+  no_theta,
+  no_key_output,
+  offset_beyond_table,
+  position_beyond_table,
+  negative_position,
+  negative_offset,
+  integer_input,
+  narrow_output,
+  longer_output,
+  other_key,
+  other_key_type,
+  float_positions,
+  odd_table,
+  wide_table,
+  unknown_pairing,
+  unknown_direction,
+  unknown_source
+};
+
+struct FaultWord {
+  Fault fault;
+  std::string_view word;     // in the text of a case
+  std::string_view meaning;  // "rotary_dim is odd"
+};
+std::span<const FaultWord> fault_words();
+const FaultWord& word_of(Fault fault);
+
+// Makes a right call wrong. Throws InputError where the call has nothing that could be wrong in this way.
+void apply(Fault fault, Call& call);
+
+}  // namespace rope

@@ -1,0 +1,104 @@
+#include "tests/conformance/horizon.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/conformance/coverage.hpp"
+
+namespace rope {
+namespace {
+
+constexpr int tokens = 64;                                // distances 0 .. 63
+constexpr std::int64_t farthest = std::int64_t{1} << 40;  // beyond every context that anybody speaks of
+
+// Scores of the last token's query and every token's key, relative to the norms. The query is head 0, the key head 1.
+std::vector<double> relative_scores(const Trial& trial) {
+  const Tensor& y = trial.call.q_result();
+  const auto norm = [&](std::int64_t head) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < trial.q.shape[3]; ++j) sum += std::pow(value_at(trial.q, {0, 0, head}, j), 2);
+    return std::sqrt(sum);
+  };
+  const double scale = norm(0) * norm(1);
+  std::vector<double> scores;
+  for (std::int64_t s = 0; s < y.shape[1]; ++s) {
+    double sum = 0;
+    for (std::int64_t j = 0; j < y.shape[3]; ++j) {
+      sum += value_at(y, {0, y.shape[1] - 1, 0}, j) * value_at(y, {0, s, 1}, j);
+    }
+    scores.push_back(sum / scale);
+  }
+  return scores;
+}
+
+Case at(Case c, std::int64_t position) {
+  c.start = position - (tokens - 1);
+  return c;
+}
+
+std::optional<Horizon> measure(const Case& probe, Examiner& examiner) {
+  const Claims& claims = examiner.subject().claims();
+  Horizon horizon{probe.dtype, probe.source, horizon_tolerance(probe.dtype), -1, 0, 0};
+  if (!uncovered(at(probe, tokens - 1), claims).empty()) return std::nullopt;
+  const Trial start = examiner.run(at(probe, tokens - 1));
+  if (!start.ok()) return horizon;
+  const std::vector<double> first = relative_scores(start);
+  const std::int64_t last = std::min(claims.capabilities.max_position, farthest);
+  std::vector<std::int64_t> ends;
+  for (std::int64_t end = 2 * tokens; end < last; end *= 2) ends.push_back(end);
+  ends.push_back(last);
+  for (std::int64_t end : ends) {
+    const Case c = at(probe, end);
+    if (!uncovered(c, claims).empty()) continue;
+    horizon.tried = end;
+    const Trial there = examiner.run(c);
+    if (!there.ok()) return horizon;
+    const std::vector<double> scores = relative_scores(there);
+    double deviation = 0;
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const double d = std::fabs(scores[i] - first[i]);
+      deviation = std::isnan(d) ? INFINITY : std::max(deviation, d);
+    }
+    if (deviation > horizon.tolerance) return horizon;
+    horizon.position = end;
+    horizon.worst = std::max(horizon.worst, deviation);
+  }
+  return horizon;
+}
+
+}  // namespace
+
+double horizon_tolerance(DType dtype) {
+  const bool narrow = dtype == DType::f16 || dtype == DType::bf16;
+  return std::max(1e-3, narrow ? 4 * unit_roundoff(dtype) : 0);
+}
+
+std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selection) {
+  std::vector<Horizon> horizons;
+  // The list makes the ways to call that claims and selection leave; one with long rows of pairs is as good as any.
+  CaseList list("REL-01", examiner.subject().claims(), selection, nullptr);
+  std::vector<Case> probes;
+  list.for_each_way(128, [&](Case c) {
+    const bool seen = std::any_of(probes.begin(), probes.end(), [&](const Case& p) { return p.dtype == c.dtype; });
+    if (seen || c.source == AngleSource::tables || c.out_dtype != c.dtype) return;
+    if (selection.spec) c.spec = *selection.spec;
+    c.batch = 1;
+    c.seq = tokens;
+    c.heads = 2;
+    c.input = InputKind::constant;
+    c.spec.axes = {};
+    // Rules that follow the length must not see that the sequence grows.
+    c.sequence_length = std::min(examiner.subject().claims().capabilities.max_position, farthest) + 1;
+    if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
+    if (c.form == PositionForm::shared && (list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) {
+      c.position_dtype = DType::i32;
+    }
+    probes.push_back(c);
+  });
+  for (const Case& probe : probes) {
+    if (const std::optional<Horizon> horizon = measure(probe, examiner)) horizons.push_back(*horizon);
+  }
+  return horizons;
+}
+
+}  // namespace rope

@@ -1,0 +1,29 @@
+// Horizon: up to which position a kernel's scores depend on the distance of two tokens alone. A measurement, printed
+// with every report; the verdict does not rest on it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tests/conformance/case_list.hpp"
+#include "tests/conformance/examiner.hpp"
+
+namespace rope {
+
+struct Horizon {
+  DType dtype = DType::f32;
+  AngleSource source = AngleSource::computed;
+  double tolerance = 0;       // of |score' - score| / (|q| |k|)
+  std::int64_t position = 0;  // the largest position up to which it held; -1: not even at the smallest tried
+  std::int64_t tried = 0;     // the largest position that was tried
+  double worst = 0;           // the largest deviation up to `position`
+};
+
+// 1e-3, and for 16-bit storage no less than what rounding alone may cost: each of four rows is off by u of its norm.
+double horizon_tolerance(DType dtype);
+
+// One for each claimed dtype where the kernel makes the angles itself, from base or from frequencies. Rows of tables
+// come from the suite, so there is nothing to measure.
+std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selection);
+
+}  // namespace rope

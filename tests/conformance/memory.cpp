@@ -1,0 +1,226 @@
+// MEM: what is read and written, and where.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tests/conformance/relations.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
+
+// Sizes that are no multiple of any vector, so that the last load of a row reaches beyond it if it is a whole one.
+void edge_cases(CaseList& list) {
+  for (int dim : {64, 2, 6, 80, 130}) {
+    if (list.level() == Level::quick && dim > 6) continue;
+    list.for_each_way(dim, [&](Case c) {
+      c.batch = 1;
+      c.seq = 3;
+      c.heads = 1;
+      c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? 1 : 0;
+      list.add(c);
+      c.in_place = true;
+      list.add(c);
+      if (!list.claims().has(ROPE_FEATURE_POSITIONS)) return;
+      c.in_place = false;
+      c.form = PositionForm::shared;
+      c.position_dtype = c.full_tables ? DType::i32 : DType::i64;
+      list.add(c);
+      if (c.spec.rotary_dim < 6) return;
+      c.spec.axes.sections = {c.spec.rotary_dim / 2 - 1, 1};
+      list.add(c);
+    });
+  }
+}
+
+// Once with every tensor against the inaccessible page behind it, once against the one before it.
+Finding within_tensors(const Case& c, Examiner& examiner) {
+  Finding finding = examiner.accuracy(c);
+  finding.merge(examiner.judge(c, examiner.run_at_start(c)));
+  return finding;
+}
+
+void input_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    if (list.claims().has(ROPE_FEATURE_POSITIONS)) c.form = PositionForm::shared;
+    if ((list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) c.position_dtype = DType::i32;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+    list.add(c);
+    c.in_place = true;
+    list.add(c);
+  });
+  list.add_random(60, [](Case&) {});
+}
+
+// The first byte in which two tensors differ, as a finding.
+void unchanged(Finding& finding, const char* name, const Tensor& before, const Tensor& after) {
+  ++finding.compared;
+  if (before.bytes == after.bytes || !finding.passed()) return;
+  const auto at = static_cast<std::size_t>(
+      std::mismatch(before.bytes.begin(), before.bytes.end(), after.bytes.begin()).first - before.bytes.begin());
+  finding.kind = FailureKind::misbehaviour;
+  finding.use = std::numeric_limits<double>::infinity();
+  finding.message =
+      fmt::format("wrote to {}, which is an input: byte {} of its memory is 0x{:02x} and was 0x{:02x}", name, at,
+                  static_cast<unsigned>(after.bytes[at]), static_cast<unsigned>(before.bytes[at]));
+}
+
+Finding inputs_kept(const Case& c, Examiner& examiner) {
+  const Call before = examiner.build(c);
+  const Trial trial = examiner.run(before);
+  if (!trial.ok()) return trial.problem;
+  Finding finding;
+  if (!c.in_place) {
+    unchanged(finding, "q", before.q, trial.call.q);
+    if (before.k) unchanged(finding, "k", *before.k, *trial.call.k);
+  }
+  const auto compare = [&](const char* name, const std::optional<Tensor>& was, const std::optional<Tensor>& is) {
+    if (was) unchanged(finding, name, *was, *is);
+  };
+  compare("positions", before.positions, trial.call.positions);
+  compare("cos", before.cos, trial.call.cos);
+  compare("sin", before.sin, trial.call.sin);
+  compare("theta", before.theta, trial.call.theta);
+  compare("axis", before.axis, trial.call.axis);
+  return finding;
+}
+
+void strided_cases(CaseList& list) {
+  for (Layout layout : {Layout::strided, Layout::seq_last, Layout::reversed}) {
+    list.for_each_way(64, [&](Case c) {
+      c.layout = layout;
+      c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : list.claims().has(ROPE_FEATURE_KEY) ? 2 : 0;
+      list.add(c);
+      // As q comes out of a product with all three weights, and goes into a tensor of its own.
+      c.output = OutputLayout::contiguous;
+      list.add(c);
+      c.output = OutputLayout::as_input;
+      c.in_place = true;
+      list.add(c);
+      c.batch = 1;
+      list.add(c);
+    });
+  }
+  // As the gradient of a sum comes, or one head that was repeated for all.
+  list.for_each_way(64, [&](Case c) {
+    c.layout = Layout::expanded;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+    list.add(c);
+    c.direction = Direction::backward;
+    list.add(c);
+  });
+  // As a row goes into its place in a cache of keys.
+  list.for_each_way(64, [&](Case c) {
+    c.output = OutputLayout::strided;
+    list.add(c);
+  });
+  list.add_random(60, [](Case& c) { c.layout = c.seed % 2 == 0 ? Layout::strided : Layout::seq_last; });
+}
+
+void in_place_cases(CaseList& list) {
+  list.for_each_way(64, [&](Case c) {
+    c.in_place = true;
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 19 : 0;
+    list.add(c);
+    Case gradient = c;
+    gradient.direction = Direction::backward;
+    list.add(gradient);
+    c.layout = Layout::strided;
+    list.add(c);
+    c.seq = 1;
+    list.add(c);
+  });
+  list.add_random(60, [](Case& c) {
+    c.out_dtype = c.dtype;
+    c.in_place = true;
+  });
+}
+
+struct InBothWays {
+  Trial in_place;
+  Trial apart;
+};
+
+InBothWays run_in_both_ways(const Case& c, Examiner& examiner) {
+  Case apart = c;
+  apart.in_place = false;
+  return {examiner.run(c), examiner.run(apart)};
+}
+
+Finding like_out_of_place(const Case& c, Examiner& examiner) {
+  const InBothWays both = run_in_both_ways(c, examiner);
+  if (!both.in_place.ok()) return both.in_place.problem;
+  if (!both.apart.ok()) return both.apart.problem;
+  Expectation expected = examiner.expectation(c, both.in_place.call);
+  Finding finding;
+  const auto compare = [&](const char* name, const Tensor& input, const Tensor& in_place, const Tensor& apart) {
+    for_each_row(input, [&](const RowIndex& row, const std::byte*) {
+      const RelatedRow one = related_row(both.in_place, input, in_place, row, expected);
+      const RelatedRow two = related_row(both.apart, input, apart, row, expected);
+      relate_pairs(finding, name, row, expected, two, one);
+    });
+  };
+  compare("q", both.in_place.q, both.in_place.call.q_result(), both.apart.call.q_result());
+  if (both.in_place.k) compare("k", *both.in_place.k, both.in_place.call.k_result(), both.apart.call.k_result());
+  return finding;
+}
+
+Finding exactly_like_out_of_place(const Case& c, Examiner& examiner) {
+  const InBothWays both = run_in_both_ways(c, examiner);
+  if (!both.in_place.ok()) return both.in_place.problem;
+  if (!both.apart.ok()) return both.apart.problem;
+  return same_bits(both.apart, both.in_place);
+}
+
+void far_cases(CaseList& list) {
+  const struct {
+    Layout layout;
+    int Case::*dimension;
+  } layouts[] = {{Layout::distant_batches, &Case::batch},
+                 {Layout::distant_tokens, &Case::seq},
+                 {Layout::distant_heads, &Case::heads}};
+  for (const auto& [layout, dimension] : layouts) {
+    list.for_each_way(64, [&, far = layout, many = dimension](Case c) {
+      if (c.given != DType::f32 || c.full_tables || c.source == AngleSource::frequencies) return;
+      c.layout = far;
+      c.*many = 3;
+      c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+      list.add(c);
+      c.in_place = true;
+      list.add(c);
+    });
+  }
+  list.for_each_way(64, [&](Case c) {
+    if (c.dtype != c.out_dtype) return;
+    c.layout = Layout::distant_rows;
+    c.seq = 3;
+    list.add(c);
+  });
+}
+
+constexpr Requirement requirements[] = {
+    {"MEM-01", "Nothing MUST be read or written outside of the tensors of a call.", "MEM-07, TAB-05, FREQ-11, AXIS-05",
+     "what lies within the padding or the kernel's own memory; built-ins, which share our process", edge_cases,
+     within_tensors},
+    {"MEM-02", "Inputs, positions, tables and frequencies MUST stay as they were.", "POS-09, MEM-05",
+     "inputs that are written and restored by the end of the call, where the subject runs in our process", input_cases,
+     inputs_kept},
+    {"MEM-03", "Strides MUST be followed, and what lies between rows MUST stay as it was.", "MEM-01, HEAD-03, HEAD-05",
+     "kernels that claim no strides", strided_cases, accuracy},
+    {"MEM-04", "A call in place MUST give what it gives out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
+     "what MEM-05 adds to it", in_place_cases, like_out_of_place},
+    {"MEM-05", "A call in place SHOULD give what it gives out of place, bit for bit.", "MEM-03", "who of both is right",
+     in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise)},
+    {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be found where they are.",
+     "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
+     accuracy},
+};
+
+}  // namespace
+
+std::span<const Requirement> memory_requirements() { return requirements; }
+
+}  // namespace rope

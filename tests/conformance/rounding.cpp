@@ -1,0 +1,73 @@
+// ROT: results are rounded, not cut off.
+#include <cmath>
+
+#include "tests/conformance/relations.hpp"
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+namespace {
+
+// Angles, each of another token or pair, that the mean is taken over; reference/error_model.md derives what it allows.
+constexpr int enough_angles = 1 << 14;
+
+void many_element_cases(CaseList& list) {
+  list.for_each_way(128, [&](Case c) {
+    const bool narrow = c.out_dtype == DType::f16 || c.out_dtype == DType::bf16;
+    if (!narrow || c.full_tables) return;
+    if (c.source == AngleSource::tables ? c.given != DType::f32 : c.given == DType::f64) return;
+    const int rotary_dim = list.spec() ? list.spec()->rotary_dim : c.spec.rotary_dim;
+    c.batch = 1;
+    c.seq = 2 * enough_angles / rotary_dim;
+    c.heads = 2;
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 300 : 0;
+    list.add(c);
+  });
+}
+
+// Distance between neighbours in a type around a value.
+double spacing(DType dtype, double value) {
+  const int exponent = std::ilogb(value);
+  return std::max(std::ldexp(2 * unit_roundoff(dtype), exponent), smallest_subnormal(dtype));
+}
+
+// The mean over all elements of the error in the direction of the exact value, in units of the mean spacing: 0 for
+// rounding to nearest, -1/2 for cutting off, 1/2 for rounding away.
+Finding unbiased(const Case& c, Examiner& examiner) {
+  // Of fewer, as shrinking tries them, the mean says nothing.
+  if (std::int64_t{c.batch} * c.seq * (c.spec.rotary_dim / 2) < enough_angles) return {};
+  const Trial trial = examiner.run(c);
+  if (!trial.ok()) return trial.problem;
+  Expectation expected = examiner.expectation(c, trial.call);
+  const Tensor& output = trial.call.q_result();
+  double error = 0;
+  double spacings = 0;
+  for_each_row(output, [&](const RowIndex& row, const std::byte*) {
+    const std::vector<PairAngle>& angles = expected.angles(row.batch, row.seq);
+    for (std::size_t p = 0; p < angles.size(); ++p) {
+      const double a = value_at(trial.q, row, expected.first(p));
+      const double b = value_at(trial.q, row, expected.second(p));
+      const ExactPair exact = rotate_exact(a, b, angles[p], expected.lambda(), expected.backward());
+      for (const auto& [feature, value] :
+           {std::pair{expected.first(p), exact.first}, std::pair{expected.second(p), exact.second}}) {
+        if (value.hi == 0) continue;
+        error += ((value_at(output, row, feature) - value.hi) - value.lo) * (value.hi < 0 ? -1 : 1);
+        spacings += spacing(output.dtype, value.hi);
+      }
+    }
+  });
+  Finding finding;
+  if (spacings > 0) relate(finding, "q", {0, 0, 0}, 0, std::nullopt, 0, error / spacings, 0.25);
+  return finding;
+}
+
+constexpr Requirement requirements[] = {
+    {"ROT-13", "Results of a 16-bit type MUST NOT be biased: on average, rounding MUST favour neither direction.",
+     "PREC (cut off where rounding to nearest is meant)", "f32 and f64 results, and bias below a quarter of a unit",
+     many_element_cases, unbiased},
+};
+
+}  // namespace
+
+std::span<const Requirement> rounding_requirements() { return requirements; }
+
+}  // namespace rope

@@ -1,0 +1,263 @@
+// Which tensor, batch and head is read and written.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+bool has_key(const Call& call) { return call.k.has_value(); }
+bool several_heads(const Call& call) { return call.q.shape[2] > 1; }
+
+std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
+
+void add_source(Hypotheses& all, const char* bug_class, const char* sentence,
+                std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> change,
+                std::function<bool(const Call&)> applies) {
+  Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
+  h.change.source = std::move(change);
+  all.push_back(std::move(h));
+}
+
+bool second(const Spot& s, int feature) {
+  return s.params.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= s.params.rotary_dim / 2;
+}
+
+// The tensor whose strides are taken for those of another.
+const Tensor& other(const Spot& s, bool output) {
+  if (output && !s.call.in_place) return s.key ? *s.call.q_out : *s.call.k_out;
+  return s.key ? s.call.q : *s.call.k;
+}
+
+enum class From { both, input, output };
+
+void add_index(Hypotheses& all, const char* bug_class, const char* sentence, From side,
+               std::function<std::int64_t(const Spot&, const Tensor&, bool output, int feature)> index,
+               std::function<bool(const Call&)> applies = {}) {
+  Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
+  h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
+    if ((side == From::input && output) || (side == From::output && !output)) return right;
+    return index(s, output ? s.out() : s.in(), output, feature);
+  };
+  all.push_back(std::move(h));
+}
+
+std::int64_t dense(const Tensor& t, const Spot& s, int feature) {
+  return ((s.batch * t.shape[1] + s.seq) * t.shape[2] + s.head) * t.shape[3] + feature;
+}
+
+std::int64_t index_of(const Tensor& t, std::int64_t batch, std::int64_t seq, std::int64_t head, int feature) {
+  return batch * t.strides[0] + seq * t.strides[1] + head * t.strides[2] + feature * t.strides[3];
+}
+
+// Rows read from another batch or token, or written to it.
+void add_other_rows(Hypotheses& all) {
+  const struct {
+    From side;
+    const char* words;
+  } sides[] = {{From::input, "made from"}, {From::output, "written over"}};
+  for (const auto& side : sides) {
+    const auto several = [](int axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
+    const auto add = [&](const std::string& sentence, int axis, auto index) {
+      add_index(all, "heads-batch-qk", sentence.c_str(), side.side, index, several(axis));
+    };
+    add(fmt::format("every batch is {} the first", side.words), 0,
+        [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, 0, s.seq, s.head, f); });
+    add(fmt::format("each batch is {} the next", side.words), 0, [](const Spot& s, const Tensor& t, bool, int f) {
+      return index_of(t, (s.batch + 1) % t.shape[0], s.seq, s.head, f);
+    });
+    add(fmt::format("the batches are {} those in reverse order", side.words), 0,
+        [](const Spot& s, const Tensor& t, bool, int f) {
+          return index_of(t, t.shape[0] - 1 - s.batch, s.seq, s.head, f);
+        });
+    add(fmt::format("every token is {} the first", side.words), 1,
+        [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, s.batch, 0, s.head, f); });
+    add(fmt::format("each token is {} the next", side.words), 1, [](const Spot& s, const Tensor& t, bool, int f) {
+      return index_of(t, s.batch, std::min(s.seq + 1, t.shape[1] - 1), s.head, f);
+    });
+    add(fmt::format("the tokens are {} those in reverse order", side.words), 1,
+        [](const Spot& s, const Tensor& t, bool, int f) {
+          return index_of(t, s.batch, t.shape[1] - 1 - s.seq, s.head, f);
+        });
+  }
+}
+
+void add_strides(Hypotheses& all) {
+  const char* memory = "strides-memory-race";
+  const auto as_dense = [](const Spot& s, const Tensor& t, bool, int feature) { return dense(t, s, feature); };
+  add_index(all, memory, "the input is read as if it were contiguous", From::input, as_dense);
+  add_index(all, memory, "the output is written as if it were contiguous", From::output, as_dense);
+  add_index(all, memory, "input and output are taken to be contiguous", From::both, as_dense);
+  add_index(all, memory, "the output is written by the strides of the input", From::output,
+            [](const Spot& s, const Tensor&, bool, int feature) {
+              return row_offset(s.in(), {s.batch, s.seq, s.head}) + feature;
+            });
+  add_index(all, memory, "the input is read by the strides of the output", From::input,
+            [](const Spot& s, const Tensor&, bool, int feature) {
+              return row_offset(s.out(), {s.batch, s.seq, s.head}) + feature;
+            });
+  const struct {
+    From side;
+    const char* row;
+    const char* head;
+    const char* seq;
+    const char* batch;
+  } words[] = {
+      {From::input, "reads: rows as if they were packed, head_dim apart",
+       "reads: the token stride is taken for the head stride",
+       "reads: the stride of a token is that of all heads, head_dim each",
+       "reads: the batch stride is that of all tokens"},
+      {From::output, "writes: rows as if they were packed, head_dim apart",
+       "writes: the token stride is taken for the head stride",
+       "writes: the stride of a token is that of all heads, head_dim each",
+       "writes: the batch stride is that of all tokens"},
+      {From::both, "rows are taken to be packed, head_dim apart", "the token stride is taken for the head stride",
+       "the stride of a token is taken to be that of all heads, head_dim each",
+       "the batch stride is taken to be that of all tokens"}};
+  for (const auto& w : words) {
+    add_index(all, memory, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+      return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f;
+    });
+    add_index(
+        all, "heads-batch-qk", w.head, w.side,
+        [](const Spot& s, const Tensor& t, bool, int f) {
+          return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.strides[1] + f;
+        },
+        several_heads);
+    add_index(all, memory, w.seq, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+      return s.batch * t.strides[0] + s.seq * t.shape[2] * t.shape[3] + s.head * t.strides[2] + f;
+    });
+    add_index(all, memory, w.batch, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+      return s.batch * t.strides[1] * t.shape[1] + s.seq * t.strides[1] + s.head * t.strides[2] + f;
+    });
+  }
+  const struct {
+    From side;
+    const char* words;
+  } sides[] = {{From::both, "heads and tokens are exchanged in memory"},
+               {From::input, "reads: heads and tokens are exchanged in memory"},
+               {From::output, "writes: heads and tokens are exchanged in memory"}};
+  for (const auto& side : sides) {
+    add_index(all, "heads-batch-qk", side.words, side.side, [](const Spot& s, const Tensor& t, bool, int f) {
+      return s.batch * t.strides[0] + (s.head * t.shape[1] + s.seq) * t.shape[3] + f;
+    });
+  }
+  for (const bool only_heads : {true, false}) {
+    for (const From side : {From::input, From::output, From::both}) {
+      const char* what =
+          only_heads ? "k is addressed with the head stride of q" : "k is addressed with the strides of q";
+      add_index(
+          all, "heads-batch-qk", what, side,
+          [=](const Spot& s, const Tensor& t, bool output, int f) {
+            const Tensor& from = s.key ? other(s, output) : t;
+            const Tensor& rest = only_heads ? t : from;
+            return s.batch * rest.strides[0] + s.seq * rest.strides[1] + s.head * from.strides[2] + f;
+          },
+          has_key);
+    }
+  }
+}
+
+using Whose = std::function<bool(const Spot&, bool second, bool across)>;
+
+// Results that are made from q and k.
+void add_operands(Hypotheses& all) {
+  const auto add = [&](const char* sentence, Whose whose) {
+    Hypothesis h{"heads-batch-qk", sentence, {}, 0, has_key, false};
+    h.change.operand_key = std::move(whose);
+    all.push_back(std::move(h));
+  };
+  add("first results come from q and second ones from k, in both",
+      [](const Spot&, bool is_second, bool) { return is_second; });
+  add("first results come from k and second ones from q, in both",
+      [](const Spot&, bool is_second, bool) { return !is_second; });
+  add("second results come from the other tensor",
+      [](const Spot& s, bool is_second, bool) { return is_second != s.key; });
+  add("what is multiplied by sin comes from q, in k too",
+      [](const Spot& s, bool, bool across) { return s.key && !across; });
+  add("what is multiplied by sin comes from k, in q too",
+      [](const Spot& s, bool, bool across) { return s.key || across; });
+  add("what is multiplied by sin comes from the other tensor, in both",
+      [](const Spot& s, bool, bool across) { return s.key != across; });
+  add("what is multiplied by cos comes from q, in k too",
+      [](const Spot& s, bool, bool across) { return s.key && across; });
+  add("what is multiplied by cos comes from k, in q too",
+      [](const Spot& s, bool, bool across) { return s.key || !across; });
+}
+
+}  // namespace
+
+void add_head_hypotheses(Hypotheses& all) {
+  const char* heads_class = "heads-batch-qk";
+  add_source(
+      all, heads_class, "first features come from q and second ones from k, in both",
+      [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f); }, has_key);
+  add_source(
+      all, heads_class, "first features come from k and second ones from q, in both",
+      [](const Spot& s, int f, bool& key, std::int64_t&) { key = !second(s, f); }, has_key);
+  add_source(
+      all, heads_class, "second features come from the other tensor",
+      [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f) ? !s.key : s.key; }, has_key);
+  add_source(
+      all, heads_class, "k is made from q", [](const Spot&, int, bool& key, std::int64_t&) { key = false; }, has_key);
+  add_source(
+      all, heads_class, "q is made from k", [](const Spot&, int, bool& key, std::int64_t&) { key = true; }, has_key);
+  add_source(
+      all, heads_class, "q and k are exchanged", [](const Spot& s, int, bool& key, std::int64_t&) { key = !s.key; },
+      has_key);
+  add_source(
+      all, heads_class, "every head is made from the first",
+      [](const Spot&, int, bool&, std::int64_t& head) { head = 0; }, several_heads);
+  add_source(
+      all, heads_class, "heads are made from the next one",
+      [](const Spot& s, int, bool&, std::int64_t& head) { head = (s.head + 1) % heads(s); }, several_heads);
+  add_source(
+      all, heads_class, "the heads come in reverse order",
+      [](const Spot& s, int, bool&, std::int64_t& head) { head = heads(s) - 1 - s.head; }, several_heads);
+  for (std::int64_t n : {2, 3, 4, 8}) {
+    const std::string sentence = "heads are exchanged within blocks of " + std::to_string(n);
+    add_source(
+        all, heads_class, sentence.c_str(),
+        [=](const Spot& s, int, bool&, std::int64_t& head) {
+          const std::int64_t mirrored = s.head / n * n + (n - 1 - s.head % n);
+          head = std::min(mirrored, heads(s) - 1);
+        },
+        several_heads);
+    const std::string dealt = "heads are dealt out in " + std::to_string(n) + " groups";
+    add_source(
+        all, "pipeline", dealt.c_str(),
+        [=](const Spot& s, int, bool&, std::int64_t& head) {
+          if (heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
+        },
+        several_heads);
+  }
+  add_source(
+      all, "pipeline", "heads of k are dealt out in as many groups as q has heads for each",
+      [](const Spot& s, int, bool&, std::int64_t& head) {
+        const std::int64_t n = std::max<std::int64_t>(s.call.q.shape[2] / std::max<std::int64_t>(heads(s), 1), 1);
+        if (s.key && heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
+      },
+      has_key);
+  add_operands(all);
+  add_other_rows(all);
+  {
+    Hypothesis h{heads_class, "k is rotated in as many heads as q has", {}, 0, has_key, false};
+    h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.q.shape[2]); };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{heads_class, "q is rotated in as many heads as k has", {}, 0, has_key, false};
+    h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.k->shape[2]); };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{heads_class, "only as many heads are rotated as the smaller of q and k has", {}, 0, has_key, false};
+    h.change.heads = [](const Spot& s) { return static_cast<int>(std::min(s.call.q.shape[2], s.call.k->shape[2])); };
+    all.push_back(std::move(h));
+  }
+  add_strides(all);
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,25 @@
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+
+const Hypotheses& all_hypotheses() {
+  static const Hypotheses all = [] {
+    Hypotheses list;
+    add_position_hypotheses(list);
+    add_theta_hypotheses(list);
+    add_scaling_hypotheses(list);
+    add_factor_hypotheses(list);
+    add_pairing_hypotheses(list);
+    add_partial_hypotheses(list);
+    add_head_hypotheses(list);
+    add_layout_hypotheses(list);
+    add_memory_hypotheses(list);
+    add_launch_hypotheses(list);
+    add_table_hypotheses(list);
+    add_precision_hypotheses(list);
+    return list;
+  }();
+  return all;
+}
+
+}  // namespace rope::diagnosis

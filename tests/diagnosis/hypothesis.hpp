@@ -1,0 +1,40 @@
+// A hypothesis: one change of the model that would be a bug of a known class.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/diagnosis/model.hpp"
+
+namespace rope::diagnosis {
+
+struct Hypothesis {
+  std::string bug_class;  // of the catalogue
+  std::string sentence;   // what the kernel computes instead
+  Change change;
+  // What it loses against another that fits as well: for those that explain much by being vague.
+  double cost = 0;
+  std::function<bool(const Call&)> applies;  // calls in which it can differ at all; empty: any
+  bool unrotated = false;                    // says only that the input comes out, which has many causes
+  bool short_table = false;                  // would follow from a table of the kernel's own with too few rows
+};
+
+using Hypotheses = std::vector<Hypothesis>;
+
+// The families, each a part of the space of bugs.
+void add_position_hypotheses(Hypotheses& all);
+void add_theta_hypotheses(Hypotheses& all);
+void add_scaling_hypotheses(Hypotheses& all);
+void add_factor_hypotheses(Hypotheses& all);
+void add_pairing_hypotheses(Hypotheses& all);
+void add_partial_hypotheses(Hypotheses& all);
+void add_head_hypotheses(Hypotheses& all);
+void add_layout_hypotheses(Hypotheses& all);
+void add_memory_hypotheses(Hypotheses& all);
+void add_launch_hypotheses(Hypotheses& all);
+void add_table_hypotheses(Hypotheses& all);
+void add_precision_hypotheses(Hypotheses& all);
+
+const Hypotheses& all_hypotheses();
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,99 @@
+// What a grid or a block of the wrong size leaves out: rows and features past a limit, and those that are left over
+// when the rest was dealt out in blocks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+constexpr const char* limits = "launch-limits";
+
+void add_rows(Hypotheses& all, std::string sentence, std::function<bool(const Spot&)> is_left_out) {
+  Hypothesis h{limits, std::move(sentence), {}, 0, {}, false};
+  h.change.write = [=](const Spot& s) { return is_left_out(s) ? Write::nothing : Write::rotated; };
+  all.push_back(std::move(h));
+}
+
+void add_features(Hypotheses& all, std::string sentence, std::function<bool(const Spot&, int feature)> is_left_out) {
+  Hypothesis h{limits, std::move(sentence), {}, 0, {}, false};
+  h.change.skips = std::move(is_left_out);
+  all.push_back(std::move(h));
+}
+
+std::int64_t tokens(const Spot& s) { return s.in().shape[1]; }
+std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
+
+// One block is always started: what asks for none is an error on most devices.
+bool is_left_over(std::int64_t index, std::int64_t count, std::int64_t block) {
+  return index >= std::max<std::int64_t>(count / block, 1) * block;
+}
+
+void add_unturned(Hypotheses& all, std::string sentence, std::function<bool(const Params&, int pair)> is_still) {
+  Hypothesis h{limits, std::move(sentence), {}, 0, {}, false};
+  h.change.still = std::move(is_still);
+  all.push_back(std::move(h));
+}
+
+void add_left_overs(Hypotheses& all) {
+  using Number = std::int64_t (*)(const Spot&);
+  // Of blocks as large as a case can fill: with fewer nothing is left over.
+  const struct {
+    const char* what;
+    Number index, count;
+    std::vector<std::int64_t> blocks;
+  } ways[] = {
+      {"rows (batch, token and head)",
+       [](const Spot& s) { return (s.batch * tokens(s) + s.seq) * heads(s) + s.head; },
+       [](const Spot& s) { return s.in().shape[0] * tokens(s) * heads(s); },
+       {2, 4, 8, 16, 32, 64}},
+      {"tokens of all batches",
+       [](const Spot& s) { return s.batch * tokens(s) + s.seq; },
+       [](const Spot& s) { return s.in().shape[0] * tokens(s); },
+       {2, 4, 8, 16}},
+      {"tokens", [](const Spot& s) { return s.seq; }, tokens, {2, 4, 8}},
+      {"heads", [](const Spot& s) { return s.head; }, heads, {2, 4}},
+      {"batches", [](const Spot& s) { return s.batch; }, [](const Spot& s) { return s.in().shape[0]; }, {2}},
+  };
+  for (const auto& way : ways) {
+    for (const std::int64_t block : way.blocks) {
+      add_rows(all, fmt::format("{} left over from blocks of {} are not written", way.what, block),
+               [=](const Spot& s) { return is_left_over(way.index(s), way.count(s), block); });
+    }
+    add_rows(all, fmt::format("the last of the {} is not written", way.what),
+             [way](const Spot& s) { return way.index(s) == way.count(s) - 1; });
+    all.back().unrotated = true;
+  }
+  for (const int block : {4, 8, 16, 32, 64, 128}) {
+    // Of a loop over vectors without one over what remains.
+    add_unturned(all, fmt::format("pairs left over from vectors of {} are not rotated", block),
+                 [=](const Params& p, int pair) { return pair >= p.rotary_dim / 2 / block * block; });
+    add_features(all, fmt::format("features left over from vectors of {} are not written", block),
+                 [=](const Spot& s, int f) { return is_left_over(f, s.params.head_dim, block); });
+    add_features(all, fmt::format("pairs left over from vectors of {} are not written", block),
+                 [=](const Spot& s, int f) {
+                   const int half = s.params.rotary_dim / 2;
+                   const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
+                   return f < s.params.rotary_dim && is_left_over(pair, half, block);
+                 });
+  }
+}
+
+}  // namespace
+
+void add_launch_hypotheses(Hypotheses& all) {
+  for (const int limit : {32, 64, 128, 256, 512, 1024}) {
+    add_features(all, fmt::format("features from {} on are not written", limit),
+                 [=](const Spot&, int feature) { return feature >= limit; });
+    all.back().applies = [=](const Call& call) { return call.q.shape[3] > limit; };
+    add_unturned(all, fmt::format("pairs from {} on are not rotated", limit),
+                 [=](const Params&, int pair) { return pair >= limit; });
+    all.back().applies = [=](const Call& call) { return call.rotary_dim / 2 > limit; };
+  }
+  add_left_overs(all);
+}
+
+}  // namespace rope::diagnosis

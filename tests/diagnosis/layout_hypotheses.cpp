@@ -1,0 +1,131 @@
+// Rows taken apart or put together in the wrong order: a flat index divided by the wrong extent, features permuted in
+// blocks of the wrong width.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+std::int64_t tokens(const Spot& s) { return s.in().shape[1]; }
+std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
+
+// The position that the call gives to the token of a flat index that was taken apart wrongly.
+void add_flat_indices(Hypotheses& all) {
+  using Token = std::int64_t (*)(const Spot&);
+  const struct {
+    const char* sentence;
+    Token token;
+  } ways[] = {
+      {"rows are numbered token by token and taken apart head by head: the token is row % tokens",
+       [](const Spot& s) { return (s.seq * heads(s) + s.head) % tokens(s); }},
+      {"rows are numbered token by token and taken apart head by head: the token is row / tokens",
+       [](const Spot& s) { return (s.seq * heads(s) + s.head) / tokens(s); }},
+      {"rows are numbered head by head and taken apart token by token: the token is row / heads",
+       [](const Spot& s) { return (s.head * tokens(s) + s.seq) / heads(s); }},
+      {"rows are numbered head by head and taken apart token by token: the token is row % heads",
+       [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads(s); }},
+      {"the token is the head", [](const Spot& s) { return s.head; }},
+      {"the token is that of the row divided by the heads of q, in k too",
+       [](const Spot& s) { return (s.seq * heads(s) + s.head) / s.call.q.shape[2]; }},
+      {"tokens of all batches are counted on, modulo the batches",
+       [](const Spot& s) { return (s.batch * tokens(s) + s.seq) / s.call.q.shape[0]; }},
+  };
+  for (const auto& way : ways) {
+    Hypothesis h{"heads-batch-qk", way.sentence, {}, 0, {}, false};
+    h.change.by_head = true;
+    h.change.position = [token = way.token](const Spot& s, int axis, long double) {
+      const std::int64_t seq = std::clamp<std::int64_t>(token(s), 0, tokens(s) - 1);
+      return static_cast<long double>(token_position(s.call, s.batch, seq)[static_cast<std::size_t>(axis)]);
+    };
+    all.push_back(std::move(h));
+  }
+}
+
+// Tables without positions: the kernel keeps one count of rows for all that it is given.
+void add_counted_rows(Hypotheses& all) {
+  const auto counted = [](const Call& call) { return call.source == AngleSource::tables && !call.positions; };
+  const auto add = [&](const char* sentence, std::int64_t (*further)(const Spot&)) {
+    for (const bool again : {true, false}) {
+      Hypothesis h{"table-cache",
+                   fmt::format("{}; past the last row {}", sentence, again ? "again from the first" : "the last"),
+                   {},
+                   0,
+                   counted,
+                   false};
+      h.change.by_head = true;
+      h.change.position = [=](const Spot& s, int, long double p) {
+        const std::int64_t rows = s.call.cos->shape[0], row = static_cast<std::int64_t>(p) + further(s);
+        return static_cast<long double>(again ? row % rows : std::min(row, rows - 1));
+      };
+      all.push_back(std::move(h));
+    }
+  };
+  add("rows of the tables are counted on from batch to batch", [](const Spot& s) { return s.batch * tokens(s); });
+  add("rows of the tables are counted on from head to head", [](const Spot& s) { return s.head; });
+  add("rows of the tables are counted on from q to k", [](const Spot& s) { return s.key ? tokens(s) : 0; });
+}
+
+// Where a feature stands whose row was made half-split of interleaved, or back, in blocks of `width`.
+std::int64_t permuted(std::int64_t index, std::int64_t width, bool to_half_split) {
+  const std::int64_t in_block = index % width, half = width / 2;
+  return index - in_block +
+         (to_half_split ? in_block % half * 2 + in_block / half : in_block % 2 * half + in_block / 2);
+}
+
+struct BlockWidth {
+  const char* words;
+  std::int64_t (*of)(const Spot&);
+};
+
+void add_permutations(Hypotheses& all) {
+  const BlockWidth widths[] = {
+      {"as wide as all heads", [](const Spot& s) { return heads(s) * s.in().shape[3]; }},
+      {"as wide as all heads divided by those of q that share one of k",
+       [](const Spot& s) {
+         const std::int64_t shared = s.call.k ? s.call.q.shape[2] / std::max<std::int64_t>(s.call.k->shape[2], 1) : 1;
+         return heads(s) * s.in().shape[3] / std::max<std::int64_t>(shared, 1);
+       }},
+      {"of two heads", [](const Spot& s) { return 2 * s.in().shape[3]; }},
+      {"of half a head", [](const Spot& s) { return s.in().shape[3] / 2; }},
+      {"of rotary_dim features", [](const Spot& s) { return std::int64_t{s.params.rotary_dim}; }},
+  };
+  const struct {
+    const char* words;
+    bool q, k;
+  } tensors[] = {{"k", false, true}, {"q", true, false}, {"q and k", true, true}};
+  for (const BlockWidth& width : widths) {
+    for (const auto& tensor : tensors) {
+      for (const bool to_half_split : {true, false}) {
+        Hypothesis h{"pipeline",
+                     fmt::format("{} made {} in blocks {} where each head is one", tensor.words,
+                                 to_half_split ? "half-split" : "interleaved", width.words),
+                     {},
+                     0,
+                     [of_q = tensor.q](const Call& call) { return of_q || call.k; },
+                     false};
+        h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
+          const std::int64_t dim = s.in().shape[3], block = width.of(s);
+          const bool in_question = s.key ? tensor.k : tensor.q;
+          if (output || !in_question || block < 4 || block % 2 != 0 || heads(s) * dim % block != 0) return right;
+          const std::int64_t file = permuted(s.head * dim + feature, block, to_half_split);
+          const std::int64_t from = permuted(file, dim, !to_half_split);
+          return row_offset(s.in(), {s.batch, s.seq, from / dim}) + from % dim * s.in().strides[3];
+        };
+        all.push_back(std::move(h));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_layout_hypotheses(Hypotheses& all) {
+  add_flat_indices(all);
+  add_counted_rows(all);
+  add_permutations(all);
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,14 @@
+// What can be measured of wrong rows where no hypothesis fits: for each pair the one cos and sin that would make its
+// result. It names a class and no more.
+#pragma once
+
+#include <optional>
+
+#include "tests/diagnosis/weigh.hpp"
+
+namespace rope::diagnosis {
+
+// Its fit is at most 0.5: the class that most of the wrong rows look like.
+std::optional<Candidate> measured(const Observations& seen);
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,130 @@
+// What is written when, and not at all; and values that are treated specially.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+void look_at(const Spot& s, const char* name, const Tensor& tensor, std::int64_t index) {
+  const std::int64_t element = index + tensor.origin;
+  const auto count = static_cast<std::int64_t>(tensor.bytes.size() / size_of(tensor.dtype));
+  if ((element < 0 || element >= count) && !*s.outside) *s.outside = Outside{name, false, element};
+}
+
+// The element so many beside the row of a table that a token gets.
+std::int64_t beside_row(const Spot& s, const Tensor& table, std::int64_t beside) {
+  return token_position(s.call, s.batch, s.seq)[0] * table.strides[0] + (beside > 0 ? table.shape[1] - 1 : 0) + beside;
+}
+
+// A load that is wider than a row, or begins before it: no value shows it, the end of the memory does.
+void add_wide_reads(Hypotheses& all) {
+  using Look = void (*)(const Spot&, std::int64_t beside);
+  const struct {
+    const char* of;
+    Look look;
+  } rows[] = {
+      {"q and k",
+       [](const Spot& s, std::int64_t beside) {
+         const std::int64_t row = row_offset(s.in(), {s.batch, s.seq, s.head});
+         look_at(s, s.key ? "k" : "q", s.in(), row + (beside > 0 ? s.in().shape[3] - 1 : 0) + beside);
+       }},
+      {"rows of cos",
+       [](const Spot& s, std::int64_t beside) {
+         if (s.call.cos) look_at(s, "cos", *s.call.cos, beside_row(s, *s.call.cos, beside));
+       }},
+      {"rows of sin",
+       [](const Spot& s, std::int64_t beside) {
+         if (s.call.sin) look_at(s, "sin", *s.call.sin, beside_row(s, *s.call.sin, beside));
+       }},
+      {"the positions",
+       [](const Spot& s, std::int64_t beside) {
+         if (!s.call.positions) return;
+         const Tensor& p = *s.call.positions;
+         look_at(s, "positions", p, s.batch * p.strides[1] + (s.seq + beside) * p.strides[2]);
+       }},
+      {"values of theta",
+       [](const Spot& s, std::int64_t beside) {
+         if (s.call.theta) look_at(s, "theta", *s.call.theta, (beside > 0 ? s.call.rotary_dim / 2 - 1 : 0) + beside);
+       }},
+      {"the axes",
+       [](const Spot& s, std::int64_t beside) {
+         if (s.call.axis) look_at(s, "axis", *s.call.axis, (beside > 0 ? s.call.rotary_dim / 2 - 1 : 0) + beside);
+       }},
+  };
+  for (const auto& row : rows) {
+    // A vector holds 4, 8 or 16 elements and may begin at any of the row's last.
+    for (const std::int64_t beside : {1, 2, 3, 4, 7, 8, 15, 16, -1, -2, -4, -8}) {
+      Hypothesis h{"strides-memory-race",
+                   beside > 0 ? fmt::format("{} are read up to {} past the end", row.of, beside)
+                              : fmt::format("{} are read {} before the start", row.of, -beside),
+                   {},
+                   0,
+                   {},
+                   false};
+      h.change.beside = [look = row.look, beside](const Spot& s) { look(s, beside); };
+      all.push_back(std::move(h));
+    }
+  }
+}
+
+}  // namespace
+
+void add_memory_hypotheses(Hypotheses& all) {
+  {
+    Hypothesis h{"strides-memory-race",
+                 "the second result is made from the first one that was just written",
+                 {},
+                 0,
+                 [](const Call& call) { return call.in_place; },
+                 false};
+    h.change.rereads = true;
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"strides-memory-race", "the output is never written", {}, 0.02, {}, true};
+    h.change.write = [](const Spot&) { return Write::nothing; };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"strides-memory-race", "the output is the input, unrotated", {}, 0.02, {}, true};
+    h.change.write = [](const Spot&) { return Write::copied; };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"strides-memory-race", "zeros are written", {}, 0.02, {}, true};
+    h.change.rotate = [](const Spot&, Values, Values, Values, Values) { return Values{0, 0}; };
+    h.change.pass = [](const Spot&, int, double) { return 0.0; };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"backward",
+                 "the gradient comes out as it went in",
+                 {},
+                 0.01,
+                 [](const Call& call) { return call.direction == Direction::backward; },
+                 true};
+    h.change.write = [](const Spot&) { return Write::copied; };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"partial-passthrough",
+                 "the part that turns is copied unrotated",
+                 {},
+                 0,
+                 [](const Call& call) { return call.rotary_dim < call.q.shape[3]; },
+                 true};
+    h.change.rotate = [](const Spot&, Values x, Values, Values, Values) { return x; };
+    all.push_back(std::move(h));
+  }
+  add_wide_reads(all);
+  for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
+    Hypothesis h{"special-values", "a small number is added to every result", {}, 0, {}, false};
+    h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };
+    all.push_back(std::move(h));
+  }
+}
+
+}  // namespace rope::diagnosis

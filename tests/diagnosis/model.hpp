@@ -1,0 +1,116 @@
+// The model: rope as one readable loop over a call, every stage of which a hypothesis may change. It works on memory as
+// a kernel does, so that wrong strides, reads behind a tensor and values overwritten too early come out as they would.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/conformance/expectation.hpp"
+#include "tests/conformance/tensor_walk.hpp"
+
+namespace rope::diagnosis {
+
+// What the kernel takes the call to be.
+struct Params {
+  int head_dim = 0;
+  int rotary_dim = 0;
+  Pairing pairing = Pairing::half_split;
+  bool backward = false;
+  double lambda = 1;
+  AngleSource source = AngleSource::tables;
+  double base = 10000;
+  Scaling scaling;
+  std::int64_t sequence_length = 0;
+  std::vector<int> axis;  // of each pair
+};
+
+// The first access outside of a tensor's memory.
+struct Outside {
+  std::string tensor;  // as rope_kernel.h names it: "q", "q_out", "cos", "positions"
+  bool write = false;
+  std::int64_t element = 0;  // of its memory
+  bool by_row = false;       // the row of a table, in place of the element
+};
+
+struct Spot {
+  const Call& call;  // as it was before it was made
+  const Params& params;
+  bool key = false;
+  std::int64_t batch = 0, seq = 0, head = 0;
+  std::optional<Outside>* outside = nullptr;
+
+  const Tensor& in() const { return key ? *call.k : call.q; }
+  const Tensor& out() const { return call.in_place ? in() : key ? *call.k_out : *call.q_out; }
+};
+
+// What each rotary feature of one token is multiplied by, and the angle that its bound follows from.
+struct Row {
+  std::vector<double> cos, sin, phi;
+  bool any = false;  // made of memory that nobody may read: it may hold anything
+};
+
+using PairList = std::vector<std::pair<int, int>>;  // features
+
+struct Values {
+  double first = 0, second = 0;
+};
+
+enum class Write { rotated, copied, nothing };
+
+// A change of the model: the stages that it replaces, each given what it would be without. Empty: as specified.
+struct Change {
+  std::function<void(const Call&, Params&)> params;
+  std::function<void(const Spot&, std::vector<long double>&)> theta;
+  std::function<long double(const Spot&, int axis, long double)> position;
+  std::function<void(const Params&, PairList&)> pairs;
+  std::function<int(const Params&, int feature, int pair)> pair_of;  // whose angle a feature gets
+  std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
+  std::function<void(const Params&, double& cos, double& sin)> turn;
+  std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> table;
+  std::function<void(const Spot&, const PairList&, Row&)> row;
+  std::function<void(const Params&, const PairList&, Row&)> direct;  // in place of the transpose where backward
+  std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> source;  // whose input is read
+  // Which tensor, q or k, an operand of a result is read from: the one times cos, or across the pair times sin.
+  std::function<bool(const Spot&, bool second, bool across)> operand_key;
+  std::function<std::int64_t(const Spot&, bool output, int feature, std::int64_t index)> index;  // of memory
+  std::function<double(const Spot&, double)> load;
+  std::function<Values(const Spot&, Values x, Values cos, Values sin, Values y)> rotate;
+  std::function<double(const Spot&, int feature, double)> store;
+  std::function<double(const Spot&, int feature, double)> pass;
+  std::function<Write(const Spot&)> write;
+  std::function<int(const Spot&)> heads;                 // how many of a token are done
+  std::function<DType(const Call&, DType)> table_dtype;  // that tables are read as
+  std::function<void(const Spot&)> beside;               // what else is read for a row, and not used
+  std::function<bool(const Spot&, int feature)> skips;   // features that are not written
+  std::function<bool(const Params&, int pair)> still;    // pairs that are copied as they are
+  bool by_head = false;                                  // heads of one token differ in their angles
+  bool rereads = false;                                  // the first feature is read again after it was written
+};
+
+// Both, one after the other.
+Change both(const Change& first, const Change& then);
+
+// What a call comes to: one entry an element of q, then of k, in the order batch, token, head, feature.
+struct Prediction {
+  std::vector<double> value;
+  std::vector<double> bound;  // absolute; infinite where the element may hold anything
+  std::vector<char> written;
+  std::optional<Outside> outside;  // a kernel would have been stopped here
+  bool gaps = false;               // what lies between the rows of an output is written
+};
+
+// `before` as it was before the call was made. Bounds are those of `expectation`.
+Prediction predict(const Call& before, const Expectation& expectation, const Change& change);
+
+Params params_of(const Call& call);
+
+std::int64_t largest_position(const Call& call);  // of any axis; 0 without tokens
+
+// A value rounded to a type: to nearest, ties to even.
+double rounded(DType dtype, double value);
+double cut_off(DType dtype, double value);  // towards zero
+
+}  // namespace rope::diagnosis

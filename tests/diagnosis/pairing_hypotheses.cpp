@@ -1,0 +1,234 @@
+// Which features turn together, in which direction, and whose angle they get.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+bool several_pairs(const Call& call) { return call.rotary_dim > 2; }
+bool several_axes(const Call& call) { return call.axes > 1; }
+
+void add_pairs(Hypotheses& all, std::string sentence, std::function<void(const Params&, PairList&)> change) {
+  Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, several_pairs, false};
+  h.change.pairs = std::move(change);
+  all.push_back(std::move(h));
+}
+
+void add_angles(Hypotheses& all, std::string sentence, std::function<int(const Params&, int feature, int pair)> whose) {
+  Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, several_pairs, false};
+  h.change.pair_of = std::move(whose);
+  all.push_back(std::move(h));
+}
+
+using Signs = std::function<Values(Values x, Values c, Values s)>;
+
+void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
+  Hypothesis h{"sign-direction", std::move(sentence), {}, 0, {}, false};
+  h.change.rotate = [=](const Spot& s, Values x, Values cosine, Values sine, Values) {
+    const Values y = signs(x, cosine, sine);
+    return Values{s.params.lambda * y.first, s.params.lambda * y.second};
+  };
+  all.push_back(std::move(h));
+}
+
+// cos and sin of the pairs put into one array and taken out of it in another order.
+void add_unpacked(Hypotheses& all, std::string sentence, bool sine_first) {
+  Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, {}, false};
+  h.change.row = [=](const Spot&, const PairList& pairs, Row& row) {
+    std::vector<double> packed;
+    for (const auto& pair : pairs) {
+      const auto f = static_cast<std::size_t>(pair.first);
+      packed.push_back(sine_first ? row.sin[f] : row.cos[f]);
+      packed.push_back(sine_first ? row.cos[f] : row.sin[f]);
+    }
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      for (const int feature : {pairs[p].first, pairs[p].second}) {
+        const auto f = static_cast<std::size_t>(feature);
+        row.cos[f] = packed[p];
+        row.sin[f] = packed[p + pairs.size()];
+      }
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+void add_signs(Hypotheses& all) {
+  add_sign(all, "the inverse rotation: sin is negated", [](Values x, Values c, Values s) {
+    return Values{x.first * c.first + x.second * s.first, x.second * c.second - x.first * s.second};
+  });
+  add_sign(all, "sin stands where cos belongs, and cos where sin belongs", [](Values x, Values c, Values s) {
+    return Values{x.first * s.first - x.second * c.first, x.second * s.second + x.first * c.second};
+  });
+  add_sign(all, "cos and sin are exchanged and the rotation is inverse", [](Values x, Values c, Values s) {
+    return Values{x.first * s.first + x.second * c.first, x.second * s.second - x.first * c.second};
+  });
+  add_sign(all, "no minus: a cos + b sin, b cos + a sin", [](Values x, Values c, Values s) {
+    return Values{x.first * c.first + x.second * s.first, x.second * c.second + x.first * s.second};
+  });
+  add_sign(all, "a minus too many: a cos - b sin, b cos - a sin", [](Values x, Values c, Values s) {
+    return Values{x.first * c.first - x.second * s.first, x.second * c.second - x.first * s.second};
+  });
+  add_sign(all, "a reflection: a cos + b sin, a sin - b cos", [](Values x, Values c, Values s) {
+    return Values{x.first * c.first + x.second * s.first, x.first * s.second - x.second * c.second};
+  });
+  add_sign(all, "cos is negated", [](Values x, Values c, Values s) {
+    return Values{-x.first * c.first - x.second * s.first, -x.second * c.second + x.first * s.second};
+  });
+  for (const bool sine : {true, false}) {
+    Hypothesis h{
+        "sign-direction",
+        fmt::format("{} is never negative: it is the root of one minus the square of the other", sine ? "sin" : "cos"),
+        {},
+        0,
+        {},
+        false};
+    h.change.turn = [sine](const Params&, double& c, double& s) { (sine ? s : c) = std::fabs(sine ? s : c); };
+    all.push_back(std::move(h));
+  }
+  add_sign(all, "the result is negated", [](Values x, Values c, Values s) {
+    return Values{-x.first * c.first + x.second * s.first, -x.second * c.second - x.first * s.second};
+  });
+  add_sign(all, "the two results of a pair are exchanged", [](Values x, Values c, Values s) {
+    return Values{x.second * c.second + x.first * s.second, x.first * c.first - x.second * s.first};
+  });
+  add_sign(all, "the two features of a pair are exchanged before they turn", [](Values x, Values c, Values s) {
+    return Values{x.second * c.first - x.first * s.first, x.first * c.second + x.second * s.second};
+  });
+  add_sign(all, "only the product with cos is written", [](Values x, Values c, Values) {
+    return Values{x.first * c.first, x.second * c.second};
+  });
+  add_sign(all, "only the product with sin is written", [](Values x, Values, Values s) {
+    return Values{-x.second * s.first, x.first * s.second};
+  });
+}
+
+void add_axis(Hypotheses& all, std::string sentence, std::function<void(const Call&, std::vector<int>&)> change) {
+  Hypothesis h{"multi-axis", std::move(sentence), {}, 0, several_axes, false};
+  h.change.params = [=](const Call& call, Params& p) { change(call, p.axis); };
+  all.push_back(std::move(h));
+}
+
+void add_axes(Hypotheses& all) {
+  add_axis(all, "the last two axes are exchanged", [](const Call& call, std::vector<int>& axis) {
+    for (int& a : axis) a = a == call.axes - 1 ? call.axes - 2 : a == call.axes - 2 ? call.axes - 1 : a;
+  });
+  add_axis(all, "the first two axes are exchanged", [](const Call&, std::vector<int>& axis) {
+    for (int& a : axis) a = a == 0 ? 1 : a == 1 ? 0 : a;
+  });
+  add_axis(all, "the axes come in reverse order", [](const Call& call, std::vector<int>& axis) {
+    for (int& a : axis) a = call.axes - 1 - a;
+  });
+  add_axis(all, "every pair follows the next axis", [](const Call& call, std::vector<int>& axis) {
+    for (int& a : axis) a = (a + 1) % call.axes;
+  });
+  for (int fixed : {0, 1, 2}) {
+    add_axis(all, fmt::format("every pair follows axis {}", fixed), [=](const Call& call, std::vector<int>& axis) {
+      std::fill(axis.begin(), axis.end(), std::min(fixed, call.axes - 1));
+    });
+  }
+  add_axis(all, "the pairs of each axis in one block where axes alternate",
+           [](const Call&, std::vector<int>& axis) { std::sort(axis.begin(), axis.end()); });
+  add_axis(all, "the axes alternate where each has a block", [](const Call& call, std::vector<int>& axis) {
+    std::vector<int> left(static_cast<std::size_t>(call.axes), 0);
+    for (int a : axis) ++left[static_cast<std::size_t>(a)];
+    for (std::size_t p = 0; p < axis.size(); ++p) {
+      const int turn = static_cast<int>(p) % call.axes;
+      const bool some = static_cast<int>(p) < call.axes * left[static_cast<std::size_t>(turn)];
+      axis[p] = some ? turn : 0;
+    }
+  });
+  add_axis(all, "pair p follows axis p mod n", [](const Call& call, std::vector<int>& axis) {
+    for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = static_cast<int>(p) % call.axes;
+  });
+  add_axis(all, "the sections of the axes are counted in pairs where they are features",
+           [](const Call&, std::vector<int>& axis) {
+             const std::vector<int> right = axis;
+             for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[p / 2];
+           });
+  add_axis(all, "the sections of the axes are counted in features where they are pairs",
+           [](const Call&, std::vector<int>& axis) {
+             const std::vector<int> right = axis;
+             for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[std::min(2 * p, axis.size() - 1)];
+           });
+  add_axis(all, "each axis begins one pair too early", [](const Call&, std::vector<int>& axis) {
+    for (std::size_t p = 0; p + 1 < axis.size(); ++p) axis[p] = axis[p + 1];
+  });
+  add_axis(all, "each axis begins one pair too late", [](const Call&, std::vector<int>& axis) {
+    for (std::size_t p = axis.size(); p-- > 1;) axis[p] = axis[p - 1];
+  });
+  Hypothesis h{"multi-axis", "the frequencies start again with each axis", {}, 0, several_axes, false};
+  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    const std::vector<long double> all_of_them = theta;
+    std::vector<std::size_t> seen(8, 0);
+    for (std::size_t p = 0; p < theta.size(); ++p)
+      theta[p] = all_of_them[seen[static_cast<std::size_t>(s.params.axis[p])]++];
+  };
+  all.push_back(std::move(h));
+}
+
+}  // namespace
+
+void add_pairing_hypotheses(Hypotheses& all) {
+  {
+    Hypothesis h{"pairing-layout",
+                 "rotates pairs of the other layout: (p, p + r/2) for (2p, 2p + 1), or the reverse",
+                 {},
+                 0,
+                 several_pairs,
+                 false};
+    h.change.params = [](const Call&, Params& p) {
+      p.pairing = p.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
+    };
+    all.push_back(std::move(h));
+  }
+  for (int n : {1, 2, 4, 8, 16, 32, 64}) {
+    add_pairs(all, fmt::format("partners stand {} apart, in blocks of {}", n, 2 * n),
+              [=](const Params& p, PairList& pairs) {
+                if (p.rotary_dim % (2 * n) != 0 && p.rotary_dim <= 2 * n) return;
+                for (std::size_t i = 0; i < pairs.size(); ++i) {
+                  const int first = static_cast<int>(i) / n * 2 * n + static_cast<int>(i) % n;
+                  if (first + n < p.rotary_dim) pairs[i] = {first, first + n};
+                }
+              });
+  }
+  add_pairs(all, "the partner of feature j is feature r - 1 - j", [](const Params& p, PairList& pairs) {
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      pairs[i] = {static_cast<int>(i), p.rotary_dim - 1 - static_cast<int>(i)};
+  });
+  add_angles(all, "the angles are spread over the features as the other layout has them: two in each pair",
+             [](const Params& p, int feature, int) {
+               return p.pairing == Pairing::interleaved ? feature % (p.rotary_dim / 2) : feature / 2;
+             });
+  add_angles(all, "the second feature of a pair gets the angle of the next pair",
+             [](const Params& p, int feature, int pair) {
+               const bool second = p.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= p.rotary_dim / 2;
+               return second ? std::min(pair + 1, p.rotary_dim / 2 - 1) : pair;
+             });
+  {
+    Hypothesis h{"pairing-layout",
+                 "the angles of several axes stand in blocks, one axis after the other, where they alternate",
+                 {},
+                 0,
+                 several_axes,
+                 false};
+    h.change.pair_of = [](const Params& p, int, int pair) {
+      std::vector<int> order(p.axis.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return p.axis[static_cast<std::size_t>(a)] < p.axis[static_cast<std::size_t>(b)];
+      });
+      return order[static_cast<std::size_t>(pair)];
+    };
+    all.push_back(std::move(h));
+  }
+  add_unpacked(all, "cos and sin are the two halves of an array that holds sin, cos, sin, cos, ..", true);
+  add_unpacked(all, "cos and sin are the two halves of an array that holds cos, sin, cos, sin, ..", false);
+  add_signs(all);
+  add_axes(all);
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,99 @@
+// Features that do not turn, and the backward pass.
+#include <algorithm>
+#include <limits>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+bool partial(const Call& call) { return call.rotary_dim < call.q.shape[3]; }
+bool backward(const Call& call) { return call.direction == Direction::backward; }
+
+void add_params(Hypotheses& all, const char* bug_class, const char* sentence,
+                std::function<void(const Call&, Params&)> change) {
+  Hypothesis h{bug_class, sentence, {}, 0, partial, false};
+  h.change.params = std::move(change);
+  all.push_back(std::move(h));
+}
+
+void add_pass(Hypotheses& all, const char* sentence, std::function<double(const Spot&, int, double)> change) {
+  Hypothesis h{"partial-passthrough", sentence, {}, 0, partial, false};
+  h.change.pass = std::move(change);
+  all.push_back(std::move(h));
+}
+
+void add_direct(Hypotheses& all, const char* sentence,
+                std::function<void(const Params&, const PairList&, Row&)> change) {
+  Hypothesis h{"backward", sentence, {}, 0, backward, false};
+  h.change.direct = std::move(change);
+  all.push_back(std::move(h));
+}
+
+void resize_factors(Params& p) {
+  if (auto* rule = std::get_if<scaling::LongRope>(&p.scaling)) {
+    rule->short_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2), 1.0);
+    rule->long_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2), 1.0);
+  }
+}
+
+}  // namespace
+
+void add_partial_hypotheses(Hypotheses& all) {
+  add_params(all, "partial-passthrough", "rotary_dim is ignored: the whole head turns", [](const Call&, Params& p) {
+    p.rotary_dim = p.head_dim;
+    resize_factors(p);
+  });
+  add_params(all, "partial-passthrough", "half of the rotary features turn", [](const Call&, Params& p) {
+    p.rotary_dim = std::max(p.rotary_dim / 4 * 2, 2);
+    resize_factors(p);
+  });
+  add_params(all, "partial-passthrough", "half of the head turns, whatever rotary_dim is", [](const Call&, Params& p) {
+    p.rotary_dim = std::max(p.head_dim / 4 * 2, 2);
+    resize_factors(p);
+  });
+  {
+    // The last features: the whole head is read shifted by the rest, and so is what passes.
+    Hypothesis h{"partial-passthrough", "the last rotary_dim features turn, not the first", {}, 0, partial, false};
+    h.change.index = [](const Spot& s, bool, int feature, std::int64_t index) {
+      const int rest = s.params.head_dim - s.params.rotary_dim;
+      const int shifted = feature < s.params.rotary_dim ? feature + rest : feature - s.params.rotary_dim;
+      const std::int64_t step = s.in().strides[3];
+      return index + (shifted - feature) * step;
+    };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"partial-passthrough", "features that do not turn are never written", {}, 0, partial, false};
+    h.change.skips = [](const Spot& s, int feature) { return feature >= s.params.rotary_dim; };
+    all.push_back(std::move(h));
+  }
+  add_pass(all, "features that do not turn are written as zeros", [](const Spot&, int, double) { return 0.0; });
+  add_pass(all, "features that do not turn are multiplied by the attention factor",
+           [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
+  add_pass(all, "features that do not turn are written as ones", [](const Spot&, int, double) { return 1.0; });
+
+  add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
+  add_direct(all, "backward negates sin and does not exchange it between the two features of a pair",
+             [](const Params&, const PairList&, Row& row) {
+               for (double& s : row.sin) s = -s;
+             });
+  add_direct(all, "backward exchanges the columns of cos too", [](const Params&, const PairList& pairs, Row& row) {
+    for (const auto& [first, second] : pairs) {
+      const auto i = static_cast<std::size_t>(first), j = static_cast<std::size_t>(second);
+      std::swap(row.cos[i], row.cos[j]);
+      std::swap(row.sin[i], row.sin[j]);
+      row.sin[i] = -row.sin[i];
+      row.sin[j] = -row.sin[j];
+    }
+  });
+  for (const bool zero : {false, true}) {
+    Hypothesis h{"backward", zero ? "the gradient is zero" : "the gradient is one", {}, 0, backward, false};
+    const double value = zero ? 0 : 1;
+    h.change.rotate = [=](const Spot&, Values, Values, Values, Values) { return Values{value, value}; };
+    h.change.pass = [=](const Spot&, int, double) { return value; };
+    all.push_back(std::move(h));
+  }
+}
+
+}  // namespace rope::diagnosis

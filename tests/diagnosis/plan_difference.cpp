@@ -1,0 +1,45 @@
+#include "tests/diagnosis/plan_difference.hpp"
+
+#include <set>
+
+#include "tests/conformance/coverage.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+constexpr std::size_t most_ways = 4;  // a third of a second each at most
+
+// The minimal case with pairs enough to tell a base by, where the claims have it; else the case that failed first.
+Case wide(const Failure& failure, const Claims& claims) {
+  const Case first_seen = case_from_text(failure.first_seen);
+  Case c = failure.minimal;
+  const bool lists = std::holds_alternative<scaling::LongRope>(c.spec.scaling) || c.spec.axes.count() > 1;
+  if (lists || c.spec.head_dim >= 64) return first_seen;
+  c.spec.rotary_dim = c.spec.rotary_dim < c.spec.head_dim ? 32 : 64;
+  c.spec.head_dim = 64;
+  return uncovered(c, claims).empty() ? c : first_seen;
+}
+
+}  // namespace
+
+std::optional<PlanDifference> plan_difference(const SubjectReport& report, Subject& subject, Oracles& oracles) {
+  std::set<std::string> tried;
+  for (const RequirementResult& r : report.results) {
+    if (r.verdict != Verdict::fail || !r.failure || r.failure->finding.kind != FailureKind::value) continue;
+    if (!r.failure->minimal.golden.empty() || tried.size() == most_ways) continue;
+    Case way = wide(*r.failure, subject.claims());
+    way.batch = way.seq = way.heads = 1;
+    way.start = 0;
+    way.seed = 1;
+    way.requirement = "ROT-01";
+    way.input = InputKind::spread;
+    if (!tried.insert(to_text(way)).second) continue;
+    const ExecutedPlan plan = identify(subject, way, oracles);
+    if (!plan.problem.empty()) continue;
+    std::vector<Difference> found = differences(plan);
+    if (!found.empty()) return PlanDifference{called(plan), std::move(found)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace rope::diagnosis

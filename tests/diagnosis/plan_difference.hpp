@@ -1,0 +1,22 @@
+// The plan that a failing kernel executes against the one that it was asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/suite.hpp"
+#include "tests/identify/describe.hpp"
+
+namespace rope::diagnosis {
+
+struct PlanDifference {
+  std::string asked;  // how the kernel was called
+  std::vector<Difference> found;
+};
+
+// Identifies the kernel in the ways in which values failed, until one shows a difference. nullopt: in none of these
+// ways the probes see one, so what is wrong needs other circumstances.
+std::optional<PlanDifference> plan_difference(const SubjectReport& report, Subject& subject, Oracles& oracles);
+
+}  // namespace rope::diagnosis

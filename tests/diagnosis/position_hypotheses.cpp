@@ -1,0 +1,293 @@
+// Which position a token is rotated by.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+using Map = std::function<long double(const Spot&, int axis, long double)>;
+
+// The position that the call gives to another token.
+long double of(const Spot& s, int axis, std::int64_t batch, std::int64_t seq) {
+  const std::vector<std::int64_t> all =
+      token_position(s.call, std::clamp<std::int64_t>(batch, 0, s.call.q.shape[0] - 1),
+                     std::clamp<std::int64_t>(seq, 0, s.call.q.shape[1] - 1));
+  return static_cast<long double>(all[static_cast<std::size_t>(axis)]);
+}
+
+std::int64_t wrapped(std::int64_t value, int bits) {
+  const std::int64_t low = value & ((std::int64_t{1} << bits) - 1);
+  return low >> (bits - 1) != 0 ? low - (std::int64_t{1} << bits) : low;
+}
+
+void add(Hypotheses& all, const char* bug_class, std::string sentence, Map map, double cost = 0) {
+  Hypothesis h{bug_class, std::move(sentence), {}, cost, {}, false};
+  h.change.position = std::move(map);
+  all.push_back(std::move(h));
+}
+
+// What stands in the memory of the positions at an index, read as another type; NaN beyond its end.
+long double read_as(const Spot& s, DType dtype, std::int64_t index) {
+  const Tensor& p = *s.call.positions;
+  const auto size = static_cast<std::int64_t>(size_of(dtype));
+  const auto end = static_cast<std::int64_t>(p.bytes.size());
+  const std::int64_t at = index * size;
+  if (at < 0 || at + size > end) {
+    const std::int64_t byte = at < 0 ? at : std::max(at, end);
+    if (s.outside != nullptr && !*s.outside) {
+      *s.outside = Outside{"positions", false, byte / static_cast<std::int64_t>(size_of(p.dtype))};
+    }
+    return std::numeric_limits<long double>::quiet_NaN();
+  }
+  if (dtype == DType::i32) {
+    std::int32_t value = 0;
+    std::memcpy(&value, p.bytes.data() + at, sizeof value);
+    return value;
+  }
+  std::int64_t value = 0;
+  std::memcpy(&value, p.bytes.data() + at, sizeof value);
+  return static_cast<long double>(value);
+}
+
+using Index = std::function<std::int64_t(const Tensor&, const Spot&, int axis)>;
+
+// Given positions read from elsewhere.
+void add_read(Hypotheses& all, const char* bug_class, const char* sentence, Index index, bool other_type = false) {
+  add(all, bug_class, sentence, [=](const Spot& s, int axis, long double p) {
+    if (!s.call.positions) return p;
+    const Tensor& given = *s.call.positions;
+    const DType other = given.dtype == DType::i32 ? DType::i64 : DType::i32;
+    return read_as(s, other_type ? other : given.dtype, index(given, s, axis));
+  });
+}
+
+std::int64_t right_index(const Tensor& p, const Spot& s, int axis) {
+  return axis * p.strides[0] + s.batch * p.strides[1] + s.seq * p.strides[2];
+}
+
+void add_misreads(Hypotheses& all) {
+  add_read(all, "position-offset", "given positions are read as integers of the other width", right_index, true);
+  add_read(
+      all, "position-offset", "the seq_stride of the positions is ignored",
+      [](const Tensor& p, const Spot& s, int axis) { return axis * p.strides[0] + s.batch * p.strides[1] + s.seq; });
+  add_read(all, "position-offset", "the strides of the positions are ignored",
+           [](const Tensor& p, const Spot& s, int axis) {
+             return (axis * p.shape[1] + (p.shape[1] > 1 ? s.batch : 0)) * p.shape[2] + s.seq;
+           });
+  add_read(all, "position-offset", "a batch_stride of 0 is taken for a row of positions to each batch",
+           [](const Tensor& p, const Spot& s, int axis) {
+             return right_index(p, s, axis) + (p.strides[1] == 0 ? s.batch * p.shape[2] * p.strides[2] : 0);
+           });
+  add_read(all, "varlen-packing-cp", "the positions of a batch are taken to begin where those of the one before end",
+           [](const Tensor& p, const Spot& s, int axis) {
+             const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
+             return axis * p.strides[0] + rows * p.shape[2] + s.seq * p.strides[2];
+           });
+  add_read(all, "position-offset", "the batch_stride of the positions is taken for their seq_stride",
+           [](const Tensor& p, const Spot& s, int axis) {
+             return axis * p.strides[0] + s.batch * p.strides[2] + s.seq * p.strides[1];
+           });
+  add_read(all, "multi-axis", "the token stride of the positions is too wide by head_dim / rotary_dim",
+           [](const Tensor& p, const Spot& s, int axis) {
+             const std::int64_t wide = s.params.head_dim / std::max(s.params.rotary_dim, 1);
+             return axis * p.strides[0] + s.batch * p.strides[1] + s.seq * p.strides[2] * wide;
+           });
+  add_read(all, "multi-axis", "the axis_stride of the positions is taken for one token",
+           [](const Tensor& p, const Spot& s, int axis) {
+             return s.batch * p.strides[1] + s.seq * p.strides[2] + axis * p.strides[2];
+           });
+}
+
+void add_widths(Hypotheses& all) {
+  for (int n : {8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 31, 32}) {
+    const std::int64_t limit = std::int64_t{1} << n;
+    const bool table = n >= 10 && n <= 13;  // the usual lengths of a table
+    const char* bug_class = table ? "table-cache" : "position-offset";
+    add(all, bug_class, fmt::format("positions from {} on start again at 0", limit),
+        [=](const Spot&, int, long double p) {
+          return static_cast<long double>(static_cast<std::int64_t>(p) & (limit - 1));
+        });
+    all.back().short_table = true;
+    add(all, bug_class, fmt::format("positions from {} on get the angles of {}", limit, limit - 1),
+        [=](const Spot&, int, long double p) { return std::min(p, static_cast<long double>(limit - 1)); });
+    all.back().short_table = true;
+    if (n != 8 && n != 16 && n != 32) continue;
+    add(all, "position-offset", fmt::format("positions are kept in {} signed bits", n),
+        [=](const Spot&, int, long double p) {
+          return static_cast<long double>(wrapped(static_cast<std::int64_t>(p), n));
+        });
+  }
+}
+
+// A table of its own that has too few rows for the call: the last row serves for what is missing, or the first ones
+// again.
+void add_own_tables(Hypotheses& all) {
+  using Rows = std::int64_t (*)(const Spot&);
+  const struct {
+    const char* words;
+    Rows count;
+  } tables[] = {
+      {"one row short of the call's largest position", [](const Spot& s) { return largest_position(s.call); }},
+      {"one row short of the sequence", [](const Spot& s) { return s.call.sequence_length - 1; }},
+      {"with a row for each token of the call", [](const Spot& s) { return s.call.q.shape[1]; }},
+  };
+  for (const auto& table : tables) {
+    for (const bool again : {false, true}) {
+      add(all, "table-cache",
+          fmt::format("a table of its own, {}: past it {}", table.words,
+                      again ? "again from the first row" : "the last row"),
+          [count = table.count, again](const Spot& s, int, long double p) {
+            const auto rows = static_cast<long double>(count(s));
+            if (rows < 1 || p < rows) return p;
+            return again ? std::fmod(p, rows) : rows - 1;
+          });
+    }
+  }
+}
+
+// Sequences packed one after the other.
+void add_packed(Hypotheses& all) {
+  using Begins = std::function<bool(long double before, long double here)>;
+  const struct {
+    const char* where;
+    Begins begins;
+  } ways[] = {
+      {"positions fall back", [](long double before, long double here) { return here < before; }},
+      {"positions do not go on by one", [](long double before, long double here) { return here != before + 1; }}};
+  for (const auto& way : ways) {
+    const auto begins = [starts = way.begins](const Spot& s, int a, std::int64_t seq) {
+      return seq > 0 && seq < s.call.q.shape[1] && starts(of(s, a, s.batch, seq - 1), of(s, a, s.batch, seq));
+    };
+    const auto packed = [&](const char* sentence, Map map) {
+      add(all, "varlen-packing-cp", fmt::format("{} (where {}, a packed sequence begins)", sentence, way.where),
+          std::move(map));
+    };
+    packed("the first token of a packed sequence is counted on from the one before",
+           [=](const Spot& s, int a, long double p) {
+             return begins(s, a, s.seq) ? of(s, a, s.batch, s.seq - 1) + 1 : p;
+           });
+    packed("the first token of a packed sequence is at position 0",
+           [=](const Spot& s, int a, long double p) { return begins(s, a, s.seq) ? 0 : p; });
+    packed("the last token of a packed sequence gets the first position of the next one",
+           [=](const Spot& s, int a, long double p) {
+             return begins(s, a, s.seq + 1) ? of(s, a, s.batch, s.seq + 1) : p;
+           });
+    packed("packed sequences are counted from 0, whatever their first position",
+           [=](const Spot& s, int a, long double p) {
+             std::int64_t first = s.seq;
+             while (first > 0 && !begins(s, a, first)) --first;
+             return first == 0 ? p : static_cast<long double>(s.seq - first);
+           });
+  }
+}
+
+// Sequences that were cut into as many chunks as there are devices.
+void add_chunks(Hypotheses& all) {
+  for (const int chunks : {2, 4}) {
+    const auto length = [=](const Spot& s) { return s.call.q.shape[1] / chunks; };
+    const auto add_where_whole = [&](std::string sentence, Map map) {
+      add(all, "varlen-packing-cp", std::move(sentence), std::move(map));
+      all.back().applies = [=](const Call& call) { return call.q.shape[1] % chunks == 0 && call.q.shape[1] > chunks; };
+    };
+    add_where_whole(fmt::format("of {} chunks of tokens all are counted on from the first", chunks),
+                    [=](const Spot& s, int a, long double p) {
+                      const std::int64_t last = length(s) - 1;
+                      return s.seq <= last ? p : of(s, a, s.batch, last) + static_cast<long double>(s.seq - last);
+                    });
+    add_where_whole(fmt::format("each of {} chunks of tokens gets the positions of the first", chunks),
+                    [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq % length(s)); });
+    add_where_whole(fmt::format("the positions of {} chunks of tokens are taken in reverse order", chunks),
+                    [=](const Spot& s, int a, long double) {
+                      const std::int64_t chunk = chunks - 1 - s.seq / length(s);
+                      return of(s, a, s.batch, chunk * length(s) + s.seq % length(s));
+                    });
+  }
+}
+
+// Of the tokens of a tile, and of other tokens and batches.
+void add_neighbours(Hypotheses& all) {
+  for (int n : {2, 4, 8, 16, 32}) {
+    add(all, "position-offset", fmt::format("{} tokens of a tile share the position of the first", n),
+        [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
+    add(all, "position-offset", fmt::format("the position grows by one every {} tokens", n),
+        [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
+  }
+  for (int n : {16, 32, 64, 128, 256}) {
+    add(all, "position-offset",
+        fmt::format("chunks of {} tokens: each starts at the last position of the one before", n),
+        [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n); });
+    add(all, "position-offset", fmt::format("chunks of {} tokens: each starts again where the first one did", n),
+        [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
+  }
+  add(all, "position-offset", "every token gets the position of the first",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0); });
+  add(all, "position-offset", "every token gets the position of the last",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1); });
+  add(all, "position-offset", "each token gets the position of the next one",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq + 1); });
+  add(all, "position-offset", "each token gets the position of the one before",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq - 1); });
+  add(all, "position-offset", "the positions of the tokens come in reverse order",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1 - s.seq); });
+  add(all, "varlen-packing-cp", "every batch gets the positions of the first batch",
+      [](const Spot& s, int a, long double) { return of(s, a, 0, s.seq); });
+  add(all, "varlen-packing-cp", "each batch gets the positions of another batch",
+      [](const Spot& s, int a, long double) { return of(s, a, (s.batch + 1) % s.call.q.shape[0], s.seq); });
+  add(all, "varlen-packing-cp", "positions go on from one batch to the next",
+      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.batch * s.call.q.shape[1]); });
+  add(all, "position-offset", "token t starts from the first position of batch t",
+      [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0) + static_cast<long double>(s.seq); });
+  add(all, "position-offset", "token t of batch b gets the position of token b of batch t",
+      [](const Spot& s, int a, long double) { return of(s, a, s.seq, s.batch); });
+  add(all, "position-offset", "token t gets the first position of batch t",
+      [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0); });
+  add(all, "position-offset", "each batch goes on by ones from its first position",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
+}
+
+}  // namespace
+
+void add_position_hypotheses(Hypotheses& all) {
+  add(all, "position-offset", "the position is the index of the token, whatever offset or positions are given",
+      [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); });
+  add(all, "position-offset", "the position is always 0: nothing is rotated",
+      [](const Spot&, int, long double) { return 0.0L; });
+  all.back().unrotated = true;
+  for (int c : {1, -1, 2, -2, 3, 4, 8, 16}) {
+    add(all, "position-offset", fmt::format("the position is p {} {}", c < 0 ? '-' : '+', std::abs(c)),
+        [=](const Spot&, int, long double p) { return p + c; });
+  }
+  add(all, "position-offset", "the position is counted from the other end",
+      [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
+  add(all, "position-offset", "the offset is added twice",
+      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.position_offset); });
+  add(all, "position-offset", "the number of tokens is added to the position",
+      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.q.shape[1]); });
+  add(all, "heads-batch-qk", "the head's index is added to the position",
+      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.head); });
+  all.back().change.by_head = true;
+  add(all, "multi-axis", "without positions, only the first axis counts tokens",
+      [](const Spot& s, int a, long double p) { return s.call.positions || a == 0 ? p : 0.0L; });
+  add(all, "multi-axis", "without positions, the offset counts on the first axis only",
+      [](const Spot& s, int a, long double p) {
+        return s.call.positions || a == 0 ? p : p - static_cast<long double>(s.call.position_offset);
+      });
+  add_neighbours(all);
+  add_own_tables(all);
+  add_packed(all);
+  add_chunks(all);
+  add_widths(all);
+  add_misreads(all);
+  for (DType t : {DType::bf16, DType::f16, DType::f32}) {
+    add(all, "precision", fmt::format("positions are rounded to {}", name(t)),
+        [=](const Spot&, int, long double p) { return static_cast<long double>(rounded(t, static_cast<double>(p))); });
+  }
+}
+
+}  // namespace rope::diagnosis

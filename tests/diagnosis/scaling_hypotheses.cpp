@@ -1,0 +1,293 @@
+// What the scaling rules make of theta: parameters misread, lists exchanged, the wrong length asked.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+template <class Rule>
+using Edit = std::function<void(const Call&, Params&, Rule&)>;
+
+// A change of the parameters of one rule.
+template <class Rule>
+void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
+  Hypothesis h{"scaling-config", fmt::format("{}: {}", Rule::kind, what), {}, 0, {}, false};
+  h.applies = [](const Call& call) {
+    return call.source == AngleSource::computed && std::holds_alternative<Rule>(call.scaling);
+  };
+  h.change.params = [=](const Call& call, Params& p) {
+    if (auto* rule = std::get_if<Rule>(&p.scaling)) {
+      Rule changed = *rule;
+      edit(call, p, changed);
+      // Unless the edit put another rule in its place.
+      if (auto* still = std::get_if<Rule>(&p.scaling)) *still = changed;
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+template <class Rule>
+void add_as(Hypotheses& all, std::string what, std::function<Scaling(const Rule&)> other) {
+  add<Rule>(all, std::move(what), [=](const Call&, Params& p, Rule& rule) { p.scaling = other(rule); });
+}
+
+// Which length a rule that depends on one asks.
+template <class Rule>
+void add_lengths(Hypotheses& all) {
+  const auto length = [&](const char* what, std::function<std::int64_t(const Call&, const Rule&)> of) {
+    add<Rule>(all, what, [=](const Call& call, Params& p, Rule& rule) { p.sequence_length = of(call, rule); });
+  };
+  const auto original = [](const Rule& rule) {
+    return static_cast<std::int64_t>(rule.original_max_position_embeddings);
+  };
+  length("the length is that of the call, not of the sequence",
+         [](const Call& c, const Rule&) { return c.q.shape[1]; });
+  length("the length is the largest position of the call",
+         [](const Call& c, const Rule&) { return largest_position(c); });
+  length("the length is the largest position of the call plus one",
+         [](const Call& c, const Rule&) { return largest_position(c) + 1; });
+  length("the length is one too large", [](const Call& c, const Rule&) { return c.sequence_length + 1; });
+  length("the length is one too small", [](const Call& c, const Rule&) { return c.sequence_length - 1; });
+  length("every length counts as short", [](const Call&, const Rule&) { return 0; });
+  length("every length counts as the full one: original length times factor", [=](const Call&, const Rule& rule) {
+    return static_cast<std::int64_t>(rule.factor * static_cast<double>(original(rule)));
+  });
+  length("exactly the original length counts as long already", [=](const Call& c, const Rule& rule) {
+    return c.sequence_length == original(rule) ? c.sequence_length + 1 : c.sequence_length;
+  });
+  length("the length is rounded up to a power of two", [](const Call& c, const Rule&) {
+    std::int64_t n = 1;
+    while (n < c.sequence_length) n *= 2;
+    return n;
+  });
+}
+
+template <class Rule>
+void add_original(Hypotheses& all) {
+  const auto original = [&](const char* what, std::function<double(const Rule&)> of) {
+    add<Rule>(all, what, [=](const Call&, Params&, Rule& rule) { rule.original_max_position_embeddings = of(rule); });
+  };
+  original("the original length is cut to 32767",
+           [](const Rule& r) { return std::min(r.original_max_position_embeddings, 32767.0); });
+  original("the original length is cut to 65535",
+           [](const Rule& r) { return std::min(r.original_max_position_embeddings, 65535.0); });
+  original("the full length is taken for the original one",
+           [](const Rule& r) { return r.original_max_position_embeddings * r.factor; });
+  original("the original length is divided by the factor",
+           [](const Rule& r) { return r.original_max_position_embeddings / r.factor; });
+  for (double fixed : {2048.0, 4096.0, 8192.0}) {
+    original(fmt::format("original length {} whatever is given", fixed).c_str(), [=](const Rule&) { return fixed; });
+  }
+}
+
+template <class Rule>
+void add_factor(Hypotheses& all) {
+  add<Rule>(all, "the rule is ignored", [](const Call&, Params& p, Rule&) { p.scaling = scaling::None{}; });
+  if constexpr (requires(Rule r) { r.factor; }) {
+    add<Rule>(all, "the factor is inverted", [](const Call&, Params&, Rule& r) { r.factor = 1 / r.factor; });
+    add<Rule>(all, "the factor is applied twice", [](const Call&, Params&, Rule& r) { r.factor *= r.factor; });
+    add<Rule>(all, "the factor is ignored", [](const Call&, Params&, Rule& r) { r.factor = 1; });
+    if constexpr (!std::is_same_v<Rule, scaling::Linear>) {
+      add_as<Rule>(all, "treated as linear", [](const Rule& r) {
+        scaling::Linear other;
+        other.factor = r.factor;
+        return other;
+      });
+    }
+    if constexpr (!std::is_same_v<Rule, scaling::Ntk>) {
+      add_as<Rule>(all, "treated as ntk", [](const Rule& r) {
+        scaling::Ntk other;
+        other.factor = r.factor;
+        return other;
+      });
+    }
+    add<Rule>(all, "the base is multiplied by the factor and no more", [](const Call&, Params& p, Rule& r) {
+      p.scaling = scaling::None{};
+      p.base *= r.factor;
+    });
+  }
+}
+
+// A parameter that is not taken as it is given.
+template <class Rule>
+void add_number(Hypotheses& all, const char* name, double Rule::*number, std::initializer_list<double> usual) {
+  add<Rule>(all, fmt::format("{} is cut to a whole number", name),
+            [=](const Call&, Params&, Rule& r) { r.*number = std::max(std::floor(r.*number), 1.0); });
+  for (const double value : usual) {
+    add<Rule>(all, fmt::format("{} {} whatever is given", name, value),
+              [=](const Call&, Params&, Rule& r) { r.*number = value; });
+  }
+}
+
+void add_numbers(Hypotheses& all) {
+  using namespace scaling;
+  const std::initializer_list<double> factors = {2, 4, 8, 16, 32, 40};
+  add_number(all, "factor", &Linear::factor, factors);
+  add_number(all, "factor", &Ntk::factor, factors);
+  add_number(all, "factor", &Dynamic::factor, factors);
+  add_number(all, "factor", &Yarn::factor, factors);
+  add_number(all, "beta_fast", &Yarn::beta_fast, {32});
+  add_number(all, "beta_slow", &Yarn::beta_slow, {1});
+  add_number(all, "factor", &Llama3::factor, factors);
+  add_number(all, "low_freq_factor", &Llama3::low_freq_factor, {1});
+  add_number(all, "high_freq_factor", &Llama3::high_freq_factor, {4});
+  add_number(all, "max_frequency", &Pixel::max_frequency, {10, 5, 20, 256});
+}
+
+void add_yarn(Hypotheses& all) {
+  using scaling::Yarn;
+  add<Yarn>(all, "the ramp is clamped the other way", [](const Call&, Params&, Yarn& r) {
+    r.clamp = r.clamp == Yarn::Clamp::pairs ? Yarn::Clamp::rotary_dim : Yarn::Clamp::pairs;
+  });
+  add<Yarn>(all, "the ramp's ends are rounded to whole pairs where they are not to be, or the reverse",
+            [](const Call&, Params&, Yarn& r) { r.truncate = !r.truncate; });
+  add<Yarn>(all, "beta_fast and beta_slow are exchanged",
+            [](const Call&, Params&, Yarn& r) { std::swap(r.beta_fast, r.beta_slow); });
+  add<Yarn>(all, "beta_fast 32 and beta_slow 1 whatever is given", [](const Call&, Params&, Yarn& r) {
+    r.beta_fast = 32;
+    r.beta_slow = 1;
+  });
+  Hypothesis h{"scaling-config", "yarn: the ramp runs the other way", {}, 0, {}, false};
+  h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
+  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    const auto* rule = std::get_if<Yarn>(&s.params.scaling);
+    if (rule == nullptr || s.params.source != AngleSource::computed) return;
+    const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
+    // theta = plain ramp / factor + plain (1 - ramp)
+    for (std::size_t p = 0; p < theta.size(); ++p) theta[p] = plain[p] + plain[p] / rule->factor - theta[p];
+  };
+  all.push_back(std::move(h));
+}
+
+// The lists are one array, short then long, `apart` values from one to the other; what lies beyond is 1.
+std::vector<double> listed(const scaling::LongRope& rule, std::size_t from) {
+  std::vector<double> joined = rule.short_factor;
+  joined.insert(joined.end(), rule.long_factor.begin(), rule.long_factor.end());
+  std::vector<double> result;
+  for (std::size_t i = 0; i < rule.short_factor.size(); ++i) {
+    result.push_back(from + i < joined.size() ? joined[from + i] : rule.long_factor.back());
+  }
+  return result;
+}
+
+void add_longrope(Hypotheses& all) {
+  using scaling::LongRope;
+  add<LongRope>(all, "the short and the long factors are exchanged",
+                [](const Call&, Params&, LongRope& r) { std::swap(r.short_factor, r.long_factor); });
+  add<LongRope>(all, "theta is multiplied by the factors where it is to be divided",
+                [](const Call&, Params&, LongRope& r) {
+                  for (auto* list : {&r.short_factor, &r.long_factor}) {
+                    for (double& value : *list) value = 1 / value;
+                  }
+                });
+  add<LongRope>(
+      all, "the long factors are read head_dim/2 behind the short ones, not rotary_dim/2",
+      [](const Call&, Params& p, LongRope& r) { r.long_factor = listed(r, static_cast<std::size_t>(p.head_dim / 2)); });
+  add<LongRope>(all, "the factors of the pairs come in reverse order", [](const Call&, Params&, LongRope& r) {
+    std::reverse(r.short_factor.begin(), r.short_factor.end());
+    std::reverse(r.long_factor.begin(), r.long_factor.end());
+  });
+  add<LongRope>(all, "every pair gets the first factor", [](const Call&, Params&, LongRope& r) {
+    std::fill(r.short_factor.begin(), r.short_factor.end(), r.short_factor[0]);
+    std::fill(r.long_factor.begin(), r.long_factor.end(), r.long_factor[0]);
+  });
+}
+
+void add_llama3(Hypotheses& all) {
+  using scaling::Llama3;
+  add<Llama3>(all, "low_freq_factor and high_freq_factor are exchanged",
+              [](const Call&, Params&, Llama3& r) { std::swap(r.low_freq_factor, r.high_freq_factor); });
+  add<Llama3>(all, "no smooth part: the middle keeps theta", [](const Call&, Params&, Llama3& r) {
+    r.high_freq_factor = std::nextafter(r.low_freq_factor, std::numeric_limits<double>::infinity());
+  });
+  add<Llama3>(all, "no smooth part: the middle is divided too",
+              [](const Call&, Params&, Llama3& r) { r.low_freq_factor = std::nextafter(r.high_freq_factor, 0.0); });
+  add<Llama3>(all, "low 1 and high 4 whatever is given", [](const Call&, Params&, Llama3& r) {
+    r.low_freq_factor = 1;
+    r.high_freq_factor = 4;
+  });
+}
+
+void add_proportional(Hypotheses& all) {
+  using scaling::Proportional;
+  add<Proportional>(all, "the proportion is ignored", [](const Call&, Params&, Proportional& r) { r.proportion = 1; });
+  Hypothesis h{"scaling-config", "proportional: the exponent is taken over the turning part", {}, 0, {}, false};
+  h.applies = [](const Call& call) { return std::holds_alternative<Proportional>(call.scaling); };
+  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    const auto* rule = std::get_if<Proportional>(&s.params.scaling);
+    if (rule == nullptr || s.params.source != AngleSource::computed || rule->proportion <= 0) return;
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      if (theta[p] == 0) continue;
+      const long double right = -2.0L * static_cast<long double>(p) / s.params.head_dim;
+      theta[p] *= std::pow(static_cast<long double>(s.params.base), right / rule->proportion - right);
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+}  // namespace
+
+void add_scaling_hypotheses(Hypotheses& all) {
+  add_factor<scaling::Linear>(all);
+  add_factor<scaling::Ntk>(all);
+  add_factor<scaling::Dynamic>(all);
+  add_factor<scaling::Yarn>(all);
+  add_factor<scaling::LongRope>(all);
+  add_factor<scaling::Llama3>(all);
+  add_factor<scaling::Proportional>(all);
+  add_factor<scaling::Pixel>(all);
+  add_factor<scaling::Constant>(all);
+  add_lengths<scaling::Dynamic>(all);
+  add_lengths<scaling::LongRope>(all);
+  add_original<scaling::Dynamic>(all);
+  add_original<scaling::Yarn>(all);
+  add_original<scaling::Llama3>(all);
+  add_numbers(all);
+  add_yarn(all);
+  add_longrope(all);
+  add_llama3(all);
+  add_proportional(all);
+  // Caches that were made for the original length.
+  for (const bool again : {false, true}) {
+    Hypothesis h{"scaling-config",
+                 again ? "positions from the original length on start again at 0"
+                       : "positions from the original length on get the last one's angles",
+                 {},
+                 0,
+                 {},
+                 false};
+    h.applies = [](const Call& call) { return !std::holds_alternative<scaling::None>(call.scaling); };
+    h.change.position = [again](const Spot& s, int, long double p) {
+      const double length = std::visit(
+          [](const auto& rule) {
+            if constexpr (requires { rule.original_max_position_embeddings; }) {
+              return rule.original_max_position_embeddings;
+            } else {
+              return std::numeric_limits<double>::infinity();
+            }
+          },
+          s.params.scaling);
+      if (!(length < 1e18) || p < length) return p;
+      return again ? std::fmod(p, static_cast<long double>(length)) : static_cast<long double>(length - 1);
+    };
+    all.push_back(std::move(h));
+  }
+  Hypothesis h{
+      "scaling-config", "the partial factor is applied twice: rotary_dim^2 / head_dim features turn", {}, 0, {}, false};
+  h.applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; };
+  h.change.params = [](const Call&, Params& p) {
+    p.rotary_dim = std::max(p.rotary_dim * p.rotary_dim / p.head_dim / 2 * 2, 2);
+    if (auto* rule = std::get_if<scaling::LongRope>(&p.scaling)) {
+      rule->short_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2));
+      rule->long_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2));
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+}  // namespace rope::diagnosis

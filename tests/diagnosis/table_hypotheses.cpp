@@ -1,0 +1,114 @@
+// Which row and column of the tables is read, and as which type.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+
+void add_table_hypotheses(Hypotheses& all) {
+  const auto tables = [](const Call& call) { return call.source == AngleSource::tables; };
+  const auto full = [](const Call& call) { return call.cos && call.cos->shape[1] == call.rotary_dim; };
+  const auto add = [&](std::string sentence, std::function<bool(const Call&)> applies,
+                       std::function<void(const Call&, bool, std::int64_t&, std::int64_t&)> change) {
+    Hypothesis h{"table-cache", std::move(sentence), {}, 0, std::move(applies), false};
+    h.change.table = std::move(change);
+    all.push_back(std::move(h));
+  };
+  // Of both, or of one alone.
+  const struct {
+    const char* words;
+    bool cos, sin;
+  } which[] = {{"the tables", true, true}, {"cos", true, false}, {"sin", false, true}};
+  const auto misaddressed = [&](const char* sentence, const auto& w,
+                                std::function<void(const Call&, std::int64_t& row, std::int64_t& column)> change) {
+    add(fmt::format(fmt::runtime(sentence), w.words), tables,
+        [=](const Call& call, bool sine, std::int64_t& row, std::int64_t& column) {
+          if (sine ? w.sin : w.cos) change(call, row, column);
+        });
+  };
+  for (const auto& w : which) {
+    misaddressed("the row stride of {} is ignored", w, [](const Call& call, std::int64_t& row, std::int64_t& column) {
+      column += row * (call.cos->shape[1] - call.cos->strides[0]);
+    });
+    misaddressed("the row stride of {} is taken to be rotary_dim", w,
+                 [](const Call& call, std::int64_t& row, std::int64_t& column) {
+                   column += row * (call.rotary_dim - call.cos->strides[0]);
+                 });
+    misaddressed("the row stride of {} is taken to be head_dim", w,
+                 [](const Call& call, std::int64_t& row, std::int64_t& column) {
+                   column += row * (call.q.shape[3] - call.cos->strides[0]);
+                 });
+    misaddressed("only the first row of {} is used", w, [](const Call&, std::int64_t& row, std::int64_t&) { row = 0; });
+    misaddressed("the row of {} of the position before is read", w,
+                 [](const Call&, std::int64_t& row, std::int64_t&) { row = row > 0 ? row - 1 : 0; });
+    misaddressed("the row of {} of the position after is read", w,
+                 [](const Call&, std::int64_t& row, std::int64_t&) { ++row; });
+    misaddressed("columns of {} are read one too late", w, [](const Call& call, std::int64_t&, std::int64_t& column) {
+      column = std::min<std::int64_t>(column + 1, call.cos->shape[1] - 1);
+    });
+  }
+  add("full-width tables: the second feature of a pair gets the first's column", full,
+      [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
+        const std::int64_t half = call.rotary_dim / 2;
+        column = call.pairing == Pairing::interleaved ? column / 2 * 2 : column % half;
+      });
+  add("full-width tables: the first feature of a pair gets the second's column", full,
+      [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
+        const std::int64_t half = call.rotary_dim / 2;
+        column = call.pairing == Pairing::interleaved ? column / 2 * 2 + 1 : column % half + half;
+      });
+  add("full-width tables: columns are read as the other pairing has them", full,
+      [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
+        const std::int64_t half = call.rotary_dim / 2;
+        column =
+            call.pairing == Pairing::interleaved ? column % 2 * half + column / 2 : column % half * 2 + column / half;
+      });
+  add("full-width tables are read as if they were of half the width", full,
+      [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
+        column = call.pairing == Pairing::interleaved ? column / 2 : column % (call.rotary_dim / 2);
+      });
+  {
+    Hypothesis h{"table-cache", "tables are read as if they were of the type of q", {}, 0, tables, false};
+    h.change.table_dtype = [](const Call& call, DType) { return call.q.dtype; };
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{"table-cache", "tables are read as if they were of f32", {}, 0, tables, false};
+    h.change.table_dtype = [](const Call&, DType) { return DType::f32; };
+    all.push_back(std::move(h));
+  }
+  for (const bool is_tail_zero : {true, false}) {
+    Hypothesis h{"table-cache",
+                 is_tail_zero ? "sin is read from where a width of a power of two would have put it; 0 past the end"
+                              : "cos is used in place of sin past half of the pairs",
+                 {},
+                 0,
+                 {},
+                 false};
+    h.change.row = [=](const Spot& s, const PairList& pairs, Row& row) {
+      std::size_t width = 1;
+      while (width < pairs.size()) width *= 2;
+      const std::vector<double> sine = row.sin;
+      static_cast<void>(s);
+      for (std::size_t p = 0; p < pairs.size(); ++p) {
+        const std::size_t from = p + width - pairs.size();
+        for (const int feature : {pairs[p].first, pairs[p].second}) {
+          const auto f = static_cast<std::size_t>(feature);
+          const auto whose = [&](std::size_t q) {
+            return static_cast<std::size_t>(feature == pairs[p].first ? pairs[q].first : pairs[q].second);
+          };
+          if (is_tail_zero) {
+            row.sin[f] = from < pairs.size() ? sine[whose(from)] : 0;
+          } else if (p >= pairs.size() / 2) {
+            row.sin[f] = row.cos[f];
+          }
+        }
+      }
+    };
+    all.push_back(std::move(h));
+  }
+}
+
+}  // namespace rope::diagnosis

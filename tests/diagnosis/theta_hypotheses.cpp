@@ -1,0 +1,165 @@
+// How fast each pair turns: base and exponent.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/diagnosis/hypothesis.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+bool computed(const Call& call) { return call.source == AngleSource::computed; }
+
+using Theta = std::function<long double(const Spot&, int pair)>;  // unscaled
+using Exponent = std::function<long double(const Spot&, int pair)>;
+
+void add_params(Hypotheses& all, std::string sentence, std::function<void(const Call&, Params&)> change) {
+  Hypothesis h{"frequency-base", std::move(sentence), {}, 0, computed, false};
+  h.change.params = std::move(change);
+  all.push_back(std::move(h));
+}
+
+// theta = what the rule made of it, times the quotient of the wrong and the right unscaled theta: exact for all rules
+// that multiply theta by something.
+void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, double cost = 0) {
+  Hypothesis h{"frequency-base", std::move(sentence), {}, cost, computed, false};
+  h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      const long double right = -2.0L * static_cast<long double>(p) / s.params.rotary_dim;
+      theta[p] *= std::pow(static_cast<long double>(s.params.base), exponent(s, static_cast<int>(p)) - right);
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+void add_theta(Hypotheses& all, const char* bug_class, std::string sentence,
+               std::function<void(const Spot&, std::vector<long double>&)> change, bool only_computed = true) {
+  Hypothesis h{bug_class, std::move(sentence), {}, 0, {}, false};
+  if (only_computed) h.applies = computed;
+  h.change.theta = std::move(change);
+  all.push_back(std::move(h));
+}
+
+// The factor that stands in a rule, as far as it has one.
+double factor_of(const Scaling& rule) {
+  return std::visit(
+      [](const auto& r) {
+        if constexpr (requires { r.factor; }) {
+          return r.factor;
+        } else {
+          return 1.0;
+        }
+      },
+      rule);
+}
+
+}  // namespace
+
+void add_theta_hypotheses(Hypotheses& all) {
+  for (double base : {10000.0, 500000.0, 1000000.0, 100000.0, 1000.0, 100.0}) {
+    add_params(all, fmt::format("base {:.0f} whatever base is given", base),
+               [=](const Call&, Params& p) { p.base = base; });
+  }
+  for (double times : {2.0, 0.5, 10.0, 0.1}) {
+    add_params(all, fmt::format("the base is taken times {}", times), [=](const Call&, Params& p) { p.base *= times; });
+  }
+  add_params(all, "the base is cut to a whole number", [](const Call&, Params& p) { p.base = std::floor(p.base); });
+  add_params(all, "the base is rounded to bf16", [](const Call&, Params& p) { p.base = rounded(DType::bf16, p.base); });
+  add_params(all, "the base is rounded to f16", [](const Call&, Params& p) { p.base = rounded(DType::f16, p.base); });
+  add_params(all, "the exponent is positive: theta = base^(2p/r)", [](const Call&, Params& p) { p.base = 1 / p.base; });
+
+  const auto r = [](const Spot& s) { return static_cast<long double>(s.params.rotary_dim); };
+  add_exponent(all, "exponent -2(p-1)/r: one pair too early",
+               [=](const Spot& s, int p) { return -2.0L * (p - 1) / r(s); });
+  add_exponent(all, "exponent -2(p+1)/r: one pair too late",
+               [=](const Spot& s, int p) { return -2.0L * (p + 1) / r(s); });
+  add_exponent(all, "exponent -p/r, without the 2", [=](const Spot& s, int p) { return -1.0L * p / r(s); });
+  add_exponent(all, "exponent -4p/r, the 2 twice", [=](const Spot& s, int p) { return -4.0L * p / r(s); });
+  add_exponent(all, "exponent -2p/head_dim where rotary_dim is meant",
+               [](const Spot& s, int p) { return -2.0L * p / s.params.head_dim; });
+  add_exponent(all, "exponent -p/head_dim where 2p/rotary_dim is meant",
+               [](const Spot& s, int p) { return -1.0L * p / s.params.head_dim; });
+  add_exponent(all, "exponent -2p/(r-2): the last pair reaches the base",
+               [=](const Spot& s, int p) { return -2.0L * p / std::max(r(s) - 2, 1.0L); });
+  add_exponent(all, "exponent -2p/(r+2)", [=](const Spot& s, int p) { return -2.0L * p / (r(s) + 2); });
+  add_exponent(all, "exponent -2p/(r-1)", [=](const Spot& s, int p) { return -2.0L * p / (r(s) - 1); });
+  add_exponent(all, "exponent -2p/(r+1)", [=](const Spot& s, int p) { return -2.0L * p / (r(s) + 1); });
+  add_exponent(all, "exponent -(2p+1)/r", [=](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
+  add_exponent(all, "the exponent is divided by the width of a token in memory, shared among its heads",
+               [](const Spot& s, int p) {
+                 const long double width = static_cast<long double>(s.call.q.strides[1]) /
+                                           static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2], 1));
+                 return -2.0L * p / std::max(width, 1.0L);
+               });
+  add_exponent(all, "the exponent is divided by the features of all heads", [](const Spot& s, int p) {
+    return -2.0L * p / static_cast<long double>(s.params.head_dim * s.call.q.shape[2]);
+  });
+  add_exponent(
+      all, "the exponent is an integer quotient: 0", [](const Spot&, int) { return 0.0L; }, 0.01);
+  for (const int width : {64, 128, 256}) {
+    add_exponent(all, fmt::format("exponent -2p/{0} where rotary_dim is above {0}", width),
+                 [=](const Spot& s, int p) { return -2.0L * p / std::min<long double>(r(s), width); });
+  }
+  add_exponent(all, "the exponent is divided by the next power of two of r", [](const Spot& s, int p) {
+    int width = 2;
+    while (width < s.params.rotary_dim) width *= 2;
+    return -2.0L * p / width;
+  });
+
+  add_theta(all, "frequency-base", "(factor base)^(-2p/r) where base^(-2p/r) / factor is meant",
+            [](const Spot& s, std::vector<long double>& theta) {
+              const double factor = factor_of(s.params.scaling);
+              const bool divides = std::holds_alternative<scaling::Linear>(s.params.scaling) ||
+                                   std::holds_alternative<scaling::Yarn>(s.params.scaling);
+              if (!divides) return;
+              const scaling::Setting setting{s.params.head_dim, s.params.rotary_dim, s.params.base, 0};
+              const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
+              const auto inside = scaling::unscaled<long double>(factor * s.params.base, s.params.rotary_dim);
+              for (std::size_t p = 0; p < theta.size(); ++p) {
+                // theta = plain * (ramp / factor + 1 - ramp): the part that was divided is exchanged.
+                const long double share = theta[p] / plain[p];
+                const long double ramp = (1 - share) / (1 - 1.0L / factor);
+                theta[p] = inside[p] * ramp + plain[p] * (1 - ramp);
+              }
+              static_cast<void>(setting);
+            });
+  add_theta(
+      all, "frequency-base", "the frequencies come in reverse order",
+      [](const Spot&, std::vector<long double>& theta) { std::reverse(theta.begin(), theta.end()); }, false);
+  add_theta(
+      all, "frequency-base", "every pair turns like the first",
+      [](const Spot&, std::vector<long double>& theta) { std::fill(theta.begin(), theta.end(), theta[0]); }, false);
+  add_theta(
+      all, "frequency-base", "theta is taken to be in turns, not radians",
+      [](const Spot&, std::vector<long double>& theta) {
+        for (long double& t : theta) t *= 2 * std::numbers::pi_v<long double>;
+      },
+      false);
+  add_theta(
+      all, "frequency-base", "theta is taken to be in degrees",
+      [](const Spot&, std::vector<long double>& theta) {
+        for (long double& t : theta) t *= std::numbers::pi_v<long double> / 180;
+      },
+      false);
+  add_theta(
+      all, "frequency-base", "theta is doubled",
+      [](const Spot&, std::vector<long double>& theta) {
+        for (long double& t : theta) t *= 2;
+      },
+      false);
+  add_theta(
+      all, "frequency-base", "theta is halved",
+      [](const Spot&, std::vector<long double>& theta) {
+        for (long double& t : theta) t /= 2;
+      },
+      false);
+  add_theta(
+      all, "frequency-base", "each pair gets the frequency of the next",
+      [](const Spot&, std::vector<long double>& theta) {
+        for (std::size_t p = 0; p + 1 < theta.size(); ++p) theta[p] = theta[p + 1];
+      },
+      false);
+}
+
+}  // namespace rope::diagnosis

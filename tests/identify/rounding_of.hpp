@@ -1,0 +1,20 @@
+// Which values were held in a narrower type on their way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/identify/frequency_rule.hpp"
+#include "tests/identify/structure.hpp"
+
+namespace rope {
+
+// Of the factors that one-hot rows bring out (lambda cos, lambda sin): whether all of them are numbers of a narrower
+// type than `dtype`. [pair][position].
+std::vector<std::string> rounded_factors(const std::vector<std::vector<Block>>& blocks, DType dtype, double lambda);
+
+// Whether each theta is its rule's, rounded to a type. Empty: none, or it cannot be told.
+std::string rounded_theta(const std::vector<MeasuredTheta>& theta, const FrequencyRule& rule,
+                          std::int64_t sequence_length);
+
+}  // namespace rope

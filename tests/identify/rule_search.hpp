@@ -1,0 +1,82 @@
+// The search that frequency_rules() is: each method proposes rules of one kind, and take() keeps those that predict
+// every pair.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/identify/frequency_rule.hpp"
+#include "tests/identify/geometric.hpp"
+#include "tests/identify/ramp_fit.hpp"
+
+namespace rope {
+
+// Where frequencies start again in each section, index and span are those of the section.
+struct Slot {
+  double exponent;  // -2p/r as none has it: theta = base^exponent
+  bool first_axis;
+};
+
+class RuleSearch {
+ public:
+  RuleSearch(const FrequencyQuestion& question, double relative);
+  std::vector<FrequencyRule> rules();
+
+ private:
+  std::vector<GeometricPoint> points() const;
+  // What a rule took from the frequencies that it is to explain.
+  struct Taken {
+    int numbers = 0;
+    double base_error = 0, factor_error = 0;  // relative
+  };
+  // A rule is taken where it predicts every pair at every length that was measured, and, with `taken`, where that is no
+  // accident.
+  bool take(RopeSpec spec, std::optional<Taken> taken);
+  double chance(const RopeSpec& spec, int numbers) const;
+  RopeSpec with(double base, Scaling scaling) const;
+  // The value as a person wrote it, where one of few digits is within the error.
+  static double written(double value, double error);
+  // What the caller told is taken where the measurement cannot tell it from the estimate.
+  double likely(double value, double error, double told) const;
+
+  // plain_rules.cpp
+  void as_told();
+  void constant();
+  void geometric();
+  void scaled();
+  bool predicts(double base, Scaling scaling) const;
+  void other_readings_of_factor(double base, double factor);
+  void other_readings(double base);
+  void proportional();
+  void pixel();
+
+  // ramp_rules.cpp
+  void bent();
+  void yarn();
+  bool yarn(const RampFit& fit, double base, double factor);
+  void llama3();
+
+  // length_rules.cpp
+  void length_dependent();
+  struct Stretch {
+    double length;
+    double of_base;  // (base there / told base)^((r-2)/r)
+    double error;
+  };
+  void dynamic(std::vector<Stretch> stretch);
+  std::vector<double> factors(const std::vector<MeasuredTheta>& theta, const std::vector<double>& told) const;
+  void longrope();
+  double switch_length() const;
+  void factor_a_pair();
+
+  const FrequencyQuestion& question_;
+  const RopeSpec& told_;
+  std::vector<Slot> slots_;
+  double relative_;
+  std::optional<GeometricFit> geometric_;
+  std::vector<FrequencyRule> rules_;
+};
+
+}  // namespace rope

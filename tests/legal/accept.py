@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Does the suite accept every right kernel?
+
+    accept.py BUILD                        every kernel of legal_*.so and builtin_*.so, level full, seed 1
+    accept.py BUILD --seeds 20 --jobs 4    seeds 1 to 20
+    accept.py BUILD --seeds 50 --in-turn   seeds 1 to 50, each in one of the three builds of a kernel
+    accept.py BUILD --level quick legal_o3.so builtin_o3.so    the test `legal` of tools/test
+    accept.py BUILD exact legal_native.so#ftz    kernels by name, in every library or in one
+
+Each is judged whole, by `ropecheck verify LIB#NAME --level LEVEL --seed SEED`. A verdict `fail` is a rejection. At
+level full the grade, the worst over all seeds, must be the one that grades.txt declares, no better and no worse; at
+level quick it must not be worse. Results are kept in BUILD/legal-results.json until the binaries change, so that an
+interrupted run goes on where it stopped.
+
+Exit codes: 0 all accepted and of their grades, 1 not so, 2 usage or nothing to judge, 4 interrupted.
+"""
+
+import argparse
+import ctypes
+import hashlib
+import json
+import math
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a kernel takes 3 and 15 on an idle machine
+DTYPES = ("f64", "f32", "f16", "bf16")
+
+
+class Kernel(ctypes.Structure):
+    """The beginning of rope_kernel, impls/rope_kernel.h."""
+
+    _fields_ = [("struct_size", ctypes.c_uint32), ("abi", ctypes.c_uint32), ("name", ctypes.c_char_p)]
+
+
+def kernels_in(library):
+    loaded = ctypes.CDLL(str(library))
+    loaded.rope_kernel_get.restype = ctypes.POINTER(Kernel)
+    return [loaded.rope_kernel_get(i).contents.name.decode() for i in range(loaded.rope_kernel_count())]
+
+
+def read_grades(text):
+    """{kernel: {dtype: grade, or grades with / between}}"""
+    grades = {}
+    for line in text.splitlines():
+        kernel, *words = line.split("#")[0].split() or [""]
+        if kernel:
+            grades[kernel] = dict(word.split("=") for word in words)
+    return grades
+
+
+def choose(libraries, names):
+    """The subjects that were asked for, of {library: [kernel]}; raises LookupError for a name that fits nothing."""
+    everything = [(library, kernel) for library, kernels in libraries.items() for kernel in kernels]
+    chosen = []
+    for name in names:
+        fitting = [(lib, kernel) for lib, kernel in everything if name in (lib, kernel, f"{lib}#{kernel}")]
+        if not fitting:
+            raise LookupError(f"{name}: no library or kernel of that name; there are {', '.join(libraries)}")
+        chosen += [subject for subject in fitting if subject not in chosen]
+    return chosen if names else everything
+
+
+def in_turn(subjects, seed):
+    """Of each kernel's builds the one that it is this seed's turn for."""
+    builds = {}
+    for library, kernel in subjects:
+        builds.setdefault((library.rsplit("_", 1)[0], kernel), []).append(library)
+    return [(libraries[seed % len(libraries)], kernel) for (_, kernel), libraries in builds.items()]
+
+
+def condensed(exit_code, report):
+    """What is kept of one run. `report` is the parsed JSON, None where there was none."""
+    result = {"failed": [], "grades": {}, "use": 0.0, "where": "", "seconds": 0.0}
+    try:
+        subject = report["subjects"][0]
+        for requirement in subject["requirements"]:
+            if requirement["verdict"] == "fail":
+                failure = requirement["failure"]
+                result["failed"].append([requirement["id"], failure["message"], failure["replay"]])
+            use = float(requirement.get("worst", {}).get("use", 0))
+            if use > result["use"]:
+                result["use"], result["where"] = use, requirement["id"]
+        result["grades"] = {grade["dtype"]: grade["grade"] or "none" for grade in subject["grades"]}
+        result["seconds"] = subject["seconds"]
+        decided = subject["cases"] > 0 and not subject["interrupted"]
+    except (TypeError, LookupError):
+        decided = False
+    if not decided or exit_code != (1 if result["failed"] else 0):
+        result["no_verdict"] = f"verify gave no verdict: exit code {exit_code}"
+    return result
+
+
+def grade_problems(level, measured, declared):
+    """What is wrong with the worst grades of a kernel. Grades compare as text: A1 .. C3."""
+    problems = []
+    for dtype in DTYPES:
+        got, want = measured.get(dtype), declared.get(dtype)
+        if got == want or (got and want and got in want.split("/")):
+            continue
+        if got is None or want is None:
+            problems.append(f"{dtype}: measured {got or 'nothing'}, declared {want or 'nothing'}")
+        elif not (level == "quick" and no_worse(got, want.split("/")[0])):
+            problems.append(f"{dtype}: measured {got}, declared {want}")
+    return problems
+
+
+def no_worse(got, want):
+    return got != "none" and got[0] <= want[0] and got[1] <= want[1]
+
+
+def worst_grade(grades):
+    """Letter by letter: one seed may show the worse angles and another the worse arithmetic."""
+    if "none" in grades:
+        return "none"
+    return max(grade[0] for grade in grades) + max(grade[1] for grade in grades)
+
+
+class Summary:
+    """All seeds of one kernel of one library."""
+
+    def __init__(self):
+        self.seeds = 0
+        self.rejections = []  # (seed, requirement, message, replay)
+        self.grades = {}
+        self.use = 0.0
+        self.where = ""
+
+    def add(self, seed, result):
+        self.seeds += 1
+        if "no_verdict" in result:
+            self.rejections.append((seed, "-", result["no_verdict"], ""))
+        self.rejections += [(seed, *failure) for failure in result["failed"]]
+        for dtype, grade in result["grades"].items():
+            self.grades[dtype] = worst_grade([grade, self.grades.get(dtype, grade)])
+        if result["use"] > self.use:
+            self.use, self.where = result["use"], result["where"]
+
+    @property
+    def rejected(self):
+        return len({seed for seed, *_ in self.rejections})
+
+
+class Cache:
+    """Results by (binaries, kernel, level, seed), written as they come."""
+
+    def __init__(self, path, fresh=False):
+        self.path = path
+        self.lock = threading.Lock()
+        self.results = {}
+        try:
+            self.kept = json.loads(path.read_text())
+        except (OSError, ValueError):
+            self.kept = {}
+        if not fresh:
+            self.results = dict(self.kept)
+
+    def add(self, key, result):
+        with self.lock:
+            self.results[key] = result
+            if "no_verdict" in result:
+                return  # a machine too busy, perhaps: to be tried again
+            self.kept[key] = result
+            temporary = self.path.with_suffix(f".{os.getpid()}")
+            temporary.write_text(json.dumps(self.kept, indent=0))
+            temporary.replace(self.path)
+
+
+def fingerprint(paths):
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes() if path.is_file() else b"absent")
+    return digest.hexdigest()[:16]
+
+
+class Runner:
+    def __init__(self, build, level):
+        self.build = build
+        self.level = level
+        self.running = set()
+        self.lock = threading.Lock()
+        self.stopped = False
+
+    def judge(self, library, kernel, seed):
+        """None if the run was stopped."""
+        subject = f"{self.build / library}#{kernel}"
+        command = [str(self.build / "ropecheck"), "verify", subject, "--level", self.level, "--seed", str(seed)]
+        with self.lock:
+            if self.stopped:
+                return None
+            child = subprocess.Popen([*command, "--json", "-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self.running.add(child)
+        report = None
+        try:
+            report = json.loads(child.communicate(timeout=TIME_LIMIT[self.level])[0])
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        except ValueError:
+            pass  # condensed() says that there was no verdict
+        with self.lock:
+            self.running.discard(child)
+            return None if self.stopped else condensed(child.returncode, report)
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            for child in self.running:
+                child.terminate()
+
+
+def show_progress(done, total, seconds, cost_done, cost_total):
+    if not sys.stderr.isatty():
+        return
+    left = seconds * (cost_total - cost_done) / cost_done if cost_done else math.nan
+    words = "" if math.isnan(left) else f", about {left / 60:.0f} min left" if left > 90 else f", {left:.0f} s left"
+    sys.stderr.write(f"\r\x1b[K{done}/{total} runs{words}")
+    sys.stderr.flush()
+
+
+def clear_progress():
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+
+
+def run_all(runner, cache, jobs, threads):
+    """Runs what the cache does not hold; jobs: [(key, library, kernel, seed)]. False if interrupted."""
+    missing = [job for job in jobs if job[0] not in cache.results]
+    start = time.monotonic()
+    pool = ThreadPoolExecutor(threads)
+    futures = {pool.submit(runner.judge, library, kernel, seed): key for key, library, kernel, seed in missing}
+    done = 0
+    try:
+        show_progress(0, len(missing), 0, 0, len(missing))
+        for future in as_completed(futures):
+            cache.add(futures[future], future.result())
+            done += 1
+            show_progress(done, len(missing), time.monotonic() - start, done, len(missing))
+        return True
+    except KeyboardInterrupt:
+        runner.stop()
+        return False
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+        clear_progress()
+
+
+def print_table(summaries):
+    print(f"{'kernel':<36} {'seeds':>5} {'rejected':>8}  {'f64':<4} {'f32':<4} {'f16':<4} {'bf16':<4}  worst use")
+    for (library, kernel), summary in summaries.items():
+        grades = " ".join(f"{summary.grades.get(dtype, '-'):<4}" for dtype in DTYPES)
+        row = f"{f'{library}#{kernel}':<36} {summary.seeds:>5} {summary.rejected:>8}  {grades}"
+        print(f"{row}  {summary.use:.3f} {summary.where}")
+
+
+def problems_of(summaries, level, declared, library_is_ours):
+    problems = []
+    for (library, kernel), summary in summaries.items():
+        subject = f"{library}#{kernel}"
+        for seed, requirement, message, replay in summary.rejections:
+            problems.append(f"{subject}, seed {seed}: rejected by {requirement}: {message}")
+            if replay:
+                problems.append(f"  {replay}")
+        if not library_is_ours(library) or summary.seeds == 0:
+            continue
+        if kernel not in declared:
+            problems.append(f"{subject} stands not in grades.txt; add the grades that follow from what it does")
+        else:
+            problems += [f"{subject}: {p}" for p in grade_problems(level, summary.grades, declared[kernel])]
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path, help="where ropecheck and the libraries are")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="LIB.so, KERNEL or LIB.so#KERNEL; default: all")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--first-seed", type=int, default=1)
+    parser.add_argument("--in-turn", action="store_true", help="each seed in one build of a kernel only")
+    parser.add_argument("--level", choices=("quick", "full"), default="full")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--fresh", action="store_true", help="run again what earlier runs have kept")
+    options = parser.parse_intermixed_args()
+    build = options.build.resolve()
+
+    def is_ours(library):
+        return library.startswith(("legal_", "builtin_"))
+
+    found = {path.name for pattern in ("legal_*.so", "builtin_*.so") for path in build.glob(pattern)}
+    found |= {name.split("#")[0] for name in options.names if ".so" in name}
+    try:
+        libraries = {name: kernels_in(build / name) for name in sorted(found)}
+        subjects = choose(libraries, options.names)
+    except (OSError, LookupError) as error:
+        print(f"accept.py: {error}", file=sys.stderr)
+        return 2
+    if not subjects or options.seeds < 1 or options.jobs < 1:
+        print(f"accept.py: nothing to judge in {build}; build it with tools/test", file=sys.stderr)
+        return 2
+
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
+    tool = [build / "ropecheck", build / "ropecheck_host", HERE.parents[1] / "golden" / "manifest.json"]
+    prints = {library: fingerprint([*tool, build / library]) for library, _ in subjects}
+    # Seed by seed, so that an interrupted run has looked at every kernel.
+    jobs = [
+        (f"{library}#{kernel} {options.level} {seed} {prints[library]}", library, kernel, seed)
+        for seed in seeds
+        for library, kernel in (in_turn(subjects, seed) if options.in_turn else subjects)
+    ]
+    cache = Cache(build / "legal-results.json", options.fresh)
+    start = time.monotonic()
+    finished = run_all(Runner(build, options.level), cache, jobs, options.jobs)
+
+    summaries = {subject: Summary() for subject in subjects}
+    for key, library, kernel, seed in jobs:
+        if key in cache.results:
+            summaries[library, kernel].add(seed, cache.results[key])
+    print_table(summaries)
+    declared = read_grades((HERE / "grades.txt").read_text())
+    problems = problems_of(summaries, options.level, declared, is_ours)
+    for problem in problems:
+        print(f"accept.py: {problem}" if not problem.startswith(" ") else problem, file=sys.stderr)
+    runs = sum(summary.seeds for summary in summaries.values())
+    rejected = sum(summary.rejected for summary in summaries.values())
+    seconds = time.monotonic() - start
+    print(f"{runs} of {len(jobs)} runs at level {options.level}, {rejected} rejected, {seconds:.0f} s")
+    if problems:
+        return 1
+    return 0 if finished else 4
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+// What the legal kernels claim, and whether a call keeps to it.
+#pragma once
+
+#include <cstdint>
+
+#include "impls/rope_kernel.h"
+
+namespace rope::legal {
+
+rope_capabilities everything();     // that the contract can express, answers to bad arguments aside
+rope_capabilities up_to_2_24();     // everything, with positions that are floats
+rope_capabilities equal_halves();   // everything but tables with unequal halves
+rope_capabilities f64_from_f32();   // f64 alone, tables in f32
+rope_capabilities f32_tables();     // half_split, f32, half-width f32 tables, contiguous, q alone
+rope_capabilities bf16_in_place();  // bf16 alone, with what serving engines call in place
+rope_capabilities head_dim_128();   // that head_dim alone
+rope_capabilities aligned_to_64();  // pointers to whole cache lines
+rope_capabilities no_offset();      // positions are given, or start at 0
+rope_capabilities up_to_4095();     // positions
+rope_capabilities up_to_127();
+rope_capabilities bf16_to_f32();     // bf16 in, f32 out
+rope_capabilities computed_alone();  // no tables, no frequencies
+rope_capabilities i32_positions();
+rope_capabilities full_tables();  // full-width tables alone
+
+// ROPE_UNSUPPORTED where the call asks for what is not claimed, ROPE_INVALID_ARGUMENT where it makes no sense.
+rope_status check(const rope_call* call, const rope_capabilities& claims);
+
+// The position of a token on an axis.
+std::int64_t position_of(const rope_call& call, int axis, std::int64_t batch, std::int64_t seq);
+
+}  // namespace rope::legal

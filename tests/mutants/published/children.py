@@ -1,0 +1,112 @@
+"""Each mutant is called in a process of its own: it may crash or hang, and some remember earlier calls."""
+
+import os
+import resource
+import select
+import signal
+import sys
+import time
+import traceback
+from dataclasses import dataclass, field
+
+from published.case import judge
+
+TIME_LIMIT = 60  # seconds a process; the right kernel takes under two
+FAULT = "fault in the rule itself"
+
+
+@dataclass
+class Child:
+    kernel: str
+    columns: list  # still to be judged
+    pid: int = 0
+    pipe: int = -1
+    deadline: float = 0.0
+    text: bytes = b""
+    judged: dict = field(default_factory=dict)
+
+
+def work(pipe, kernel, columns, cases):
+    """A line for each column: its index, a tab, and why it rejects the kernel, or nothing."""
+    for index, column in enumerate(columns):
+        wrong = None
+        for case in cases[column]:
+            wrong = judge(case, kernel)
+            if wrong:
+                break
+        os.write(pipe, f"{index}\t{(wrong or '').splitlines()[0] if wrong else ''}\n".encode())
+
+
+def start(child, library, cases):
+    reading, writing = os.pipe()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child.pid = os.fork()
+    if child.pid == 0:
+        code = 0
+        try:
+            os.close(reading)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what the C library says of a heap that a mutant spoilt
+            work(writing, library.kernel(child.kernel), child.columns, cases)
+        except BaseException:  # pylint: disable=broad-except; nothing may return into the parent's code
+            os.write(writing, f"{FAULT}\t{traceback.format_exc()!r}\n".encode())
+            code = 1
+        finally:
+            os._exit(code)
+    os.close(writing)
+    child.pipe, child.deadline, child.text, child.judged = reading, time.monotonic() + TIME_LIMIT, b"", {}
+
+
+def finished(child, how):
+    """What the child said; the column at which it died is rejected. Returns the verdicts, and the columns left."""
+    verdicts = {}
+    for line in child.text.decode().splitlines():
+        index, _, wrong = line.partition("\t")
+        if index == FAULT:
+            raise RuntimeError(f"{child.kernel}: {FAULT}: {wrong}")
+        verdicts[child.columns[int(index)]] = wrong or None
+    left = child.columns[len(verdicts) :]
+    if left:
+        verdicts[left[0]] = how
+    return verdicts, left[1:]
+
+
+def end_of(child):
+    """How the process ended, once its pipe is closed."""
+    _, status = os.waitpid(child.pid, 0)
+    os.close(child.pipe)
+    if os.WIFSIGNALED(status):
+        return f"crashes: {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"ends the process with exit code {os.WEXITSTATUS(status)}"
+
+
+def judge_all(library, pending, cases, jobs):
+    """Yields (kernel, column, why it is rejected or None). `pending`: the columns to judge of each kernel."""
+    waiting = [Child(kernel, list(columns)) for kernel, columns in pending.items() if columns]
+    running = []
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            child = waiting.pop(0)
+            start(child, library, cases)
+            running.append(child)
+        timeout = max(0.0, min(child.deadline for child in running) - time.monotonic())
+        ready, _, _ = select.select([child.pipe for child in running], [], [], timeout)
+        for child in list(running):
+            hung = time.monotonic() >= child.deadline
+            if hung:
+                os.kill(child.pid, signal.SIGKILL)
+            elif child.pipe not in ready:
+                continue
+            else:
+                read = os.read(child.pipe, 65536)
+                child.text += read
+                if read:
+                    continue
+            running.remove(child)
+            how = end_of(child)
+            verdicts, left = finished(child, f"no answer within {TIME_LIMIT} s" if hung else how)
+            for column, wrong in verdicts.items():
+                yield child.kernel, column, wrong
+            if left:
+                waiting.append(Child(child.kernel, left))

@@ -1,0 +1,361 @@
+// A second set that was planted without sight of the diagnosis: pairs, heads, memory and what is accepted, mostly in
+// one path of several. Some of these leave their buffers: run them in a worker.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "reference/dtype.hpp"
+#include "tests/mutants/mutant.hpp"
+
+namespace rope::mutants {
+namespace {
+
+int index_of(const rope_call& call, Pair pair) {
+  return call.pairing == ROPE_INTERLEAVED ? pair.first / 2 : pair.first;
+}
+
+Row turned_back(const Row& row) {
+  Row result = row;
+  for (int feature = 0; feature < row.features(); ++feature) result.sin(feature) *= -1;
+  return result;
+}
+
+// The template for 256 has the 64 pairs of 128 in its body: two heads of 128.
+struct TwoHeadsOf128 : Kernel {
+  static bool wrong(const rope_call& call) { return call.pairing == ROPE_HALF_SPLIT && call.rotary_dim == 256; }
+  Pair pair(const rope_call& call, int index) const override {
+    if (!wrong(call)) return Kernel::pair(call, index);
+    const int first = index + index / 64 * 64;
+    return {first, first + 64};
+  }
+  int pair_of(const rope_call& call, int feature) const override {
+    return wrong(call) ? feature / 128 * 64 + feature % 64 : Kernel::pair_of(call, feature);
+  }
+};
+
+// The branch for partial heads does not hand the flag on.
+struct PartialIsHalfSplit : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.rotary_dim < call.q.shape[3]) c.pairing = ROPE_HALF_SPLIT;
+    return c;
+  }
+};
+
+// k was permuted for the other pairing where it has fewer heads.
+struct GroupedKeyHalfSplit : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const rope_call& call = at.call;
+    if (!at.key || call.pairing != ROPE_INTERLEAVED || call.k.shape[2] >= call.q.shape[2]) {
+      return Kernel::rotate(at, pair, row);
+    }
+    const Pair halves{pair.first / 2, (pair.first + call.rotary_dim) / 2};
+    const Values y = turned(values(at, halves), pair, row);
+    store(at, halves.first, y.first);
+    store(at, halves.second, y.second);
+  }
+};
+
+struct DecodeInPlaceInterleaved : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.q.shape[1] == 1 && call.q.data == call.q_out.data) c.pairing = ROPE_INTERLEAVED;
+    return c;
+  }
+};
+
+// The loop for the pairs left over from vectors adds where it should subtract.
+struct LeftOverTurnsBack : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool left_over = index_of(at.call, pair) >= at.call.rotary_dim / 16 * 8;
+    Kernel::rotate(at, pair, left_over ? turned_back(row) : row);
+  }
+};
+
+struct KeyTurnsBackWithTables : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool back = at.key && at.call.angle_source == ROPE_TABLES && at.call.pairing == ROPE_INTERLEAVED;
+    Kernel::rotate(at, pair, back ? turned_back(row) : row);
+  }
+};
+
+struct TailInWholeVectors : Kernel {
+  void pass(const Place& at, int feature) const override {
+    const int tail = static_cast<int>(at.in().shape[3]) - at.call.rotary_dim;
+    if (feature - at.call.rotary_dim < tail / 8 * 8) Kernel::pass(at, feature);
+  }
+};
+
+// memcpy of the tail, also where the output has another type.
+struct TailNotConverted : Kernel {
+  void pass(const Place& at, int feature) const override {
+    const std::size_t from = size_of(static_cast<DType>(at.in().dtype));
+    const std::size_t to = size_of(static_cast<DType>(at.out().dtype));
+    std::memmove(address(at.out(), element(at, at.out(), feature)), address(at.in(), element(at, at.in(), feature)),
+                 std::min(from, to));
+  }
+};
+
+// The shape of MLA, which has its rotary part last in the model that the fast path was made for.
+struct RotaryPartLastInMla : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    const int head_dim = static_cast<int>(tensor.shape[3]);
+    if (at.call.rotary_dim != 64 || (head_dim != 192 && head_dim != 576)) return Kernel::element(at, tensor, feature);
+    return Kernel::element(at, tensor, (feature + head_dim - 64) % head_dim);
+  }
+};
+
+// x + 0 in place of a copy: -0 becomes 0.
+struct TailPlusZero : Kernel {
+  void pass(const Place& at, int feature) const override {
+    const double x = load(at, feature);
+    x == 0 ? store(at, feature, 0) : Kernel::pass(at, feature);
+  }
+};
+
+struct InputClippedToHalf : Kernel {
+  double load(const Place& at, int feature) const override {
+    const double x = Kernel::load(at, feature);
+    return std::isfinite(x) ? std::clamp(x, -65504.0, 65504.0) : x;
+  }
+};
+
+// One token without given positions: heads are walked as if they were tokens.
+struct HeadsAreTokensInDecode : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool wrong = at.in().shape[1] == 1 && at.call.positions.data == nullptr && at.head > 0;
+    if (!wrong) return Kernel::rotate(at, pair, row);
+    thread_local Row own(0);
+    if (index_of(at.call, pair) == 0) {
+      rope_call c = at.call;
+      c.positions.offset += at.head;
+      own = Kernel::row({c, at.key, at.batch, at.seq, 0}, c.angle_source == ROPE_TABLES ? none_ : theta(c));
+      direct(c, own);
+    }
+    Kernel::rotate(at, pair, own);
+  }
+
+ private:
+  std::vector<double> none_;
+};
+
+// off_k1 = token * q_token_stride.
+struct SecondHalfOfKeyByQueryStride : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    const rope_call& call = at.call;
+    const bool wrong =
+        at.key && call.pairing == ROPE_HALF_SPLIT && feature >= call.rotary_dim / 2 && feature < call.rotary_dim;
+    const std::int64_t right = Kernel::element(at, tensor, feature);
+    const rope_tensor& other = &tensor == &call.k ? call.q : call.q_out;
+    return wrong ? right + at.seq * (other.strides[1] - tensor.strides[1]) : right;
+  }
+};
+
+// One head of k: the path for multi-query attention forgets the batches.
+struct OneKeyHeadOneBatch : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool left_out = at.key && at.in().shape[2] == 1 && at.call.q.shape[2] > 1 && at.batch > 0;
+    left_out ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
+  }
+};
+
+struct BatchesDenseInPlace : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    const std::int64_t right = Kernel::element(at, tensor, feature);
+    return at.in_place() ? right + at.batch * (tensor.shape[1] * tensor.strides[1] - tensor.strides[0]) : right;
+  }
+};
+
+// Vectors of 16 bytes are read from a multiple of 16, whatever the address says.
+struct AlignedDown : Kernel {
+  double load(const Place& at, int feature) const override {
+    const auto size = static_cast<std::int64_t>(size_of(static_cast<DType>(at.in().dtype)));
+    const auto behind = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at.in().data) % 16);
+    if (at.in().shape[3] * size % 16 != 0 || behind == 0) return Kernel::load(at, feature);
+    return rope::load(static_cast<DType>(at.in().dtype),
+                      address(at.in(), element(at, at.in(), feature)) - behind / size * size);
+  }
+};
+
+struct BatchOfKeyInInt32 : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    const std::int64_t batch = at.batch * tensor.strides[0];
+    const std::int64_t right = Kernel::element(at, tensor, feature);
+    return at.key ? right - batch + static_cast<std::int32_t>(batch) : right;
+  }
+};
+
+// Blocks of four tokens, on a grid of 65535.
+struct GridOfFourTokens : Kernel {
+  void store(const Place& at, int feature, double value) const override {
+    if (at.seq / 4 < 65535) Kernel::store(at, feature, value);
+  }
+};
+
+// One thread a pair of the whole tensor, in 65535 blocks of 256.
+struct GridOfAllPairs : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const auto& shape = at.in().shape;
+    const std::int64_t head = (at.batch * shape[1] + at.seq) * shape[2] + at.head;
+    if (head * (at.call.rotary_dim / 2) + index_of(at.call, pair) < 65535 * 256) Kernel::rotate(at, pair, row);
+  }
+};
+
+// A token's heads by 1024 threads, each in a loop that was unrolled eight times.
+struct TokenOfKeyIn8192Pairs : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const std::int64_t index = at.head * (at.call.rotary_dim / 2) + index_of(at.call, pair);
+    const bool left_out = at.key && index >= 8192;
+    left_out ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
+  }
+};
+
+struct GradientOnTheFirstAxis : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.direction == ROPE_BACKWARD) c.axis = nullptr;
+    return c;
+  }
+};
+
+struct GradientNarrow : Kernel {
+  double load(const Place& at, int feature) const override {
+    const double x = Kernel::load(at, feature);
+    const bool narrow = at.call.direction == ROPE_BACKWARD && at.in().dtype == ROPE_F32;
+    return narrow ? bfloat16_to_double(double_to_bfloat16(x)) : x;
+  }
+};
+
+// The path for one token has no direction.
+struct GradientOfOneTokenForward : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.q.shape[1] == 1) c.direction = ROPE_FORWARD;
+    return c;
+  }
+};
+
+// q, k and v in one buffer: the launch for q was given all heads, the one for k comes on top.
+struct PackedKeyTwice : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const rope_call& call = at.call;
+    const bool packed = at.key && at.in_place() && call.q.strides[1] == call.k.strides[1] &&
+                        call.k.data == address(call.q, call.q.shape[2] * call.q.strides[2]);
+    if (packed) Kernel::rotate(at, pair, row);
+    Kernel::rotate(at, pair, row);
+  }
+};
+
+// The temperature that one model applies to q at long positions, fused for all.
+struct TemperatureByPosition : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const auto m = static_cast<double>(at.key ? 0 : position(at, 0));
+    const double temperature = 1 + 0.1 * std::log(1 + std::floor((m + 1) / 8192));
+    const Values y = turned(values(at, pair), pair, row);
+    store(at, pair.first, y.first * temperature);
+    store(at, pair.second, y.second * temperature);
+  }
+};
+
+bool is_readable(const rope_call* call) { return call != nullptr && call->struct_size >= sizeof(rope_call); }
+
+struct KeyOfAnyType : Kernel {
+  rope_status check(const rope_call* call) const override {
+    if (!is_readable(call)) return Kernel::check(call);
+    const rope_call c = as_query(*call);
+    return Kernel::check(&c);
+  }
+  rope_call understood(const rope_call& call) const override { return as_query(call); }
+  static rope_call as_query(const rope_call& call) {
+    rope_call c = call;
+    if (call.k.data != nullptr) c.k.dtype = call.q.dtype;
+    if (call.k.data != nullptr) c.k_out.dtype = call.q_out.dtype;
+    return c;
+  }
+};
+
+struct KeyWithoutOutput : Kernel {
+  rope_status check(const rope_call* call) const override {
+    if (!is_readable(call)) return Kernel::check(call);
+    const rope_call c = without(*call);
+    return Kernel::check(&c);
+  }
+  rope_call understood(const rope_call& call) const override { return without(call); }
+  static rope_call without(const rope_call& call) {
+    rope_call c = call;
+    if (call.k_out.data == nullptr) c.k.data = nullptr;
+    return c;
+  }
+};
+
+struct PositionsOfAnyType : Kernel {
+  rope_status check(const rope_call* call) const override {
+    if (!is_readable(call)) return Kernel::check(call);
+    const rope_call c = as_int32(*call);
+    return Kernel::check(&c);
+  }
+  rope_call understood(const rope_call& call) const override { return as_int32(call); }
+  static rope_call as_int32(const rope_call& call) {
+    rope_call c = call;
+    if (call.positions.dtype != ROPE_I64) c.positions.dtype = ROPE_I32;
+    return c;
+  }
+};
+
+}  // namespace
+
+Mutants second_row_mutants() {
+  static const Mutant all[] = {
+      mutant<TwoHeadsOf128>("PAIR-256-AS-128", "pairing-layout",
+                            "half-split with rotary_dim 256: pairs as in two heads of 128"),
+      mutant<PartialIsHalfSplit>("PAIR-PARTIAL", "pairing-layout",
+                                 "rotary_dim < head_dim: half-split pairs where interleaved ones are asked for"),
+      mutant<GroupedKeyHalfSplit>("PAIR-GROUPED-KEY", "pairing-layout",
+                                  "interleaved, fewer heads in k: k in half-split pairs"),
+      mutant<DecodeInPlaceInterleaved>("PAIR-DECODE-IN-PLACE", "pairing-layout",
+                                       "one token in place: interleaved pairs always"),
+      mutant<LeftOverTurnsBack>("SIGN-LEFT-OVER", "sign-direction",
+                                "pairs left over from vectors of eight turn the other way"),
+      mutant<KeyTurnsBackWithTables>("SIGN-KEY-TABLES", "sign-direction", "tables, interleaved: k turns the other way"),
+      mutant<TailInWholeVectors>("PART-TAIL-VECTORS", "partial-passthrough",
+                                 "pass-through features left over from vectors of eight are not written"),
+      mutant<TailNotConverted>("PART-TAIL-BYTES", "partial-passthrough",
+                               "pass-through features of another output type copied as bytes"),
+      mutant<RotaryPartLastInMla>("PART-MLA", "partial-passthrough",
+                                  "rotary_dim 64 of head_dim 192 or 576: the last features turn"),
+      mutant<TailPlusZero>("SPC-TAIL-ZERO", "special-values", "pass-through as x + 0: -0 becomes 0"),
+      mutant<InputClippedToHalf>("SPC-CLIPPED", "special-values", "inputs clipped to the range of f16"),
+      mutant<HeadsAreTokensInDecode>("HEAD-AS-TOKEN", "heads-batch-qk",
+                                     "one token without given positions: the head is added to its position"),
+      mutant<SecondHalfOfKeyByQueryStride>("HEAD-SECOND-HALF", "heads-batch-qk",
+                                           "half-split: second features of k walked with the token stride of q"),
+      mutant<OneKeyHeadOneBatch>("HEAD-ONE-KEY", "heads-batch-qk",
+                                 "one head of k: only the first batch of k is rotated"),
+      mutant<BatchesDenseInPlace>("MEM-BATCH-IN-PLACE", "strides-memory-race",
+                                  "in place: batch stride taken to be tokens times token stride"),
+      mutant<AlignedDown>("MEM-ALIGNED-DOWN", "strides-memory-race",
+                          "inputs that do not start at 16 bytes are read from the boundary before"),
+      mutant<BatchOfKeyInInt32>("MEM-KEY-INT32", "strides-memory-race", "k: batch times its stride wraps at 2^31"),
+      mutant<GridOfFourTokens>("LIM-FOUR-TOKENS", "launch-limits", "tokens from 262140 on are not written"),
+      mutant<GridOfAllPairs>("LIM-ALL-PAIRS", "launch-limits",
+                             "pairs of the whole tensor from 16776960 on are not written"),
+      mutant<TokenOfKeyIn8192Pairs>("LIM-KEY-PAIRS", "launch-limits",
+                                    "pairs of a token of k from 8192 on are not rotated"),
+      mutant<GradientOnTheFirstAxis>("BWD-AXES", "backward", "backward: every pair follows the first axis"),
+      mutant<GradientNarrow>("BWD-NARROW", "backward", "f32 gradients rounded to bf16"),
+      mutant<GradientOfOneTokenForward>("BWD-ONE-TOKEN", "backward", "one token: backward rotates forward"),
+      mutant<PackedKeyTwice>("PIPE-PACKED-TWICE", "pipeline",
+                             "in place, k directly behind the heads of q in each token: k rotated twice"),
+      mutant<TemperatureByPosition>("PIPE-TEMPERATURE", "pipeline",
+                                    "q from position 8191 on times 1 + 0.1 ln(1 + floor((m + 1) / 8192))"),
+      mutant<KeyOfAnyType>("ERR-KEY-TYPE", "bad-arguments", "dtype of k not compared with that of q"),
+      mutant<KeyWithoutOutput>("ERR-KEY-OUTPUT", "bad-arguments", "k without k_out is left out"),
+      mutant<PositionsOfAnyType>("ERR-POSITION-TYPE", "bad-arguments", "positions of any other type read as int32"),
+  };
+  return all;
+}
+
+}  // namespace rope::mutants

@@ -1,0 +1,107 @@
+// Inputs that arithmetic treats in a way of their own: NaN, infinities, zeros, the very large and the very small.
+#include <cmath>
+#include <cstdint>
+
+#include "reference/dtype.hpp"
+#include "tests/mutants/mutant.hpp"
+
+namespace rope::mutants {
+namespace {
+
+struct TailMixedWithNothing : Kernel {
+  void pass(const Place& at, int feature) const override {
+    const double partner = load(at, feature ^ 1);
+    store(at, feature, load(at, feature) * 1 + partner * 0);
+  }
+};
+
+struct ProductWithATile : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const double neighbour = load(at, (pair.first + 2) % at.call.rotary_dim);
+    const Values y = turned(values(at, pair), pair, row);
+    store(at, pair.first, y.first + 0 * neighbour);
+    store(at, pair.second, y.second + 0 * neighbour);
+  }
+};
+
+struct NanToZero : Kernel {
+  void store(const Place& at, int feature, double value) const override {
+    Kernel::store(at, feature, std::isnan(value) ? 0 : value);
+  }
+};
+
+// In f64 the detour would cost more than the bound allows, and another requirement would see it.
+bool has_room(const Place& at) { return at.in().dtype != ROPE_F64; }
+
+struct NormBySquares : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const Values x = values(at, pair);
+    if (!has_room(at) || (x.first == 0 && x.second == 0)) return Kernel::rotate(at, pair, row);
+    const float square = static_cast<float>(x.first * x.first + x.second * x.second);
+    const double norm = std::sqrt(static_cast<double>(square)) / std::hypot(x.first, x.second);
+    const Values y = turned(x, pair, row);
+    store(at, pair.first, norm * y.first);
+    store(at, pair.second, norm * y.second);
+  }
+};
+
+struct UnitPairs : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    if (!has_room(at)) return Kernel::rotate(at, pair, row);
+    const Values x = values(at, pair);
+    const double norm = std::hypot(x.first, x.second);
+    const Values y = turned({x.first / norm, x.second / norm}, pair, row);
+    store(at, pair.first, norm * y.first);
+    store(at, pair.second, norm * y.second);
+  }
+};
+
+struct EpsilonAdded : Kernel {
+  void store(const Place& at, int feature, double value) const override {
+    Kernel::store(at, feature, has_room(at) ? value + 1e-12 : value);
+  }
+};
+
+struct Bfloat16ThroughHalf : Kernel {
+  double load(const Place& at, int feature) const override {
+    const double x = Kernel::load(at, feature);
+    return at.in().dtype == ROPE_BF16 ? half_to_double(double_to_half(x)) : x;
+  }
+};
+
+double flushed(std::int32_t dtype, double value) {
+  const auto type = static_cast<DType>(dtype);
+  const double smallest_normal = smallest_subnormal(type) / (2 * unit_roundoff(type));
+  return std::fabs(value) < smallest_normal ? std::copysign(0.0, value) : value;
+}
+
+struct SubnormalInputsAreZero : Kernel {
+  double load(const Place& at, int feature) const override { return flushed(at.in().dtype, Kernel::load(at, feature)); }
+};
+
+struct SubnormalResultsAreZero : Kernel {
+  void store(const Place& at, int feature, double value) const override {
+    Kernel::store(at, feature, flushed(at.out().dtype, value));
+  }
+};
+
+}  // namespace
+
+Mutants value_mutants() {
+  static const Mutant all[] = {
+      mutant<TailMixedWithNothing>("NAN-01", "special-values",
+                                   "pass-through as x*1 + neighbour*0: its NaN and infinity leak"),
+      mutant<ProductWithATile>("NAN-MATRIX", "special-values",
+                               "adds 0 times another pair's feature, as a product of matrices does: its NaN leaks"),
+      mutant<NanToZero>("NAN-TO-ZERO", "special-values", "0 where the result is NaN"),
+      mutant<NormBySquares>("SPC-SQUARES", "special-values", "norm of a pair by its squares in f32, which overflow"),
+      mutant<Bfloat16ThroughHalf>("SPC-BF16-THROUGH-F16", "special-values", "bf16 inputs converted to f16"),
+      mutant<EpsilonAdded>("SPC-EPSILON", "special-values", "results plus 1e-12"),
+      mutant<UnitPairs>("SPC-ZERO-BY-ZERO", "special-values", "pairs divided by their norm before they turn: 0/0"),
+      mutant<SubnormalInputsAreZero>("SPC-FLUSHED-INPUTS", "special-values", "subnormal inputs taken for zeros"),
+      mutant<SubnormalResultsAreZero>("SPC-FLUSHED-RESULTS", "special-values", "subnormal results written as zeros"),
+  };
+  return all;
+}
+
+}  // namespace rope::mutants

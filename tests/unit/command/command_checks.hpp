@@ -1,0 +1,52 @@
+// What the tests of every command share: the answer to a mistake, one line of a report, a quick run.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/unit/command/program.hpp"
+
+namespace rope {
+
+using Words = Program::Words;
+
+inline const std::string mutants = (build_folder / "mutants.so").string();
+
+inline void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+inline std::string read(const std::filesystem::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// The answer to a mistake: the exit code, nothing on stdout, and on stderr every one of the words, as a person's
+// message.
+inline void check_refused(int exit_code, const Words& command, const Words& expected, const Words& variables = {}) {
+  const Result result = ropecheck(command, variables);
+  CAPTURE(command);
+  CHECK(result.exit_code == exit_code);
+  CHECK(result.out.empty());
+  for (const std::string& words : expected) CHECK_THAT(result.err, Catch::Contains(words));
+  CHECK_THAT(result.err, Catch::StartsWith("ropecheck: ") && Catch::EndsWith("\n"));
+  CHECK_THAT(result.err, !Catch::Contains("internal error"));
+}
+
+// One line of a report, "  ROT-01  FAIL ..".
+inline std::string line_with(const std::string& text, const std::string& words) {
+  const std::size_t at = text.find(words);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = text.rfind('\n', at) + 1;
+  return text.substr(begin, text.find('\n', at) - begin);
+}
+
+inline const Words small{"--head-dim", "8", "--dtype", "f32", "--level", "quick"};  // answers in a tenth of a second
+
+inline Words verify(const Words& words, const Words& more = {}) {
+  Words command{"verify"};
+  for (const Words& some : {words, small, more}) command.insert(command.end(), some.begin(), some.end());
+  return command;
+}
+
+}  // namespace rope

@@ -1,0 +1,71 @@
+#include "tests/unit/command/command_checks.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+
+TEST_CASE("command: identify prints the plan and a spec that makes it again") {
+  const Result result = ropecheck({"identify", "interleaved", "--pairing", "interleaved", "--head-dim", "64",
+                                   "--rotary-dim", "48", "--base", "500000", "--scaling", "linear,factor=4"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(line_with(result.out, "  pairs "), Contains("(2i, 2i+1) for i = 0 .. 23: interleaved"));
+  CHECK_THAT(line_with(result.out, "  passed "), Contains("48 .. 63"));
+  CHECK_THAT(line_with(result.out, "  rule "), Contains("linear, factor 4, base 500000"));
+  CHECK_THAT(line_with(result.out, "  differs "), Contains("in nothing from what was asked for"));
+  CHECK_THAT(line_with(result.out, "  spec "),
+             Contains("--head-dim 64 --rotary-dim 48 --pairing interleaved --base 500000 --scaling linear,factor=4"));
+}
+
+TEST_CASE("command: identify tells what a wrong kernel does instead") {
+  const Result result = ropecheck({"identify", mutants + "#FREQ-01", "--head-dim", "64", "--base", "500000"});
+  CHECK(result.exit_code == 0);  // it was identified
+  CHECK_THAT(line_with(result.out, "  differs "), Contains("31 of 32 frequencies are others: base 10000"));
+}
+
+TEST_CASE("command: identify writes plans that keep their schema") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ropecheck_identify_test";
+  std::filesystem::create_directories(folder / "documents");
+  int number = 0;
+  for (const Words& words : {Words{"half_split"}, Words{"complex", "--source", "tables", "--dtype", "bf16"},
+                             Words{mutants + "#PAIR-03"}, Words{mutants + "#MEM-INPUT-WRITTEN"},
+                             Words{mutants + "#PART-UNWRITTEN", "--head-dim", "32", "--rotary-dim", "16"},
+                             Words{mutants + "#PAIR-05", "--source", "tables"}, Words{"naive_matrix", "--backward"}}) {
+    Words command{"identify"};
+    command.insert(command.end(), words.begin(), words.end());
+    const std::string file = (folder / "documents" / (std::to_string(number++) + ".json")).string();
+    command.insert(command.end(), {"--json", file});
+    CHECK(ropecheck(command).exit_code == 0);
+    CHECK_THAT(read(file), Contains("\"tool\": \"ropecheck\""));
+  }
+  if (run_program({"python3", "-c", "import jsonschema"}).exit_code != 0) {
+    WARN("left out: Python's jsonschema is not installed (Debian package python3-jsonschema)");
+    return;
+  }
+  const std::string one_line =
+      "for f in \"$1\"/*; do python3 -c 'import json,sys; print(json.dumps(json.load(open(sys.argv[1]))))' \"$f\"; "
+      "done";
+  const Result answer =
+      run_program({"sh", "-c", one_line + " | python3 \"$2\" \"$3\"", "sh", (folder / "documents").string(),
+                   (source_folder / "tests/unit/report/schema_errors.py").string(),
+                   (source_folder / "tools/report/plan.schema.json").string()});
+  INFO(answer.out);
+  std::istringstream lines(answer.out);
+  int valid = 0;
+  for (std::string line; std::getline(lines, line);) valid += line == "valid" ? 1 : 0;
+  CHECK(valid == number);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("command: identify refuses what cannot be") {
+  check_refused(2, {"identify"}, {"subjects"});
+  check_refused(2, {"identify", "half_split", "--dtype", "i32"}, {"--dtype", "f64, f32, f16 or bf16"});
+  check_refused(2, {"identify", "half_split", "--source", "magic"}, {"--source", "tables, frequencies or computed"});
+  check_refused(2, {"identify", "no_such_kernel"}, {"no_such_kernel"});
+  const Result unclaimed = ropecheck({"identify", "half_split", "--head-dim", "64", "--pairing", "interleaved"});
+  CHECK(unclaimed.exit_code == 2);
+  CHECK_THAT(unclaimed.out, Contains("nothing of what was asked for is claimed"));
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,246 @@
+// Kernels and workers that misbehave, judged by the real ropecheck: each is a finding in words, every requirement is
+// still judged, and nothing is left behind.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tests/conformance/requirement.hpp"
+#include "tests/unit/command/program.hpp"
+
+namespace rope {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using Json = nlohmann::json;
+using Words = Program::Words;
+
+std::string read(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// Processes that have the variable in their environment, by their numbers.
+std::set<std::string> processes_with(const std::string& variable) {
+  std::set<std::string> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (read(entry.path() / "environ").find(variable) != std::string::npos) found.insert(name);
+  }
+  return found;
+}
+
+// Named shared memory; ours has no name there, a kernel's may.
+std::set<std::string> shared_memory() {
+  std::set<std::string> found;
+  std::error_code absent;
+  for (const auto& entry : fs::directory_iterator("/dev/shm", absent)) {
+    if (entry.path().filename().string().find("rope") != std::string::npos) found.insert(entry.path());
+  }
+  return found;
+}
+
+struct Judged {
+  Result result;
+  Json report;
+  std::set<std::string> left_behind;
+
+  // Of the minimal cases of all requirements that failed.
+  std::string messages() const {
+    std::string text;
+    for (const Json& requirement : report["subjects"][0]["requirements"]) {
+      if (requirement["verdict"] == "fail") text += requirement.dump() + "\n";
+    }
+    return text;
+  }
+};
+
+Judged judge(const std::string& subject, const char* head_dim, const char* deadline = "10", const Words& more = {}) {
+  static int count = 0;
+  const std::string mark = "MARK_OF_A_TEST=" + std::to_string(getpid()) + "." + std::to_string(++count);
+  Words command{"verify",     subject,  "--level",    "quick",  "--dtype", "f32",
+                "--head-dim", head_dim, "--deadline", deadline, "--json",  "-"};
+  command.insert(command.end(), more.begin(), more.end());
+  Judged judged;
+  judged.result = ropecheck(command, {mark, "PYTHONDONTWRITEBYTECODE=1"});
+  judged.left_behind = processes_with(mark);
+  judged.report = Json::parse(judged.result.out, nullptr, false);
+  return judged;
+}
+
+void check_complete(const Judged& judged) {
+  INFO(judged.result.err);
+  REQUIRE(judged.report.is_object());
+  const Json& subject = judged.report["subjects"][0];
+  CHECK(subject["requirements"].size() == all_requirements().size());
+  CHECK(subject["interrupted"] == false);
+  CHECK(judged.left_behind.empty());
+  CHECK_THAT(judged.result.err, !Contains("internal error"));
+}
+
+struct Expected {
+  const char* subject;  // LIBRARY#KERNEL
+  const char* words;
+};
+
+// AddressSanitizer sees a double free before the C library does.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr const char* double_freed = "attempting double-free";
+#else
+constexpr const char* double_freed = "aborted (SIGABRT); it printed last:\\nfree(): double free detected";
+#endif
+
+const Expected deeds[] = {
+    {"misbehaving.so#null_write", "wrote to address 0x0 (a null pointer), in misbehaving.so+0x"},
+    {"misbehaving.so#endless", "did not return within 0.05 s; its process was killed"},
+    {"misbehaving.so#give_up", "aborted (SIGABRT)"},
+    {"misbehaving.so#exit_politely", "ended its process with exit status 0 in the middle of the call"},
+    {"misbehaving.so#stack_overflow", "overflowed its stack, in misbehaving.so+0x"},
+    {"misbehaving.so#double_free", double_freed},
+    {"misbehaving.so#partial",
+     "64 elements were never written; the first is feature 0, which still holds the poison 0x7fc0dead"},
+    {"misbehaving.so#write_to_input", "wrote to the input q at ["},
+    {"misbehaving.so#daemon_process", "was killed from outside"},
+    {"throwing.so#throws", "let a C++ exception escape from a C function: std::out_of_range: row 40 of 32"},
+};
+
+TEST_CASE("isolation: what a kernel does to its process fails it, and the run goes on") {
+  const Expected& expected = GENERATE(from_range(std::begin(deeds), std::end(deeds)));
+  INFO(expected.subject);
+  const std::set<std::string> memory = shared_memory();
+  const Judged judged = judge((build_folder / expected.subject).string(), "64", "0.05", {"--first-deadline", "3"});
+  check_complete(judged);
+  CHECK(judged.result.exit_code == 1);
+  CHECK_THAT(judged.messages(), Contains(expected.words));
+  CHECK(shared_memory() == memory);
+}
+
+// One element too far, at each kind of tensor; tests/unit/worker/out_of_bounds_test.cpp has all of them.
+const Expected steps[] = {
+    {"out_of_bounds.so#write_past_q_out", "past the end of q_out (element "},
+    {"out_of_bounds.so#write_before_k_out", "wrote 1 element before the start of k_out (element -1 of "},
+    {"out_of_bounds.so#read_past_k", "read 1 element past the end of k (element "},
+    {"out_of_bounds.so#write_past_q", "wrote 1 element past the end of q (element "},
+    {"out_of_bounds.so#read_past_cos", "read cos at row "},
+    {"out_of_bounds.so#write_before_sin", "wrote sin at row -1, before its first row"},
+    {"out_of_bounds.so#read_past_positions", "read 1 element past the end of positions (element "},
+    {"out_of_bounds.so#read_past_theta", "read 1 element past the end of theta (element "},
+    {"out_of_bounds.so#read_past_axis", "read 1 element past the end of axis (element "},
+};
+
+TEST_CASE("isolation: one element too far fails a kernel by tensor and element") {
+  const Expected& expected = GENERATE(from_range(std::begin(steps), std::end(steps)));
+  INFO(expected.subject);
+  const bool needs_axes = std::string_view(expected.words).find("axis") != std::string_view::npos;
+  const Judged judged =
+      judge((build_folder / expected.subject).string(), "8", "10", needs_axes ? Words{"--axes", "2:2"} : Words{});
+  check_complete(judged);
+  CHECK(judged.result.exit_code == 1);
+  CHECK_THAT(judged.messages(), Contains(expected.words));
+}
+
+std::vector<std::string> verdicts(const Judged& judged) {
+  std::vector<std::string> list;
+  for (const Json& requirement : judged.report["subjects"][0]["requirements"]) list.push_back(requirement["verdict"]);
+  return list;
+}
+
+TEST_CASE("isolation: what a kernel prints and which files it closes changes no verdict") {
+  const auto judged = [](const char* kernel) {
+    INFO(kernel);
+    const Judged result = judge((build_folder / "misbehaving.so#").string() + kernel, "64");
+    check_complete(result);
+    return verdicts(result);
+  };
+  const std::vector<std::string> quiet = judged("right");
+  CHECK(std::count(quiet.begin(), quiet.end(), "pass") > 10);
+  for (const char* kernel : {"noise", "protocol_lines", "close_low"}) CHECK(judged(kernel) == quiet);
+}
+
+// Debian's own Python where there is one: a version manager's may be a script that takes a tenth of a second.
+std::string python(const std::string& words) {
+  const std::string program = fs::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+  return "cmd:" + program + " -B '" + (source_folder / "tests/unit/worker").string() + "/'" + words;
+}
+
+TEST_CASE("isolation: a worker in another language conforms, from a path that needs quotes") {
+  const Judged judged = judge(python("page_worker.py"), "8");
+  check_complete(judged);
+  CHECK(judged.result.exit_code == 0);
+  CHECK(judged.report["subjects"][0]["subject"] == python("page_worker.py"));
+  CHECK_THAT(judged.result.err, Contains("page_worker.py: conforms"));
+}
+
+// Each goes wrong in calls of STA-01 alone, so that other calls show that the run goes on.
+const Expected faults[] = {
+    {"wrong_id", "spoke something else than the worker protocol: {"},
+    {"half_line", "its answer has no newline: {"},
+    {"no_answer", "did not return within 0.5 s; its process was killed"},
+    {"exception", "raised ValueError: head_dim 64 is not for me"},
+    {"unsupported", "the kernel claims this case and answered unsupported"},
+    {"dies", "ended its process with exit status 3 in the middle of the call; it printed last:"},
+    {"closes", "closed its connection in the middle of the call and lived on"},
+};
+
+TEST_CASE("isolation: a worker that breaks the protocol fails, and the run goes on") {
+  const Expected& expected = GENERATE(from_range(std::begin(faults), std::end(faults)));
+  INFO(expected.subject);
+  const Judged judged = judge(python("broken_worker.py ") + expected.subject + " sometimes", "2", "0.5");
+  check_complete(judged);
+  CHECK(judged.result.exit_code == 1);
+  CHECK_THAT(judged.messages(), Contains(expected.words));
+  const Json& requirements = judged.report["subjects"][0]["requirements"];
+  CHECK(std::any_of(requirements.begin(), requirements.end(), [](const Json& r) { return r["verdict"] == "pass"; }));
+}
+
+TEST_CASE("isolation: deadlines are seconds, and a kernel that always hangs costs one case a requirement") {
+  const Judged judged =
+      judge((build_folder / "misbehaving.so#endless").string(), "64", "0.02", {"--first-deadline", "3"});
+  check_complete(judged);
+  for (const Json& requirement : judged.report["subjects"][0]["requirements"]) {
+    if (requirement["verdict"] == "fail") CHECK(requirement["cases"] == 1);
+  }
+  for (const char* bad : {"0", "-1", "nan", "soon", "1e9"}) {
+    const Result result = ropecheck({"verify", "half_split", "--deadline", bad});
+    CAPTURE(bad);
+    CHECK(result.exit_code == 2);
+    CHECK_THAT(result.err, Contains("--deadline"));
+  }
+}
+
+TEST_CASE("isolation: wrong values of a worker are found and replayed") {
+  const Judged judged = judge(python("broken_worker.py wrong_values"), "2");
+  check_complete(judged);
+  CHECK(judged.result.exit_code == 1);
+  const std::string& text = judged.result.err;
+  const std::size_t replay = text.find("ropecheck replay ");
+  REQUIRE(replay != std::string::npos);
+  const Words path{"PATH=" + build_folder.string() + ":" + std::getenv("PATH")};
+  const std::string line = text.substr(replay, text.find('\n', replay) - replay);
+  const Result again = run_program({"sh", "-c", line}, path);
+  CHECK(again.exit_code == 1);
+  CHECK_THAT(again.out, Contains("1e+09 (0x4e6e6b28)") && Contains("FAIL\n"));
+}
+
+TEST_CASE("isolation: a program that is no worker is an error of the start") {
+  const auto refused = [](int code, const std::string& subject, const char* words) {
+    CAPTURE(subject);
+    const Result result = ropecheck({"verify", subject, "--first-deadline", "20"});
+    CHECK(result.exit_code == code);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, Catch::StartsWith("ropecheck: ") && Contains(words) && !Contains("internal error"));
+  };
+  refused(3, "cmd:/nowhere/worker --fast", "cmd:/nowhere/worker --fast: the worker program /nowhere/worker cannot be");
+  refused(3, "cmd:true", "cmd:true: the subject ended its process with exit status 0 while it was loaded");
+  refused(3, python("broken_worker.py no_json"), "the worker's first line is no JSON object: Hello, I am a kernel");
+  refused(3, python("broken_worker.py refuses"), "torch is missing: pip install torch");
+  refused(3, python("broken_worker.py raises"), "IndexError: list index out of range");
+  refused(2, "cmd:", "subject \"cmd:\" names no program; expected cmd:PROGRAM ARGUMENTS");
+  refused(2, "cmd:python3 'worker.py", "the quote ' at character 9 is not closed");
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,34 @@
+// --model-config and --layers on the command line; what a config.json says is tested in
+// reference/model_config_test.cpp.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "tests/unit/command/command_checks.hpp"
+
+namespace rope {
+namespace {
+
+std::string two_ropes() {
+  const std::string file = (build_folder / "two_ropes.json").string();
+  std::ofstream(file) << R"({"model_type":"gemma3_text","head_dim":8,"rope_theta":1e6,"rope_local_base_freq":1e4})";
+  return file;
+}
+
+TEST_CASE("command: a model with two ropes is judged by both, or by the one that is chosen") {
+  const std::string file = two_ropes();
+  const Result both = ropecheck({"plan", "--model-config", file});
+  CHECK(both.exit_code == 0);
+  CHECK_THAT(both.out, Catch::Contains("full_attention layers") && Catch::Contains("sliding_attention layers"));
+  const Result one = ropecheck({"plan", "--model-config", file, "--layers", "sliding_attention"});
+  CHECK(one.exit_code == 0);
+  CHECK_THAT(one.out, Catch::Contains("\"base\":10000.0") && !Catch::Contains("full_attention"));
+  check_refused(2, {"plan", "--model-config", file, "--layers", "some"}, {"--layers: \"some\" is not known"});
+  check_refused(2, {"identify", "half_split", "--model-config", file}, {"choose one by --layers: full_attention"});
+  check_refused(2, {"plan", "--model-config", file, "--base", "3"}, {"leave the other flags out"});
+  check_refused(2, {"plan", "--layers", "some"}, {"give both"});
+  check_refused(2, {"plan", "--model-config", "no_such.json"}, {"no_such.json cannot be read"});
+  check_refused(2, {"plan"}, {"give the rope by --spec, --model-config or flags"});
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,162 @@
+// The reports that verify writes, and the list of what is expected to fail.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+
+#include "tests/unit/command/command_checks.hpp"
+
+namespace rope {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("command: --json - writes the report to stdout and the text beside it") {
+  const Result result = ropecheck(verify({"half_split"}, {"--json", "-"}));
+  CHECK(result.exit_code == 0);
+  CHECK(Json::parse(result.out)["subjects"][0]["conforms"] == true);
+  CHECK_THAT(result.err, Contains("half_split: conforms"));
+}
+
+TEST_CASE("command: all reports of one run say the same") {
+  const TemporaryFolder folder;
+  const std::string junit = (folder / "junit.xml").string(), markdown = (folder / "summary.md").string();
+  const Result result = ropecheck(
+      verify({"half_split", mutants + "#PIPE-01"}, {"--json", "-", "--junit", junit, "--markdown", markdown}));
+  CHECK(result.exit_code == 1);
+  const Json json = Json::parse(result.out);
+  pugi::xml_document xml;
+  REQUIRE(xml.load_file(junit.c_str()));
+  const std::string page = read(markdown);
+  int failed = 0;
+  for (const Json& subject : json["subjects"]) {
+    const pugi::xml_node suite =
+        xml.child("testsuites")
+            .find_child_by_attribute("testsuite", "name", subject["subject"].get<std::string>().c_str());
+    CHECK(suite.attribute("tests").as_uint() == subject["requirements"].size());
+    for (const Json& requirement : subject["requirements"]) {
+      const std::string id = requirement["id"];
+      const pugi::xml_node testcase = suite.find_child_by_attribute("testcase", "name", id.c_str());
+      INFO(id);
+      REQUIRE_FALSE(testcase.empty());
+      const bool fails = !testcase.child("failure").empty() || !testcase.child("error").empty();
+      CHECK(fails == (requirement["verdict"] == "fail"));
+      if (!fails) continue;
+      ++failed;
+      CHECK_THAT(page, Contains("<summary>" + id + ": fail. "));
+      CHECK_THAT(page, Contains(requirement["failure"]["replay"].get<std::string>()));
+    }
+  }
+  CHECK(failed > 1);
+  CHECK(fs::exists(junit));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 2);  // nothing temporary
+}
+
+TEST_CASE("command: each kind of report can go to stdout, and only one of them") {
+  CHECK_THAT(ropecheck(verify({"half_split"}, {"--junit", "-"})).out, Catch::StartsWith("<?xml version=\"1.0\""));
+  CHECK_THAT(ropecheck(verify({"half_split"}, {"--markdown", "-"})).out, Catch::StartsWith("# ropecheck "));
+  check_refused(2, verify({"half_split"}, {"--json", "-", "--junit", "-"}),
+                {"--json and --junit both write to stdout; give each a file of its own"});
+  check_refused(2, verify({"half_split"}, {"--markdown", "a.txt", "--junit", "a.txt"}),
+                {"--junit and --markdown both write to a.txt"});
+}
+
+TEST_CASE("command: a report that cannot be written is told at once, and nothing is half written") {
+  const TemporaryFolder folder;
+  for (const char* kind : {"--json", "--junit", "--markdown"}) {
+    check_refused(2, verify({"half_split"}, {kind, "/nowhere/report"}),
+                  {"/nowhere/report: cannot be written: No such file or directory", "a folder that exists"});
+    check_refused(2, verify({"half_split"}, {kind, folder.path().string()}), {"cannot be written: Is a directory"});
+    CHECK(fs::is_empty(folder.path()));
+    const std::string earlier = (folder / "report").string();
+    write(earlier, "earlier");
+    check_refused(3, verify({"/nowhere/lib.so"}, {kind, earlier}), {"/nowhere/lib.so does not exist"});
+    CHECK(read(earlier) == "earlier");
+    fs::remove(earlier);
+  }
+}
+
+TEST_CASE("command: reports hold where the path of a subject is no UTF-8") {
+  const TemporaryFolder folder;
+  const std::string path = (folder / "a\xff<&>\x01.so").string();
+  fs::copy_file(mutants, path);
+  const std::string junit = (folder / "junit.xml").string();
+  const Result result = ropecheck(verify({path + "#none"}, {"--only", "ROT-01", "--json", "-", "--junit", junit}));
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(Json::parse(result.out)["subjects"][0]["subject"].get<std::string>(), Contains("a\xef\xbf\xbd<&>\x01.so"));
+  pugi::xml_document xml;
+  CHECK(xml.load_file(junit.c_str()));
+}
+
+TEST_CASE("command: what is expected to fail does not fail the run, and what passes unexpectedly does") {
+  const TemporaryFolder folder;
+  const std::string list = (folder / "expected.txt").string();
+  const std::string wrong = mutants + "#PIPE-01";
+  const Json before = Json::parse(ropecheck(verify({wrong}, {"--json", "-"})).out)["subjects"][0];
+  std::string all;
+  std::size_t failures = 0;
+  for (const Json& requirement : before["requirements"]) {
+    if (requirement["verdict"] != "fail") continue;
+    all += "*PIPE-01 " + requirement["id"].get<std::string>() + "  # known\n";
+    ++failures;
+  }
+  REQUIRE(failures > 1);
+
+  write(list, all);
+  const Result known = ropecheck(verify({"half_split", wrong}, {"--expected-failures", list, "--json", "-"}));
+  CHECK(known.exit_code == 0);
+  const Json subject = Json::parse(known.out)["subjects"][1];
+  CHECK(subject["conforms"] == false);
+  CHECK(subject["as_expected"] == true);
+  std::size_t expected = 0;
+  for (const Json& requirement : subject["requirements"]) {
+    if (requirement["verdict"] != "expected_failure") continue;
+    ++expected;
+    CHECK(requirement["reason"] == "known");
+    CHECK(requirement.contains("failure"));
+  }
+  CHECK(expected == failures);
+  CHECK_THAT(known.err, Contains("#PIPE-01: does not conform, as expected") && Contains("half_split: conforms"));
+  CHECK_THAT(known.err, Contains("  expected failure  ") && Contains("      listed    known\n"));
+
+  // One line less: a failure. One line more: an unexpected pass.
+  write(list, all.substr(0, all.rfind("*PIPE-01")));
+  CHECK(ropecheck(verify({wrong}, {"--expected-failures", list})).exit_code == 1);
+  write(list, all + "half_split ROT-02 # was wrong once\n");
+  const Result passes = ropecheck(verify({"half_split", wrong}, {"--expected-failures", list}));
+  CHECK(passes.exit_code == 1);
+  CHECK_THAT(line_with(passes.out, "ROT-02  "), Contains("UNEXPECTED PASS"));
+  CHECK_THAT(passes.out, Contains("half_split: conforms, but 1 expected failure passes: take it off the list"));
+
+  // To fail fast is to stop at what is not expected.
+  write(list, all);
+  CHECK(ropecheck(verify({wrong}, {"--expected-failures", list, "--fail-fast"})).exit_code == 0);
+}
+
+TEST_CASE("command: a list of expected failures that is wrong is refused by file and line") {
+  const TemporaryFolder folder;
+  const std::string list = (folder / "expected.txt").string();
+  write(list, "# what is known\nROT-99\n");
+  check_refused(2, verify({"half_split"}, {"--expected-failures", list}),
+                {list + ":2: requirement \"ROT-99\" is not known; known are ROT-01"});
+  write(list, "ROT-01\ncomplex* ROT-02\n");
+  check_refused(2, verify({"half_split"}, {"--expected-failures", list}),
+                {list + ":2: no subject that is judged matches \"complex*\"; they are half_split"});
+  check_refused(2, verify({"half_split"}, {"--expected-failures", "/nowhere/list"}),
+                {"--expected-failures: /nowhere/list cannot be read: No such file or directory"});
+}
+
+TEST_CASE("command: the page of requirements is written whole, and only of requirements") {
+  const TemporaryFolder folder;
+  const std::string page = (folder / "page.md").string();
+  const Result to_stdout = ropecheck({"list", "requirements", "--markdown", "-"});
+  CHECK_THAT(to_stdout.out, Catch::StartsWith("# Requirements\n") && Contains("\n### ROT-01\n"));
+  CHECK(ropecheck({"list", "requirements", "--markdown", page}).exit_code == 0);
+  CHECK(read(page) == to_stdout.out);
+  check_refused(2, {"list", "impls", "--markdown", page}, {"list: --markdown goes with requirements, not with impls"});
+  check_refused(2, {"list", "requirements", "--markdown", "/nowhere/page.md"}, {"/nowhere/page.md: cannot be written"});
+}
+
+}  // namespace
+}  // namespace rope

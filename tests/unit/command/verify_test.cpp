@@ -1,0 +1,141 @@
+// ropecheck verify as a person runs it.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/conformance/requirement.hpp"
+#include "tests/unit/command/command_checks.hpp"
+
+namespace rope {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+TEST_CASE("command: a value that an option cannot take is named with what it takes") {
+  check_refused(2, {"verify", "half_split", "--head-dim", "x"}, {"--head-dim = x; expected INT"});
+  check_refused(2, {"verify", "half_split", "--level", "fast"}, {"--level: \"fast\"", "quick, full or exhaustive"});
+  check_refused(2, {"verify", "half_split", "--dtype", "f32,f8"}, {"--dtype: \"f8\"", "use f64, f32, f16 or bf16"});
+  check_refused(2, {"verify", "half_split", "--dtype", "i32"}, {"--dtype: \"i32\"", "use f64, f32, f16 or bf16"});
+  check_refused(2, {"verify", "half_split", "--pairing", "split"},
+                {"--pairing: \"split\"", "half_split or interleaved"});
+  check_refused(2, {"verify", "half_split", "--seed", "-1"},
+                {"--seed: \"-1\" is no seed; it must be a whole number from 0"});
+  check_refused(2, {"verify", "half_split", "--seed", "18446744073709551616"}, {"--seed", "from 0 to 2^64 - 1"});
+  check_refused(2, {"verify", "half_split", "--seed", "one"}, {"--seed: \"one\" is no seed"});
+}
+
+TEST_CASE("command: a spec given by flags that cannot be is refused by field, value and limit") {
+  const auto spec = [](const Words& flags, const Words& expected) {
+    Words command{"verify", "half_split"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    check_refused(2, command, expected);
+  };
+  spec({"--head-dim", "64", "--rotary-dim", "33"}, {"rotary_dim is 33; it must be even"});
+  spec({"--head-dim", "64", "--rotary-dim", "80"}, {"rotary_dim is 80; it must be 2 to head_dim = 64"});
+  spec({"--rotary-dim", "32"}, {"--head-dim is missing"});
+  spec({"--head-dim", "64", "--scaling", "linaer,factor=2"}, {"\"linaer\" is not known; use one of none, linear"});
+  spec({"--head-dim", "64", "--scaling", "linear"}, {"--scaling.factor: missing", "\"linear\" needs it"});
+  spec({"--axes-order", "interleaved", "--head-dim", "64"}, {"--axes is missing"});
+  spec({"--axes", "16:16", "--axes-order", "mixed", "--head-dim", "64"}, {"\"mixed\"", "chunked or interleaved"});
+}
+
+TEST_CASE("command: a spec file that is wrong is refused by file, byte or field") {
+  const TemporaryFolder folder;
+  const std::string file = (folder / "spec.json").string();
+  const auto spec = [&](const std::string& text, const Words& expected) {
+    write(file, text);
+    check_refused(2, {"verify", "half_split", "--spec", file}, expected);
+  };
+  spec("{\"head_dim\": 64,\n \"rotary_dim\": 32,,}", {file + ": byte 35: not JSON", "line 2, column 19"});
+  spec("", {file + ": byte 0: not JSON"});
+  spec(R"({"head_dim": 64, "scaling": {"kind": "linear", "factor": -2}})",
+       {"scaling.factor must be above 0 (found -2)"});
+  spec(R"({"head_dim": 64, "xpos": {}})", {"xpos: no kernel can be asked for it through the contract", "leave it out"});
+  spec("[64]", {file, "expected an object"});
+  spec(R"({"head_dim": 64, "colour": 1})", {file, "unknown field \"colour\"; known are", "rotary_dim, pairing, base"});
+  spec(R"({"head_dim": 64, "rotary_dim": "32"})", {file + ".rotary_dim: expected a whole number, found \"32\""});
+  spec(R"({"head_dim": 64, "rotary_dim": 33})", {file, "rotary_dim is 33; it must be even"});
+  spec(R"({"head_dim": 64, "scaling": {"kind": "linear"}})", {file + ".scaling.factor: missing"});
+  write(file, R"({"head_dim": 64})");
+  check_refused(2, {"verify", "half_split", "--spec", file, "--base", "1e6"}, {"--spec says everything"});
+  check_refused(2, {"verify", "half_split", "--spec", "/nowhere/spec.json"},
+                {"--spec: /nowhere/spec.json cannot be read: No such file or directory", "RopeSpec as JSON"});
+  check_refused(2, {"verify", "half_split", "--spec", folder.path().string()},
+                {"--spec: " + folder.path().string() + " cannot be read: Is a directory"});
+}
+
+TEST_CASE("command: a subject that is no kernel is refused by path and reason") {
+  check_refused(2, {"verify", "halfsplit"}, {"\"halfsplit\" is neither a built-in (half_split, interleaved, complex"});
+  check_refused(3, {"verify", "/nowhere/lib.so"},
+                {"/nowhere/lib.so does not exist; give the path of a shared library"});
+  check_refused(3, {"verify", build_folder.string()}, {build_folder.string() + " is a folder, not a shared library"});
+  const TemporaryFolder folder;
+  const std::string text = (folder / "text.so").string();
+  write(text, "int main() {}");
+  check_refused(3, {"verify", text}, {text + " cannot be loaded", "expected a shared library for this machine"});
+  check_refused(3, {"verify", (build_folder / "no_kernels.so").string()},
+                {"no_kernels.so does not export rope_kernel_count", "see impls/rope_kernel.h"});
+  check_refused(3, {"verify", (build_folder / "zero_kernels.so").string()}, {"zero_kernels.so holds no kernels"});
+  check_refused(3, {"verify", mutants + "#PAIR-99"}, {mutants + " holds no kernel PAIR-99; it holds none, PAIR-01"});
+  const std::string crashing = (build_folder / "throwing.so").string();
+  check_refused(3, {"verify", crashing}, {crashing + ": the subject aborted", "while it was loaded, before any call"},
+                {"CRASH_WHILE_LOADING=1"});
+  const std::string future = (build_folder / "future_abi.so").string();
+  check_refused(
+      3, {"verify", future},
+      {"kernel future of " + future, "built for ABI 2, this ropecheck speaks ABI 1", "use a newer ropecheck"});
+}
+
+TEST_CASE("command: a subject that cannot be opened is told before any other is judged") {
+  check_refused(3, {"verify", "half_split", "/nowhere/lib.so"}, {"/nowhere/lib.so does not exist"});
+  check_refused(2, {"verify", "half_split", "halfsplit"}, {"\"halfsplit\" is neither a built-in"});
+}
+
+TEST_CASE("command: what leaves no case to run is not a pass") {
+  const Result result = ropecheck({"verify", "half_split", "--pairing", "interleaved"});
+  CHECK(result.exit_code == 2);
+  CHECK_THAT(result.out, Contains("no case was executed: the claims cover nothing of what was asked"));
+  CHECK_THAT(result.out, !Contains("half_split: conforms"));
+}
+
+std::string requirement_count() { return std::to_string(all_requirements().size()); }
+
+TEST_CASE("command: a right kernel conforms, with nothing but the report in a pipe") {
+  const Result result = ropecheck({"verify", "half_split", "--level", "quick"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out,
+             Contains("half_split: conforms  (" + requirement_count() + " passed, 0 failed, 0 not claimed"));
+  CHECK(result.out.find('\x1b') == std::string::npos);
+  CHECK(result.out.find('\r') == std::string::npos);
+  CHECK(result.err.empty());
+}
+
+TEST_CASE("command: on a terminal there is colour and a line of progress, which goes away") {
+  const std::string command = (build_folder / "ropecheck").string() + " verify half_split --level quick";
+  const Result result = run_program({"script", "-qec", command, "/dev/null"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out,
+             Contains("/" + requirement_count() + "] half_split  ") && Contains("\r\x1b[K\x1b[1mhalf_split"));
+}
+
+TEST_CASE("command: a seed gives the same cases and another seed others") {
+  const auto cases = [](const char* seed) {
+    Json json = Json::parse(ropecheck(verify({"half_split"}, {"--seed", seed, "--json", "-"})).out);
+    json["subjects"][0].erase("seconds");
+    json["subjects"][0].erase("seed");
+    for (Json& requirement : json["subjects"][0]["requirements"]) requirement.erase("seconds");
+    return json;
+  };
+  CHECK(cases("7") == cases("7"));
+  CHECK(cases("7") != cases("8"));
+}
+
+TEST_CASE("command: one wrong kernel among right ones decides") {
+  const Result result = ropecheck(verify({"half_split", mutants + "#PIPE-01", mutants + "#none"}));
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Contains("half_split: conforms") && Contains("#none: conforms"));
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,99 @@
+// ERR on kernels that leave out one check of their arguments.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "tests/conformance/suite.hpp"
+#include "tests/unit/conformance/found_by.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using test::found_by;
+using test::right;
+
+std::map<std::string, std::set<Fault>> faults_by_requirement() {
+  std::map<std::string, std::set<Fault>> faults;
+  for (const Requirement& requirement : error_requirements()) {
+    CaseList list(requirement.id, test::all_claims(), {}, nullptr);
+    requirement.cases(list);
+    for (const Case& c : list.take()) faults[std::string(requirement.id)].insert(c.fault);
+  }
+  return faults;
+}
+
+TEST_CASE("ERR: each fault that there is a word for is put to a kernel by one requirement", "[error]") {
+  std::map<Fault, int> asked;
+  for (const auto& [requirement, faults] : faults_by_requirement()) {
+    for (const Fault fault : faults) ++asked[fault];
+  }
+  for (const FaultWord& known : fault_words()) {
+    INFO(known.word);
+    CHECK(asked[known.fault] == (known.fault == Fault::none ? 0 : 1));
+  }
+}
+
+TEST_CASE("ERR: a status other than ok is a refusal, and ok is not", "[error]") {
+  for (const Requirement& requirement : error_requirements()) {
+    CaseList list(requirement.id, test::all_claims(), {}, nullptr);
+    requirement.cases(list);
+    std::set<Fault> seen;
+    for (const Case& c : list.take()) {
+      if (c.spec.pairing != Pairing::half_split || !seen.insert(c.fault).second) continue;
+      INFO(to_text(c));
+      CHECK(found_by(to_text(c), right).passed());
+      for (const std::int32_t status : {ROPE_UNSUPPORTED, ROPE_INVALID_ARGUMENT, ROPE_FAILED}) {
+        CHECK(found_by(to_text(c), [=](Call&) { return Reply{ReplyKind::done, status, "", 0}; }).passed());
+      }
+      const Finding accepted = found_by(to_text(c), [](Call&) { return Reply{}; });
+      CHECK(accepted.kind == FailureKind::status);
+      CHECK_THAT(accepted.message,
+                 Contains("answered ok to a call that is wrong: " + std::string(word_of(c.fault).meaning)));
+      const Finding died = found_by(to_text(c), [](Call&) { return Reply{ReplyKind::crashed, 0, "it is gone", 0}; });
+      CHECK(died.kind == FailureKind::crash);
+    }
+    CHECK_FALSE(seen.empty());
+  }
+}
+
+// A kernel that has every check but one, of calls like `accepts`: it says ok to them.
+std::set<std::string> found_where(bool (*accepts)(const Call&)) {
+  Claims claims = test::all_claims();
+  claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
+  test::Fake subject(claims, [=](Call& call) { return accepts(call) ? Reply{} : right(call); });
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.level = Level::quick;
+  how.selection.only = {"ERR"};
+  std::set<std::string> failed;
+  for (const RequirementResult& result : run_suite(subject, oracles, how).results) {
+    CHECK(result.cases > 0);
+    if (result.failed > 0) failed.insert(result.id);
+  }
+  return failed;
+}
+
+TEST_CASE("ERR: the check that is left out is the one that is named", "[error]") {
+  using Ids = std::set<std::string>;
+  CHECK(found_where([](const Call&) { return false; }).empty());
+  CHECK(found_where([](const Call& call) { return call.rotary_dim % 2 != 0; }) == Ids{"ERR-01"});
+  CHECK(found_where([](const Call& call) { return call.rotary_dim < 0; }) == Ids{"ERR-01"});
+  CHECK(found_where([](const Call& call) { return call.rotary_dim > call.q.shape[3]; }) == Ids{"ERR-01"});
+  CHECK(found_where([](const Call& call) { return call.q.null; }) == Ids{"ERR-02"});
+  CHECK(found_where([](const Call& call) { return call.q_out->null; }) == Ids{"ERR-02"});
+  CHECK(found_where([](const Call& call) { return call.cos && (call.cos->null || call.sin->null); }) == Ids{"ERR-02"});
+  CHECK(found_where([](const Call& call) { return call.position_offset < 0; }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) {
+          return call.cos && !call.positions && call.position_offset + call.q.shape[1] > call.cos->shape[0];
+        }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) { return call.q.dtype == DType::i32; }) == Ids{"ERR-04"});
+  CHECK(found_where([](const Call& call) { return call.q_out->shape != call.q.shape; }) == Ids{"ERR-04"});
+  CHECK(found_where([](const Call& call) { return call.k && call.k->shape[1] != call.q.shape[1]; }) == Ids{"ERR-04"});
+  CHECK(found_where([](const Call& call) { return static_cast<int>(call.direction) > 1; }) == Ids{"ERR-05"});
+  CHECK(found_where([](const Call& call) { return static_cast<int>(call.pairing) > 1; }) == Ids{"ERR-05"});
+}
+
+}  // namespace
+}  // namespace rope

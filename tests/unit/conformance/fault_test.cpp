@@ -1,0 +1,71 @@
+#include "tests/conformance/fault.hpp"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "impls/builtin.hpp"
+#include "reference/input_error.hpp"
+#include "tests/conformance/build_call.hpp"
+#include "tests/conformance/coverage.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+// A case that has everything a fault can be in.
+Case roomy(Fault fault) {
+  Case c;
+  c.fault = fault;
+  c.key_heads = 2;
+  c.start = 9;
+  if (fault == Fault::no_theta) c.source = AngleSource::frequencies;
+  const bool of_positions =
+      fault == Fault::position_beyond_table || fault == Fault::negative_position || fault == Fault::float_positions;
+  if (of_positions) c.form = PositionForm::shared;
+  return c;
+}
+
+TEST_CASE("every fault has a word of its own, by which a case keeps it", "[fault]") {
+  std::set<std::string_view> seen;
+  for (const FaultWord& known : fault_words()) {
+    INFO(known.word);
+    CHECK(seen.insert(known.word).second);
+    CHECK(word_of(known.fault).word == known.word);
+    Case c = roomy(known.fault);
+    c.requirement = "ERR-01";
+    CHECK(case_from_text(to_text(c)).fault == known.fault);
+  }
+}
+
+TEST_CASE("each fault alone makes a right call one that our kernels refuse", "[fault]") {
+  const Claims claims = test::all_claims();
+  for (const FaultWord& known : fault_words()) {
+    INFO(known.word << ": " << known.meaning);
+    const Case c = roomy(known.fault);
+    CHECK(uncovered(c, claims).empty());
+    Oracles oracles;
+    Call call = build_call(c, oracles);
+    rope_call bound = bind(call);
+    CHECK(half_split_kernel().apply(&bound) == ROPE_OK);
+    apply(known.fault, call);
+    bound = bind(call);
+    CHECK((half_split_kernel().apply(&bound) == ROPE_OK) == (known.fault == Fault::none));
+  }
+}
+
+TEST_CASE("a fault is not covered where the call has no room for it", "[fault]") {
+  const Claims claims = test::all_claims();
+  Case c;
+  c.source = AngleSource::computed;
+  c.fault = Fault::no_cos;
+  CHECK(uncovered(c, claims) == "there is no room for the fault no_cos: it has no tables");
+  c.fault = Fault::no_output;
+  c.in_place = true;
+  CHECK(uncovered(c, claims) == "there is no room for the fault no_output: it is in place");
+  Oracles oracles;
+  Call call = build_call(c, oracles);
+  CHECK_THROWS_AS(apply(Fault::no_output, call), InputError);
+}
+
+}  // namespace
+}  // namespace rope

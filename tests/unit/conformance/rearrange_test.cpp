@@ -1,0 +1,76 @@
+#include "tests/conformance/rearrange.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "impls/builtin.hpp"
+#include "tests/conformance/kernel_subject.hpp"
+#include "tests/conformance/relations.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+Case batched() {
+  Case c;
+  c.batch = 3;
+  c.spec.head_dim = c.spec.rotary_dim = 64;
+  c.seq = 4;
+  c.heads = 2;
+  c.key_heads = 3;
+  c.form = PositionForm::per_batch;
+  c.pattern = PositionPattern::scattered;
+  c.start = 500;
+  return c;
+}
+
+TEST_CASE("reversing twice gives the call that was", "[rearrange]") {
+  for (Layout layout : {Layout::contiguous, Layout::strided}) {
+    Case c = batched();
+    c.layout = layout;
+    Oracles oracles;
+    const Call call = build_call(c, oracles);
+    const Call other = reversed(call);
+    CHECK(other.q.bytes != call.q.bytes);
+    CHECK(other.k->bytes != call.k->bytes);
+    CHECK(other.positions->bytes != call.positions->bytes);
+    const Call again = reversed(other);
+    CHECK(again.q.bytes == call.q.bytes);
+    CHECK(again.k->bytes == call.k->bytes);
+    CHECK(again.positions->bytes == call.positions->bytes);
+  }
+}
+
+TEST_CASE("tokens keep their order where nothing says their positions", "[rearrange]") {
+  Case c = batched();
+  c.form = PositionForm::offset;
+  c.pattern = PositionPattern::consecutive;
+  Oracles oracles;
+  const Call call = build_call(c, oracles);
+  CHECK(reversed(RowIndex{0, 1, 0}, call, false).seq == 1);
+  CHECK(reversed(RowIndex{0, 1, 0}, call, true).head == 2);
+}
+
+TEST_CASE("a batch alone has the rows, positions and tables that it had among others", "[rearrange]") {
+  KernelSubject subject(half_split_kernel());
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  for (AngleSource source : {AngleSource::tables, AngleSource::computed}) {
+    Case c = batched();
+    c.source = source;
+    const Trial together = examiner.run(c);
+    REQUIRE(together.ok());
+    for (std::int64_t batch : {0, 1, 2}) {
+      const Trial alone = examiner.run(one_batch(c, examiner.build(c), batch, examiner));
+      REQUIRE(alone.ok());
+      Finding finding;
+      for_each_row(alone.q, [&](const RowIndex& row, const std::byte*) {
+        same_row(finding, "q", together.call.q_result(), {batch, row.seq, row.head}, alone.call.q_result(), row);
+      });
+      CHECK(finding.passed());
+      CHECK(finding.compared == 4 * 2 * 64);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rope

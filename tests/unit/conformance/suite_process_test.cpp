@@ -1,0 +1,154 @@
+// What the suite makes of the process that a kernel runs in: memory of earlier calls, and its end.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "tests/conformance/explain.hpp"
+#include "tests/conformance/suite.hpp"
+#include "tests/unit/conformance/fake_subject.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using test::Fake;
+using test::narrow_claims;
+using test::right;
+
+// The right result of the same call at another offset.
+Reply turned_from(Call& call, std::int64_t offset) {
+  Call other = call;
+  other.position_offset = offset;
+  const Reply reply = right(other);
+  call.q_out = other.q_out;
+  return reply;
+}
+
+// A table of cosines and sines that is kept for each number of tokens, as TAB-01 does it: the first call of a length
+// decides for all that follow.
+class CacheKeyedByLength {
+ public:
+  Reply operator()(Call& call) {
+    return turned_from(call, first_offset_->try_emplace(call.q.shape[1], call.position_offset).first->second);
+  }
+  void forget() { first_offset_->clear(); }
+
+ private:
+  std::shared_ptr<std::map<std::int64_t, std::int64_t>> first_offset_ =
+      std::make_shared<std::map<std::int64_t, std::int64_t>>();
+};
+
+RequirementResult judged(Subject& subject, const std::string& requirement, Level level = Level::quick) {
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.level = level;
+  how.selection.only = {requirement};
+  return run_suite(subject, oracles, how).results.at(0);
+}
+
+TEST_CASE("a failure that an earlier call brought about is told from one of the call itself", "[suite]") {
+  CacheKeyedByLength cache;
+  Fake subject(narrow_claims(), cache);
+  subject.forget = [&] { cache.forget(); };
+  const RequirementResult by_memory = judged(subject, "ROT-01");
+  CHECK(by_memory.verdict == Verdict::fail);
+  REQUIRE(by_memory.failure);
+  CHECK(by_memory.failure->needs_earlier_calls);
+  CHECK_THAT(explain(*by_memory.failure), Contains("alone, in a new process, the case holds"));
+
+  // STA-01 makes the earlier calls itself, so its case fails alone as well.
+  cache.forget();
+  const RequirementResult of_itself = judged(subject, "STA-01");
+  CHECK(of_itself.verdict == Verdict::fail);
+  REQUIRE(of_itself.failure);
+  CHECK_FALSE(of_itself.failure->needs_earlier_calls);
+
+  Fake shifted(narrow_claims(), [](Call& call) { return turned_from(call, call.position_offset + 1); });
+  int renewed = 0;
+  shifted.forget = [&] { ++renewed; };
+  const RequirementResult alone = judged(shifted, "ROT-01");
+  REQUIRE(alone.failure);
+  CHECK(renewed == 1);
+  CHECK_FALSE(alone.failure->needs_earlier_calls);
+  CHECK_THAT(explain(*alone.failure), !Contains("alone"));
+}
+
+TEST_CASE("of a subject that cannot be renewed nothing is said about earlier calls", "[suite]") {
+  Fake subject(narrow_claims(), CacheKeyedByLength());
+  const RequirementResult result = judged(subject, "ROT-01");
+  REQUIRE(result.failure);
+  CHECK_FALSE(result.failure->needs_earlier_calls);
+}
+
+// Answers rightly until it dies at the second call of a process.
+TEST_CASE("a process that dies of an earlier call is one that needs it", "[suite]") {
+  int calls_of_process = 0;
+  Fake* self = nullptr;
+  Fake subject(narrow_claims(), [&](Call& call) -> Reply {
+    if (++calls_of_process == 1) return right(call);
+    calls_of_process = 0;
+    ++self->died;
+    return {ReplyKind::crashed, ROPE_FAILED, "freed twice", 0};
+  });
+  self = &subject;
+  subject.forget = [&] { calls_of_process = 0; };
+  const RequirementResult result = judged(subject, "ROT-01");
+  REQUIRE(result.failure);
+  CHECK(result.failure->finding.kind == FailureKind::crash);
+  CHECK(result.failure->needs_earlier_calls);
+}
+
+// Writes beyond its memory wherever there are heads enough, in a process that either survives it or does not.
+struct Overrun {
+  RequirementResult result;
+  std::int64_t calls;
+};
+
+Overrun overrun(bool kills) {
+  Fake* self = nullptr;
+  Fake subject(narrow_claims(), [&](Call& call) -> Reply {
+    if (call.q.shape[2] < 2) return right(call);
+    self->died += kills ? 1 : 0;
+    return {ReplyKind::misbehaved, ROPE_FAILED, "wrote 1 element past the end of q_out", 0};
+  });
+  self = &subject;
+  RequirementResult result = judged(subject, "ROT-01", Level::full);
+  return {std::move(result), subject.calls};
+}
+
+TEST_CASE("misbehaviour that kills is given up as a crash is, and what does not is looked at in full", "[suite]") {
+  const Overrun dying = overrun(true);
+  CHECK(dying.result.verdict == Verdict::fail);
+  CHECK(dying.result.failed == 3);
+  CHECK(dying.result.failure->finding.kind == FailureKind::misbehaviour);
+  CHECK(dying.calls <= dying.result.cases + 20);
+
+  const Overrun living = overrun(false);
+  CHECK(living.result.verdict == Verdict::fail);
+  CHECK(living.result.failed > 3);
+  CHECK(living.result.cases > dying.result.cases);
+  CHECK(living.result.failure->minimal.heads == 2);
+}
+
+TEST_CASE("a hang is shrunk once in a run: each try costs its deadlines", "[suite]") {
+  Fake subject(narrow_claims(), [](Call&) { return Reply{ReplyKind::timed_out, ROPE_FAILED, "did not return", 0}; });
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.level = Level::quick;
+  how.selection.only = {"ROT"};
+  const SubjectReport report = run_suite(subject, oracles, how);
+  int requirements = 0;
+  for (const RequirementResult& result : report.results) {
+    if (result.cases == 0) continue;
+    INFO(result.id);
+    CHECK(result.cases == 1);
+    CHECK(result.failure->finding.kind == FailureKind::timeout);
+    CHECK((to_text(result.failure->minimal) == result.failure->first_seen) == (requirements > 0));
+    ++requirements;
+  }
+  CHECK(requirements > 3);
+  CHECK(subject.calls == requirements + 3);
+}
+
+}  // namespace
+}  // namespace rope

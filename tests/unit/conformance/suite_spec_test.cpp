@@ -1,0 +1,34 @@
+// What `verify --spec` rests on: every requirement holds under every spec, not only under those of its own cases.
+#include <catch2/catch.hpp>
+
+#include "tests/conformance/suite.hpp"
+#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/unit/property.hpp"
+
+namespace rope {
+namespace {
+
+TEST_CASE("a right kernel conforms under whatever spec is selected", "[suite]") {
+  const auto wrong = test::counterexample(
+      [] {
+        SuiteOptions options;
+        options.selection.level = Level::quick;
+        options.selection.spec = test::any_case().spec;
+        options.selection.dtypes = {DType::f32, DType::bf16};
+        RC_LOG(to_json(*options.selection.spec));
+        KernelSubject subject(complex_kernel());
+        Oracles oracles;
+        const SubjectReport report = run_suite(subject, oracles, options);
+        for (const RequirementResult& result : report.results) {
+          if (result.verdict != Verdict::fail) continue;
+          RC_FAIL(result.id + ": " + (result.failure ? result.failure->finding.message : ""));
+        }
+        RC_ASSERT(report.executed() > 500);
+      },
+      12);
+  INFO(wrong.value_or(""));
+  CHECK_FALSE(wrong.has_value());
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,283 @@
+#include "tests/diagnosis/diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+#include "tests/unit/diagnosis/subjects.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+namespace {
+
+const Candidate& first_of(const std::optional<Diagnosis>& diagnosis) {
+  REQUIRE(diagnosis);
+  REQUIRE(diagnosis->first() != nullptr);
+  return *diagnosis->first();
+}
+
+}  // namespace
+
+TEST_CASE("A right kernel has no diagnosis") {
+  Fake right = misled([](Call&) {});
+  CHECK_FALSE(diagnosed(right));
+}
+
+TEST_CASE("The base that is used is found") {
+  for (double base : {10000.0, 500000.0}) {
+    Fake subject = misled([=](Call& call) { call.base = base; });
+    const auto found = diagnosed(subject);
+    const Candidate& first = first_of(found);
+    CHECK(first.bug_class == "frequency-base");
+    CHECK(first.sentence == "base " + std::to_string(static_cast<int>(base)) + " whatever base is given");
+    CHECK(first.fit > 0.9);
+    CHECK(found->certain);
+    CHECK(found->explained == std::vector<std::string>{"ROT-01"});
+  }
+}
+
+TEST_CASE("A position that is off is found with its distance") {
+  for (int by : {1, 2, 4}) {
+    Fake subject = misled([=](Call& call) {
+      if (call.source == AngleSource::tables) return;
+      call.position_offset += by;
+      if (!call.positions) return;
+      // Positions are given as they are: only the offset is wrong.
+    });
+    const auto found = diagnosed(subject);
+    const Candidate& first = first_of(found);
+    CHECK(first.bug_class == "position-offset");
+    CHECK(first.sentence == "the position is p + " + std::to_string(by));
+    CHECK(first.condition.find("positions from an offset") != std::string::npos);
+  }
+}
+
+TEST_CASE("The other pairing is found") {
+  Fake subject = misled([](Call& call) {
+    call.pairing = call.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
+  });
+  CHECK(first_of(diagnosed(subject)).bug_class == "pairing-layout");
+}
+
+TEST_CASE("What is wrong in the backward pass alone is of the backward class, with its condition") {
+  Fake subject = misled([](Call& call) { call.direction = Direction::forward; });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "backward");
+  CHECK(found->trigger.find("backward") != std::string::npos);
+}
+
+TEST_CASE("A rule that is ignored is found, and the class is that of the rule") {
+  Fake subject = misled([](Call& call) {
+    if (std::holds_alternative<scaling::Linear>(call.scaling)) call.scaling = scaling::None{};
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
+  const Candidate& first = first_of(found);
+  CHECK(first.bug_class == "scaling-config");
+  INFO(first.sentence);
+  CHECK(first.sentence.starts_with("linear: "));
+}
+
+TEST_CASE("Where nothing known fits, no cause is certain") {
+  // Every feature gets a value that no stage could make.
+  Fake subject = misled([](Call&) {});
+  Fake garbled(subject.claims(), [&](Call& call) {
+    const Reply reply = subject.apply(call);
+    Tensor& q = call.in_place ? call.q : *call.q_out;
+    std::uint32_t word = 12345;
+    for_each_row(q, [&](const RowIndex&, std::byte* data) {
+      word = word * 1664525u + 1013904223u;
+      store(q.dtype, data, static_cast<double>(word >> 20) / 64);
+    });
+    return reply;
+  });
+  const auto found = diagnosed(garbled);
+  REQUIRE(found);
+  CHECK_FALSE(found->certain);
+}
+
+TEST_CASE("Causes of two classes that fit alike are both listed, and neither is certain") {
+  // One token at position 1 whose batches share positions: the position 1 and the length 1 cannot be parted.
+  Claims claims = narrow_claims();
+  claims.capabilities.features = 0;
+  claims.head_dims = {2};
+  Fake subject(claims, [](Call& call) {
+    Call taken = call;
+    if (call.q.shape[1] == 1) return right(call);
+    taken.position_offset = 1;
+    const Reply reply = right(taken);
+    call.q_out = taken.q_out;
+    return reply;
+  });
+  const auto found = diagnosed(subject);
+  REQUIRE(found);
+  REQUIRE(found->candidates.size() > 1);
+  CHECK(found->candidates[0].fit >= found->candidates[1].fit);
+}
+
+TEST_CASE("Sections of axes that are counted in features are found") {
+  Fake subject = misled([](Call& call) {
+    if (!call.axis || call.axes < 2) return;
+    std::vector<std::int32_t> right(static_cast<std::size_t>(call.rotary_dim / 2)), counted = right;
+    std::memcpy(right.data(), call.axis->data(), right.size() * sizeof(std::int32_t));
+    for (std::size_t p = 0; p < right.size(); ++p) counted[p] = right[std::min(2 * p, right.size() - 1)];
+    std::memcpy(call.axis->data(), counted.data(), counted.size() * sizeof(std::int32_t));
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "multi-axis");
+  CHECK(first_of(found).sentence == "the sections of the axes are counted in features where they are pairs");
+}
+
+TEST_CASE("The one table of two that is read wrongly is found") {
+  Fake subject = misled([](Call& call) {
+    if (!call.sin) return;
+    const auto row = static_cast<std::size_t>(call.sin->strides[0]) * size_of(call.sin->dtype);
+    std::vector<std::byte>& bytes = call.sin->bytes;
+    for (std::size_t at = row; at < bytes.size(); ++at) bytes[at] = bytes[at - row];
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "table-cache");
+  CHECK(first_of(found).sentence == "only the first row of sin is used");
+}
+
+TEST_CASE("A parameter of a rule that is built in is found with its value") {
+  Fake subject = misled([](Call& call) {
+    if (auto* rule = std::get_if<scaling::Pixel>(&call.scaling)) rule->max_frequency = 10;
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
+  CHECK(first_of(found).bug_class == "scaling-config");
+  CHECK(first_of(found).sentence == "pixel: max_frequency 10 whatever is given");
+}
+
+TEST_CASE("Rows that are left over from blocks are found with the size of the block") {
+  for (std::int64_t block : {4, 16}) {
+    Fake whole = misled([](Call&) {});
+    Fake subject(whole.claims(), [&](Call& call) {
+      const std::array<std::optional<Tensor>, 2> before{call.q_result(),
+                                                        call.k ? std::optional(call.k_result()) : std::nullopt};
+      const Reply reply = whole.apply(call);
+      for (const bool key : {false, true}) {
+        if (!before[key]) continue;
+        Tensor& after = call.in_place ? (key ? *call.k : call.q) : (key ? *call.k_out : *call.q_out);
+        const std::int64_t rows = after.shape[0] * after.shape[1] * after.shape[2];
+        const std::int64_t started = std::max<std::int64_t>(rows / block, 1) * block;
+        std::int64_t row = 0;
+        for_each_row(after, [&](const RowIndex& at, std::byte* data) {
+          if (row++ < started) return;
+          const auto size = static_cast<std::int64_t>(size_of(after.dtype));
+          const std::byte* old = before[key]->bytes.data() + (before[key]->origin + row_offset(after, at)) * size;
+          for (std::int64_t f = 0; f < after.shape[3]; ++f) {
+            std::memcpy(data + f * after.strides[3] * size, old + f * after.strides[3] * size,
+                        static_cast<std::size_t>(size));
+          }
+        });
+      }
+      return reply;
+    });
+    const auto found = diagnosed(subject);
+    CHECK(first_of(found).bug_class == "launch-limits");
+    CHECK(first_of(found).sentence ==
+          fmt::format("rows (batch, token and head) left over from blocks of {} are not written", block));
+  }
+}
+
+namespace {
+
+// One head of f32 from a plain loop: `turn` gets the angle of a pair and answers cos and sin, `features` the pair.
+using CosAndSin = std::array<double, 2>;
+Fake plain_loop(int head_dim, std::function<CosAndSin(double)> turn, std::function<std::array<int, 2>(int)> features) {
+  Claims claims = narrow_claims();
+  claims.head_dims = {head_dim};
+  return Fake(claims, [=](Call& call) {
+    for_each_row(call.q, [&](const RowIndex& row, const std::byte*) {
+      const auto position = static_cast<double>(call.position_offset + row.seq);
+      std::byte* out = row_data(*call.q_out, row);
+      for (int p = 0; p < head_dim / 2; ++p) {
+        const auto [first, second] = features(p);
+        const auto [c, s] = turn(position * std::pow(call.base, -2.0 * p / head_dim));
+        const double a = value_at(call.q, row, first), b = value_at(call.q, row, second);
+        store(DType::f32, out + first * 4, a * c - b * s);
+        store(DType::f32, out + second * 4, b * c + a * s);
+      }
+    });
+    return Reply{};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Errors that begin at an angle are told from those that begin at a position") {
+  const auto with_sign_lost = [](double phi) {
+    const bool odd = std::fmod(std::nearbyint(phi / std::numbers::pi), 2) != 0;
+    return CosAndSin{std::cos(phi), phi > 5000 && odd ? -std::sin(phi) : std::sin(phi)};
+  };
+  const auto half_split = [](int p) { return std::array{p, p + 32}; };
+  Fake wrong = plain_loop(64, with_sign_lost, half_split);
+  const auto found = diagnosed(wrong, {"ROT-01", "ANG-02"});
+  CHECK(first_of(found).bug_class == "precision");
+  CHECK(first_of(found).sentence.starts_with("pairs that turn by 5"));
+  CHECK_FALSE(found->certain);
+
+  Fake by_position = misled([](Call& call) { call.position_offset += call.position_offset > 1000 ? 1 : 0; });
+  CHECK(first_of(diagnosed(by_position, {"ROT-01", "ANG-02"})).bug_class == "position-offset");
+}
+
+TEST_CASE("What no hypothesis knows is named by the plan that is executed") {
+  Fake subject = plain_loop(
+      128,
+      [](double phi) {
+        return CosAndSin{std::cos(phi), std::sin(phi)};
+      },
+      [](int p) {
+        return p < 32 ? std::array{p, p + 32} : std::array{p + 32, p + 64};
+      });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "pairing-layout");
+  CHECK(first_of(found).sentence.starts_with("rotates pairs (0,32) (1,33)"));
+  REQUIRE(found->plan.size() > 1);
+  CHECK(found->plan[1] == first_of(found).sentence);
+}
+
+TEST_CASE("Numbers that no input holds are of the memory between the rows") {
+  Fake whole = misled([](Call&) {});
+  Fake subject(whole.claims(), [&](Call& call) {
+    const Reply reply = whole.apply(call);
+    if (call.in_place || call.q.strides[2] == call.q.shape[3]) return reply;
+    for_each_row(*call.q_out, [&](const RowIndex& row, std::byte* data) {
+      std::byte* second = data + call.q_out->strides[3] * static_cast<std::int64_t>(size_of(call.q_out->dtype));
+      store(call.q_out->dtype, second, -6328.7 - static_cast<double>(row.seq * row.seq) * 0.37);
+    });
+    return reply;
+  });
+  CHECK(first_of(diagnosed(subject, {"MEM-03"})).bug_class == "strides-memory-race");
+}
+
+TEST_CASE("Chunks that are counted on from the first are found") {
+  Fake subject = misled([](Call& call) {
+    const std::int64_t tokens = call.q.shape[1];
+    if (!call.positions || call.axes > 1 || tokens % 2 != 0 || tokens < 4) return;
+    Tensor& positions = *call.positions;
+    const auto size = static_cast<std::int64_t>(size_of(positions.dtype));
+    for (std::int64_t b = 0; b < positions.shape[1]; ++b) {
+      const auto at = [&](std::int64_t s) {
+        return positions.data() + (b * positions.strides[1] + s * positions.strides[2]) * size;
+      };
+      const auto read = [&](std::int64_t s) {
+        std::int64_t value = 0;  // little-endian, and not negative
+        std::memcpy(&value, at(s), static_cast<std::size_t>(size));
+        return value;
+      };
+      for (std::int64_t s = tokens / 2; s < tokens; ++s) {
+        const std::int64_t value = std::min(read(tokens / 2 - 1) + s - tokens / 2 + 1, call.sequence_length - 1);
+        std::memcpy(at(s), &value, static_cast<std::size_t>(size));
+      }
+    }
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "POS-02"});
+  CHECK(first_of(found).bug_class == "varlen-packing-cp");
+  CHECK(first_of(found).sentence == "of 2 chunks of tokens all are counted on from the first");
+}

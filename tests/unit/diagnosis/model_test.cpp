@@ -1,0 +1,181 @@
+#include "tests/diagnosis/model.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "reference/input_error.hpp"
+#include "tests/conformance/build_call.hpp"
+#include "tests/conformance/coverage.hpp"
+#include "tests/conformance/judge.hpp"
+#include "tests/conformance/random_case.hpp"
+#include "tests/diagnosis/hypothesis.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+namespace {
+
+// A case that a kernel with all claims can be asked, from a stream of numbers.
+Case drawn(rc::Random& random) {
+  static const Claims claims = all_claims();
+  return *random_case(random, claims, [](Case& c) {
+    c.start %= c.source == AngleSource::tables ? 500 : 1 << 22;  // tables hold a row for every position
+  });
+}
+
+// What random cases seldom hold: many tokens, heads and features, far positions, lengths around the original one.
+std::vector<Case> uncommon() {
+  std::vector<Case> all;
+  const auto add = [&](auto change) {
+    Case c;
+    c.source = AngleSource::computed;
+    c.spec.head_dim = c.spec.rotary_dim = 16;
+    c.seq = 3;
+    c.start = 5;
+    change(c);
+    all.push_back(c);
+  };
+  add([](Case& c) { c.seq = 300; });
+  add([](Case& c) { c.spec.head_dim = c.spec.rotary_dim = 2048; });
+  add([](Case& c) { c.spec.head_dim = c.spec.rotary_dim = 264; });
+  add([](Case& c) { c.start = (std::int64_t{1} << 33) + 3; });
+  add([](Case& c) { c.start = (std::int64_t{1} << 31) + 3; });
+  add([](Case& c) { c.heads = c.key_heads = 24; });
+  add([](Case& c) { c.heads = 24, c.key_heads = 8; });
+  add([](Case& c) { c.seq = 13; });
+  add([](Case& c) { c.spec.scaling = scaling::Constant{}; });
+  add([](Case& c) { c.spec.scaling = scaling::Pixel{{}, 12.5}; });
+  add([](Case& c) { c.spec.scaling = scaling::Yarn{2.5, 4096}; });
+  for (const double original : {3000.0, 5000.0, 100'000.0}) {
+    for (const std::int64_t past : {-1, 0, 1, 2, 1000}) {
+      add([&](Case& c) {
+        c.start = static_cast<std::int64_t>(original) + past - c.seq;
+        c.spec.scaling = scaling::Dynamic{{}, 3.5, original};
+      });
+      add([&](Case& c) {
+        c.start = static_cast<std::int64_t>(original) + past - c.seq;
+        scaling::LongRope rule;
+        rule.factor = 3.5;
+        rule.original_max_position_embeddings = original;
+        rule.short_factor.assign(8, 1.5);
+        rule.long_factor.assign(8, 4);
+        c.spec.scaling = rule;
+      });
+    }
+  }
+  return all;
+}
+
+// The call as a kernel that computes what the model predicts would leave it.
+Call answered(const Call& before, const diagnosis::Prediction& said) {
+  Call after = before;
+  std::size_t at = 0;
+  const auto write = [&](Tensor& tensor) {
+    for_each_row(tensor, [&](const RowIndex&, std::byte* data) {
+      for (std::int64_t f = 0; f < tensor.shape[3]; ++f) {
+        store(tensor.dtype, data + f * tensor.strides[3] * static_cast<std::int64_t>(size_of(tensor.dtype)),
+              said.value[at++]);
+      }
+    });
+  };
+  write(after.in_place ? after.q : *after.q_out);
+  if (after.k) write(after.in_place ? *after.k : *after.k_out);
+  return after;
+}
+
+Finding judged(const Case& c, const diagnosis::Change& change, Oracles& oracles) {
+  const Call before = build_call(c, oracles);
+  Expectation expectation(before, c.spec, oracles);
+  const Call after = answered(before, diagnosis::predict(before, expectation, change));
+  Expectation expected(after, c.spec, oracles);
+  return judge_call(after, before.q, before.k, expected);
+}
+
+}  // namespace
+
+TEST_CASE("The model without a change is what the oracle says, in every kind of call") {
+  rc::Random random(20260102);
+  Oracles oracles;
+  for (int i = 0; i < 150; ++i) {
+    const Case c = drawn(random);
+    INFO(to_text(c));
+    const Finding finding = judged(c, {}, oracles);
+    CHECK(finding.passed());
+    CHECK(finding.compared > 0);
+  }
+}
+
+TEST_CASE("Every hypothesis differs from what is right in some call, in value or in what is touched") {
+  rc::Random random(20260103);
+  Oracles oracles;
+  std::vector<Case> cases = uncommon();
+  for (int i = 0; i < 400; ++i) cases.push_back(drawn(random));
+  struct Seen {
+    Case c;
+    Call before;
+    Expectation expectation;
+    diagnosis::Prediction right;
+    Seen(const Case& one, Oracles& all)
+        : c(one),
+          before(build_call(c, all)),
+          expectation(before, c.spec, all),
+          right(diagnosis::predict(before, expectation, {})) {}
+  };
+  std::vector<std::unique_ptr<Seen>> seen;
+  for (const Case& c : cases) seen.push_back(std::make_unique<Seen>(c, oracles));
+  std::vector<std::string> never;
+  for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
+    const bool differs = std::any_of(seen.begin(), seen.end(), [&](const auto& s) {
+      if (h.applies && !h.applies(s->before)) return false;
+      const diagnosis::Prediction said = predict(s->before, s->expectation, h.change);
+      return said.outside || said.value != s->right.value || said.written != s->right.written;
+    });
+    if (!differs) never.push_back(h.sentence);
+  }
+  // Where calls say their length rightly some cannot differ.
+  std::string names;
+  for (const std::string& sentence : never) names += sentence + "\n";
+  INFO(names);
+  CHECK(50 * never.size() <= diagnosis::all_hypotheses().size());
+}
+
+TEST_CASE("Two changes of one stage are made one after the other") {
+  diagnosis::Change one, two;
+  one.position = [](const diagnosis::Spot&, int, long double p) { return p + 1; };
+  two.position = [](const diagnosis::Spot&, int, long double p) { return 2 * p; };
+  const Call call;
+  const diagnosis::Params params;
+  CHECK(both(one, two).position({call, params}, 0, 3) == 8);
+  CHECK(both(two, one).position({call, params}, 0, 3) == 7);
+}
+
+TEST_CASE("A read beyond a tensor is seen, and may yield anything") {
+  Oracles oracles;
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 4;
+  c.seq = 1;
+  c.heads = 1;
+  const Call before = build_call(c, oracles);
+  const Expectation expectation(before, c.spec, oracles);
+  diagnosis::Change change;
+  change.index = [](const diagnosis::Spot&, bool output, int, std::int64_t index) {
+    return output ? index : index + 2;
+  };
+  const diagnosis::Prediction said = predict(before, expectation, change);
+  REQUIRE(said.outside);
+  CHECK(said.outside->tensor == "q");
+  CHECK_FALSE(said.outside->write);
+  CHECK(said.outside->element == 4);
+  CHECK(std::isinf(said.bound[0]));
+}
+
+TEST_CASE("Cutting off goes towards zero") {
+  CHECK(diagnosis::cut_off(DType::bf16, 1.999) == 1.9921875);
+  CHECK(diagnosis::cut_off(DType::bf16, -1.999) == -1.9921875);
+  CHECK(diagnosis::cut_off(DType::bf16, 1.5) == 1.5);
+  CHECK(diagnosis::rounded(DType::bf16, 1.999) == 2);
+}

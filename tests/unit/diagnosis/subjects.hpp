@@ -1,0 +1,38 @@
+// Right kernels that are told another call than the one they are asked: what they compute instead is then known.
+#pragma once
+
+#include "tests/diagnosis/diagnose.hpp"
+#include "tests/unit/conformance/fake_subject.hpp"
+
+namespace rope::test {
+
+// A kernel with all claims that takes a call to be what `change` makes of it.
+inline Fake misled(std::function<void(Call&)> change) {
+  Claims claims = all_claims();
+  claims.far_tensors = false;
+  return Fake(claims, [change = std::move(change)](Call& call) {
+    Call taken = call;
+    change(taken);
+    KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
+    const Reply reply = (taken.pairing == Pairing::half_split ? half : inter).apply(taken);
+    if (call.in_place) {
+      call.q = taken.q;
+      call.k = taken.k;
+    } else {
+      call.q_out = taken.q_out;
+      call.k_out = taken.k_out;
+    }
+    return reply;
+  });
+}
+
+inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::string> only = {"ROT-01"}) {
+  Oracles oracles;
+  SuiteOptions options;
+  options.selection.level = Level::quick;
+  options.selection.only = std::move(only);
+  const SubjectReport report = run_suite(subject, oracles, options);
+  return diagnosis::diagnose(report, subject, oracles, nullptr);
+}
+
+}  // namespace rope::test

@@ -1,0 +1,214 @@
+"""ropecheck.verify and its kin from Python: python3 api_test.py BUILD. Exit code 77: there is no numpy."""
+
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import running
+
+if __name__ == "__main__":
+    running.use(sys.argv.pop(1))
+try:
+    import numpy as np  # noqa: F401
+except ImportError:
+    print("numpy is missing: pip install numpy")
+    sys.exit(77)
+
+import kernels  # noqa: E402
+import ropecheck  # noqa: E402
+
+SMALL = {"spec": {"head_dim": 8}, "diagnosis": False}
+HERE = Path(__file__).resolve().parent
+
+
+def one(kernel, **more):
+    return ropecheck.verify(kernel, **{**SMALL, "only": "ROT-01", **more})
+
+
+class Reports(unittest.TestCase):
+    def test_a_right_kernel(self):
+        report = ropecheck.verify(kernels.right, **SMALL, only=["ROT", "MEM-01"], seed=7)
+        self.assertTrue(report.conforms and report and report.isolated)
+        self.assertEqual(report.failures, ())
+        self.assertEqual((report.seed, report.level, report.subject), (7, "quick", "python:kernels:right"))
+        self.assertEqual({each.dtype for each in report.grades}, {"f64", "f32", "f16"})
+        self.assertTrue(0 < report["ROT-01"].worst_use <= 1)
+        self.assertIn("python:kernels:right: conforms", str(report))
+        self.assertIn("in a process of its own", str(report))
+
+    def test_a_wrong_kernel(self):
+        report = one(kernels.wrong_values)
+        self.assertFalse(report.conforms or report)
+        (failed,) = report.failures
+        self.assertEqual((failed.id, failed.force, failed.failure.kind), ("ROT-01", "MUST", "value"))
+        element = failed.failure.element
+        self.assertEqual((element.feature, element.pair, element.dtype), (0, 0, "f32"))
+        self.assertGreater(element.error, element.bound)
+        self.assertIn("import numpy", failed.failure.numpy)
+        self.assertFalse(ropecheck.replay(kernels.wrong_values, failed.failure.case))
+        self.assertTrue(ropecheck.replay(kernels.writes_outputs, failed.failure.case))
+
+    def test_for_notebooks(self):
+        report = one(kernels.wrong_values)
+        self.assertIn("ROT-01", report._repr_markdown_())
+        html = report._repr_html_()
+        self.assertIn("<b>python:kernels:wrong_values: does not conform</b>", html)
+        self.assertEqual(html.count("<tr>"), html.count("</tr>"))
+
+    def test_a_picture(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("matplotlib is missing")
+        matplotlib.use("agg")
+        axes = ropecheck.verify(kernels.writes_outputs, **SMALL, only="ROT").plot()
+        self.assertEqual(len(axes.patches), len(axes.get_yticks()))
+        self.assertTrue(all(bar.get_width() <= 1 for bar in axes.patches))
+
+    def test_identify(self):
+        plan = ropecheck.identify(kernels.right, spec={"head_dim": 8, "base": 500}, pairing=None)
+        self.assertEqual(len(plan.plans), 1)
+        self.assertIn("base 500", str(plan))
+
+
+class TheWayTaken(unittest.TestCase):
+    def test_a_lambda_runs_here(self):
+        report = one(lambda call: kernels.right(call))
+        self.assertFalse(report.isolated)
+        self.assertIn("in the caller's process", str(report))
+
+    def test_a_built_in(self):
+        report = one("half_split")
+        self.assertTrue(report.conforms)
+        self.assertIn("is part of the program and ran in it", str(report))
+
+    def test_both_ways_say_the_same(self):
+        isolated, here = (ropecheck.verify(kernels.right, **SMALL, only="ROT,POS,MEM", isolate=way)
+                          for way in (True, False))
+        self.assertEqual([isolated.isolated, here.isolated], [True, False])
+        for one, other in zip(isolated.requirements, here.requirements):
+            self.assertEqual((one.id, one.verdict, one.cases, one.worst_use),
+                             (other.id, other.verdict, other.cases, other.worst_use))
+
+    def test_findings_here(self):
+        for kernel, words in [("writes_input", "wrote to the input q at [0, 0, 0, 0]"),
+                              ("returns_input", "returned q as a view of its input q"),
+                              ("raises", "raised ValueError: no more than one token"),
+                              ("one_too_far", "wrote beside a tensor: q_out at element "),
+                              ("exits", "raised SystemExit: 5")]:
+            with self.subTest(kernel):
+                failure = one(getattr(kernels, kernel), isolate=False)["ROT-01"].failure
+                self.assertIn(words, failure.message)
+                self.assertIn(f"ropecheck.replay({kernel}, 'ROT-01:", failure.replay)
+
+    def test_one_element_before_the_start_here(self):
+        report = one(kernels.one_before, isolate=False, only="MEM-01")
+        self.assertRegex(report["MEM-01"].failure.message,
+                         "wrote beside a tensor: q_out at element -1|wrote 1 element before the start of q_out")
+
+    def test_a_kernel_that_hangs_here_is_interrupted(self):
+        report = one(kernels.spins, isolate=False, deadline=0.2, first_deadline=1)
+        self.assertEqual(report["ROT-01"].failure.kind, "timeout")
+        self.assertTrue(one(kernels.writes_outputs, isolate=False))
+
+    def test_in_a_process_with_many_open_files(self):
+        import os
+        import resource
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if limits[1] != resource.RLIM_INFINITY and limits[1] < 2000:
+            self.skipTest("no more files may be opened here")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2000, limits[1]))
+        held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+        try:
+            self.assertTrue(one(kernels.writes_outputs, isolate=False))
+        finally:
+            for file in held:
+                os.close(file)
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+    def test_in_another_thread(self):
+        reports = []
+        thread = threading.Thread(target=lambda: reports.append(one(lambda call: kernels.right(call))))
+        thread.start()
+        thread.join()
+        self.assertTrue(reports[0].conforms)
+
+    def test_an_array_that_was_kept_is_no_trap(self):
+        kept = []
+
+        def keeps(call):
+            kept.append(call.q)
+            return kernels.right(call)
+
+        one(keeps)
+        self.assertTrue(kept)
+        for array in kept:
+            array.sum()
+
+    def test_another_process_that_cannot_import_it(self):
+        with self.assertRaisesRegex(ropecheck.UsageError, "cannot import the kernel: it is defined in __main__"):
+            one(lambda call: None, isolate=True)
+
+
+class Refusals(unittest.TestCase):
+    def refused(self, error, words, subject, **more):
+        with self.assertRaisesRegex(error, words):
+            ropecheck.verify(subject, **more)
+
+    def test_what_the_command_does_not_take(self):
+        self.refused(ropecheck.UsageError, "a int is no kernel", 3)
+        self.refused(ropecheck.UsageError, '--level: "slow"', "half_split", level="slow")
+        self.refused(ropecheck.UsageError, "rotary_dim is 7; it must be even", kernels.right, spec={"head_dim": 7})
+        self.refused(ropecheck.SubjectError, "module kernels has no rigth; it has right", "kernels:rigth")
+        self.refused(ropecheck.SubjectError, '"hugginface" is not known; did you mean huggingface', kernels.right,
+                     convention="hugginface")
+
+    def test_words_of_the_decorator(self):
+        for words, wrong in [('dtypes=...\\): "f8" is not known; use f64', {"dtypes": "f8"}),
+                             ('array=...\\): "cupy" is not known; use numpy', {"array": "cupy"}),
+                             ('features=...\\): "speed" is not known', {"features": ["key", "speed"]})]:
+            with self.assertRaisesRegex(ropecheck.UsageError, words):
+                ropecheck.kernel(**wrong)
+
+
+class Interrupts(unittest.TestCase):
+    def test_ctrl_c_ends_all(self):
+        script = ("import ropecheck, kernels, time\n"
+                  "def slow(call):\n print('called', flush=True); time.sleep(0.05); return kernels.right(call)\n"
+                  "ropecheck.verify(slow, level='full')\n")
+        mark = f"MARK_OF_A_TEST={id(self)}.{time.time_ns()}"
+        name, value = mark.split("=")
+        import os
+        environment = {**os.environ, "PYTHONPATH": f"{running.PACKAGE}:{HERE}", name: value}
+        with tempfile.TemporaryDirectory() as folder:
+            child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                     text=True, cwd=folder, env={**environment, "TMPDIR": folder})
+            child.stdout.readline()
+            child.send_signal(signal.SIGINT)
+            _, err = child.communicate(timeout=20)
+            self.assertIn("KeyboardInterrupt", err)
+            self.assertEqual(list(Path(folder).iterdir()), [])
+        deadline = time.monotonic() + 5
+        while (left := self.processes_with(mark)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        self.assertEqual(left, [])
+
+    @staticmethod
+    def processes_with(mark):
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                if mark.encode() in (process / "environ").read_bytes():
+                    found.append(process.name)
+            except OSError:
+                pass
+        return found
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,45 @@
+"""JAX arrays: python3 jax_test.py BUILD."""
+
+import sys
+import unittest
+
+import environment
+import running
+
+if __name__ == "__main__":
+    environment.with_requirements()
+    running.use(sys.argv.pop(1))
+
+from running import ROOT, failures, judge  # noqa: E402
+
+EXAMPLES = ROOT / "examples" / "python"
+
+
+class Jax(unittest.TestCase):
+    def test_the_example_conforms(self):
+        found, done = judge("jax_kernel:rope", "--only", "ROT,ANG,MEM", cwd=EXAMPLES)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual({grade["dtype"] for grade in found["grades"]}, {"f32", "bf16"})
+
+    def test_arrays_lie_where_the_tensors_are(self):
+        for dtype, name in [("f32", "float32"), ("f16", "float16"), ("bf16", "bfloat16")]:
+            found, _ = judge(f"jax_kernels:addresses_{dtype}", "--only", "ROT-01")
+            self.assertIn(f"RuntimeError: q without a copy: True, of {name}", failures(found)["ROT-01"][1])
+
+    def test_wrong_kernels_are_findings_in_words(self):
+        for kernel, words in [("returns_input", "returned q as a view of its input q; a new array is due"),
+                              ("wrong_type", "returned q as numpy.ndarray; an array of jax is due"),
+                              ("wrong_dtype", "returned q with dtype float16; float32 is due")]:
+            with self.subTest(kernel):
+                found, _ = judge(f"jax_kernels:{kernel}", "--only", "ROT-01")
+                self.assertIn(words, failures(found)["ROT-01"][1])
+
+    def test_64_bits_are_not_claimed_by_mistake(self):
+        _, done = judge("jax_kernels:wide")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("it claims f64, which jax has no arrays of", done.stderr)
+        self.assertIn("set JAX_ENABLE_X64=1", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

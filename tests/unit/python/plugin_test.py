@@ -1,0 +1,78 @@
+"""pytest --rope-kernel: python3 plugin_test.py BUILD."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import environment
+import running
+
+if __name__ == "__main__":
+    environment.with_requirements()
+    running.use(sys.argv.pop(1))
+
+from running import HERE, PACKAGE  # noqa: E402
+
+
+def pytest(*words):
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{HERE}", "PYTEST_ADDOPTS": ""}
+    command = [sys.executable, "-m", "pytest", "-p", "ropecheck.pytest_plugin", "-p", "no:cacheprovider", *words]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "other_test.py").write_text("def test_other():\n    pass\n")
+        done = subprocess.run([*command, "--junit-xml", "junit.xml"], cwd=folder, env=environment, capture_output=True,
+                              text=True)
+        suite = ElementTree.parse(Path(folder) / "junit.xml").getroot()[0]
+    return done, {case.get("name"): case for case in suite.iter("testcase")}
+
+
+def properties(case):
+    return {one.get("name"): one.get("value") for one in case.iter("property")}
+
+
+class Plugin(unittest.TestCase):
+    def test_an_item_for_each_requirement(self):
+        done, cases = pytest("--rope-kernel", "kernels:right", "--collect-only", "-q")
+        command = [os.environ["ROPECHECK_PROGRAM"], "list", "requirements"]
+        listed = subprocess.run(command, capture_output=True, text=True).stdout
+        ids = re.findall(r"^([A-Z]{3}-\d\d) ", listed, re.MULTILINE)
+        self.assertEqual(re.findall(r"kernels:right::(\S+)", done.stdout), ids)
+        self.assertNotIn("other_test", done.stdout)
+
+    def test_chosen_by_k_and_spread_by_xdist(self):
+        done, cases = pytest("--rope-kernel", "kernels:right", "-k", "ROT-01 or ROT-02 or DET-03", "-n", "2")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(set(cases), {"ROT-01", "ROT-02", "DET-03"})
+        self.assertEqual(properties(cases["ROT-01"])["verdict"], "pass")
+        self.assertLess(float(properties(cases["ROT-01"])["worst_use"]), 1)
+        self.assertIsNotNone(cases["DET-03"].find("skipped"))
+
+    def test_a_crash_costs_one_item(self):
+        done, cases = pytest("--rope-kernel", "kernels:crashes_in_place", "-k", "ROT-02 or MEM-04")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 failed, 1 passed", done.stdout)
+        self.assertEqual(properties(cases["MEM-04"])["kind"], "crash")
+        self.assertIn("ropecheck replay 'MEM-04:", properties(cases["MEM-04"])["replay"])
+        self.assertIn("read from address 0x8", cases["MEM-04"].find("failure").text)
+
+    def test_beside_other_tests(self):
+        done, cases = pytest("other_test.py", "--rope-kernel", "half_split", "-k", "other or ROT-02")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(set(cases), {"test_other", "ROT-02"})
+
+    def test_nothing_without_the_option(self):
+        done, cases = pytest()
+        self.assertEqual((done.returncode, set(cases)), (0, {"test_other"}))
+
+    def test_a_kernel_that_is_not_there(self):
+        done, _ = pytest("--rope-kernel", "kernels:rigth", "-k", "ROT-01")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("module kernels has no rigth; it has right", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,44 @@
+"""What the tests in Python share: the ropecheck of this build, and its answers."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+PACKAGE = ROOT / "tools" / "python"
+SMALL = ["--head-dim", "8", "--level", "quick", "--no-diagnosis"]
+
+
+def use(build):
+    """Before the package is imported: it is that of the source tree, with the programs of the build folder."""
+    os.environ["ROPECHECK_PROGRAM"] = str(Path(build).resolve() / "ropecheck")
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    for folder in (str(PACKAGE), str(HERE)):
+        if folder not in sys.path:
+            sys.path.insert(0, folder)
+
+
+def ropecheck(*words, cwd=HERE, python=sys.executable, variables=None):
+    """The command; exit code, stdout, stderr."""
+    environment = {**os.environ, "ROPECHECK_PYTHON": python, **(variables or {})}
+    return subprocess.run([os.environ["ROPECHECK_PROGRAM"], *words], cwd=cwd, env=environment, capture_output=True,
+                          text=True, timeout=300)
+
+
+def judge(kernel, *words, level=SMALL, **how):
+    """The requirements of a kernel by id, and the finished process."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        done = ropecheck("verify", f"python:{kernel}", *level, "--json", str(report), *words, **how)
+        found = json.loads(report.read_text())["subjects"][0] if report.exists() else None
+    return found, done
+
+
+def failures(found):
+    """Kind and message of what failed, by requirement."""
+    return {one["id"]: (one["failure"]["kind"], one["failure"]["message"])
+            for one in found["requirements"] if one["verdict"] == "fail"}

@@ -1,0 +1,101 @@
+"""The wheel, in an environment that has nothing else, from another folder: python3 wheel_test.py BUILD.
+
+It takes the programs of the build folder, so that nothing is compiled twice. Exit code 77: pip cannot reach packages.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import venv
+import zipfile
+from pathlib import Path
+
+import environment
+from environment import ROOT, pip
+
+KERNEL = ROOT / "examples" / "python" / "numpy_kernel.py"
+RIGHT = ["verify", "python:my_kernel:rope", "--head-dim", "8", "--level", "quick", "--only", "ROT,GLD-01"]
+
+
+class Wheel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        here = Path(cls.folder.name)
+        try:
+            venv.create(here / "venv", with_pip=True)
+        except subprocess.CalledProcessError:
+            environment.leave_out("no virtual environment with pip can be made here (Debian package python3-venv)")
+        cls.python = here / "venv" / "bin" / "python"
+        cls.work = here / "work"
+        cls.work.mkdir()
+        (cls.work / "my_kernel.py").write_text(KERNEL.read_text())
+        built = pip(cls.python, "wheel", "--no-deps", "--wheel-dir", str(here), "--config-settings",
+                    f"build-dir={here / 'build'}", "--config-settings",
+                    f"cmake.define.ROPECHECK_PREBUILT={BUILD}", str(ROOT))
+        if built.returncode != 0 and "scikit-build-core" in built.stderr and "No matching distribution" in built.stderr:
+            environment.leave_out("pip cannot reach packages: scikit-build-core cannot be had")
+        assert built.returncode == 0, built.stdout + built.stderr
+        (cls.wheel,) = here.glob("ropecheck-*.whl")
+        installed = pip(cls.python, "install", str(cls.wheel))
+        assert installed.returncode == 0, installed.stderr
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def run_in_work(self, *words):
+        names = ("ROPECHECK_PYTHON", "ROPECHECK_PROGRAM", "ROPECHECK_GOLDEN", "PYTHONPATH", "VIRTUAL_ENV")
+        variables = {name: value for name, value in os.environ.items() if name not in names}
+        return subprocess.run(words, cwd=self.work, env=variables, capture_output=True, text=True, timeout=120)
+
+    def command(self, *words):
+        return self.run_in_work(str(self.python.parent / "ropecheck"), *words)
+
+    def test_what_it_carries(self):
+        names = zipfile.ZipFile(self.wheel).namelist()
+        self.assertLessEqual({"ropecheck/py.typed", "ropecheck/bin/ropecheck", "ropecheck/bin/ropecheck_host",
+                              "ropecheck/bin/libropecheck_faults.so", "ropecheck/bin/golden/manifest.json",
+                              "ropecheck/conventions/huggingface.py"}, set(names))
+        strangers = [name for name in names if not name.startswith(("ropecheck/", "ropecheck-"))]
+        self.assertEqual(strangers, [])
+        self.assertIn("-py3-none-", self.wheel.name)
+
+    def test_the_command(self):
+        self.assertRegex(self.command("--version").stdout, r"^\d+\.\d+\.\d+\n$")
+        done = self.command("verify", "half_split", "--level", "quick", "--only", "ROT-01,GLD-01")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("no golden files", done.stdout)
+
+    def test_a_kernel_of_the_current_folder_runs_in_the_environments_python(self):
+        done = self.command(*RIGHT)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (self.work / "which.py").write_text("import sys\nraise ImportError(sys.executable)\n")
+        self.assertIn(str(self.python), self.command("verify", "python:which:rope").stderr)
+
+    def test_another_interpreter_without_the_package(self):
+        bare = self.work.parent / "bare"
+        venv.create(bare, with_pip=False)
+        done = self.command("verify", "python:my_kernel:rope", "--python", str(bare / "bin" / "python"))
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("has no package ropecheck; install it there", done.stderr)
+
+    def test_the_package(self):
+        script = ("import my_kernel, ropecheck\n"
+                  "report = ropecheck.verify(my_kernel.rope, only='ROT-01')\n"
+                  "assert report.isolated and report, report\n"
+                  "assert ropecheck.verify(lambda call: my_kernel.rope(call), only='ROT-01').isolated is False\n"
+                  "print(ropecheck.__file__)\n")
+        done = self.run_in_work(str(self.python), "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("site-packages", done.stdout)
+
+    def test_conventions(self):
+        self.assertIn("huggingface", self.command("list", "conventions").stdout)
+
+
+if __name__ == "__main__":
+    BUILD = Path(sys.argv.pop(1)).resolve()
+    unittest.main()

@@ -1,0 +1,106 @@
+#include "tools/report/markdown.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/report/sample_report.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+
+std::string markdown(std::vector<SubjectReport> reports, std::vector<std::string> not_judged = {}) {
+  return markdown_report({"0.1.0", std::move(reports), std::move(not_judged)});
+}
+
+std::size_t count_of(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != text.npos; at = text.find(words, at + 1)) ++count;
+  return count;
+}
+
+TEST_CASE("markdown: the page holds what the terminal says", "[markdown]") {
+  const std::string page = markdown({sample_report()});
+  CHECK_THAT(page, Catch::StartsWith("# ropecheck 0.1.0\n\n| subject | verdict | |\n| --- | --- | --- |\n"
+                                     "| my lib.so\\#kernel | does not conform | 3 passed, 4 failed, 1 note, "));
+  CHECK_THAT(page, Contains("\n## my lib.so\\#kernel\n\n**does not conform**: 3 passed"));
+  CHECK_THAT(page, Contains("level quick, seed 7\n"));
+  CHECK_THAT(page, Contains("- f32: grade A1, 0.97 of its bound used\n"));
+  CHECK_THAT(page, Contains("- f32: scores shift-invariant to 0.001 up to position 8192, not to 16384"));
+  CHECK_THAT(page, Contains("- permitted variants: f32 output for bf16 input; data aligned to 64 bytes\n"));
+  CHECK_THAT(page, Contains("| ROT-01 | MUST | **fail** | 411 | worst 3.24e+06 of the bound: f32, pair 1"));
+  CHECK_THAT(page, Contains("| ROT-02 | MUST | pass | 80 | exact |\n"));
+  CHECK_THAT(page, Contains("| POS-09 | SHOULD | note | 12 | "));
+  CHECK_THAT(page, Contains("| BWD-01 | MUST | not claimed | 0 |  |\n"));
+  CHECK_THAT(page, Contains("<details><summary>ROT-01: fail. What ROT-01 says MUST hold.</summary>\n\n```text\n"
+                            "      found     2 of 8 elements are wrong"));
+  CHECK_THAT(page, Contains("      replay    ropecheck replay 'ROT-01:head_dim=4,batch=2,seq=3,in_place=1' --subject "
+                            "'my lib.so#kernel'\n```\n\n</details>\n"));
+  CHECK(count_of(page, "<details>") == 5);
+  CHECK(count_of(page, "</details>") == 5);
+  CHECK_THAT(page, !Contains("left out"));
+}
+
+TEST_CASE("markdown: what was asked for and what did not come to its turn stand in it", "[markdown]") {
+  SubjectReport report = right_report();
+  report.selection.demands = mask(Demand::bitwise);
+  report.selection.grade = {AngleGrade::A, ArithmeticGrade::one};
+  report.selection.only = {"ROT", "POS-01"};
+  report.selection.spec = RopeSpec{};
+  report.interrupted = true;
+  const std::string page = markdown({report}, {"half_split"});
+  CHECK_THAT(page, Contains("; required: A1, bitwise; only ROT, POS-01; --head-dim"));
+  CHECK_THAT(page, Contains("**interrupted: no verdict**"));
+  CHECK_THAT(page, Contains("| half\\_split | interrupted before it was judged | |\n"));
+}
+
+TEST_CASE("markdown: expected failures are told from others, with their reasons", "[markdown]") {
+  const std::string page = markdown({expected_report()});
+  CHECK_THAT(page, Contains("| STA-01 | MUST | expected failure: known \\| since May | 3 |"));
+  CHECK_THAT(page, Contains("| ROT-02 | MUST | **unexpected pass**: fixed? | 80 |"));
+  CHECK_THAT(page, Contains("**does not conform, as expected, but 1 expected failure passes: take it off the list**"));
+}
+
+TEST_CASE("markdown: a subject's name is text, whatever is in it", "[markdown]") {
+  SubjectReport report = sample_report();
+  report.subject = "a|b`c`<script>*d*_e_[f](g)&#x;\\\nnext\x1b\xff";
+  const std::string page = markdown({report});
+  const std::string shown =
+      "a\\|b\\`c\\`&lt;script&gt;\\*d\\*\\_e\\_\\[f\\](g)&amp;\\#x;\\\\ next\xef\xbf\xbd\xef\xbf\xbd";
+  CHECK_THAT(page, Contains("\n| " + shown + " | does not conform |"));
+  CHECK_THAT(page, Contains("\n## " + shown + "\n"));
+  CHECK_THAT(page, !Contains("<script>") || Contains("```text"));
+  CHECK(page.find('\x1b') == std::string::npos);
+
+  report.subject = "fence```closes````";  // in the replay line, which stands in a fence
+  const std::string fenced = markdown({report});
+  CHECK_THAT(fenced, Contains("\n`````text\n") && Contains("\n`````\n\n</details>"));
+}
+
+TEST_CASE("markdown: what would make the page too long is left out and counted", "[markdown]") {
+  SubjectReport report = sample_report();
+  const RequirementResult wrong = report.results[0];
+  for (int i = 0; i < 5000; ++i) report.results.push_back(wrong);
+  std::vector<SubjectReport> reports{report, sample_report()};
+  const std::size_t failures = 5000 + 2 * 5;
+  const std::string page = markdown(reports);
+  CHECK(page.size() <= markdown_limit);
+  CHECK(page.size() > markdown_limit * 9 / 10);
+  const std::size_t shown = count_of(page, "<details>");
+  CHECK(shown > 100);
+  CHECK_THAT(page, Contains("\n**" + std::to_string(failures - shown) + " failures and notes and the tables of 0 "));
+  CHECK(count_of(page, "\n## ") == 2);
+
+  std::vector<SubjectReport> many(1000, sample_report());
+  for (const std::size_t limit : {2000u, 5000u, 50'000u, 1'000'000u}) {
+    const std::string cut = markdown_report({"0.1.0", many, {}}, limit);
+    CHECK(cut.size() <= limit);
+    CHECK_THAT(cut, Contains(" are left out: this page would be longer than "));
+    const std::size_t sections = count_of(cut, "\n## ");
+    CHECK_THAT(cut, Contains(std::to_string(5000 - count_of(cut, "<details>")) +
+                             " failures and notes and the tables of " + std::to_string(1000 - sections) + " subjects"));
+  }
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,49 @@
+#include "tools/report/words.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/unit/report/sample_report.hpp"
+
+namespace rope {
+namespace {
+
+TEST_CASE("words: text is printable when it is UTF-8 without control characters", "[words]") {
+  CHECK(printable("plain, größer, \xf0\x9f\x98\x80\nnext") == "plain, größer, \xf0\x9f\x98\x80\nnext");
+  const std::string mark = "\xEF\xBF\xBD";
+  CHECK(printable("a\tb\x1b[31m\r\x7f") == "a" + mark + "b" + mark + "[31m" + mark + mark);
+  CHECK(printable(std::string("a\0b", 3)) == "a" + mark + "b");
+  CHECK(printable("\xff") == mark);
+  CHECK(printable("\xe2\x82") == mark);                                // cut short
+  CHECK(printable("\xef\xbf\xbe.\xef\xbf\xbf") == mark + "." + mark);  // U+FFFE, U+FFFF
+  CHECK(printable("\xef\xbf\xbd") == mark);
+}
+
+TEST_CASE("words: in a page text is text on one line", "[words]") {
+  CHECK(html_text("<Rx, g> & more\nof it") == "&lt;Rx, g&gt; &amp; more of it");
+}
+
+TEST_CASE("words: a verdict says what was expected and what was not", "[words]") {
+  SubjectReport report = right_report();
+  CHECK(verdict_words(report) == "conforms");
+  CHECK(report.as_expected());
+  CHECK(verdict_words(sample_report()) == "does not conform");
+  CHECK_FALSE(sample_report().as_expected());
+
+  report = expected_report();
+  CHECK(verdict_words(report) == "does not conform, as expected, but 1 expected failure passes: take it off the list");
+  CHECK_FALSE(report.as_expected());
+  CHECK(count_words(report) == "2 passed, 0 failed, 4 expected failures, 1 unexpected pass, 1 note, 1 not claimed");
+  report.results[1].verdict = Verdict::pass;
+  CHECK(verdict_words(report) == "does not conform, as expected");
+  CHECK(report.as_expected());
+  CHECK_FALSE(report.conforms());
+
+  report = right_report();
+  report.results[0].verdict = report.results[1].verdict = Verdict::unexpected_pass;
+  CHECK(verdict_words(report) == "conforms, but 2 expected failures pass: take them off the list");
+  CHECK(report.conforms());
+  CHECK_FALSE(report.as_expected());
+}
+
+}  // namespace
+}  // namespace rope

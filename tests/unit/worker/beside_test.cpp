@@ -1,0 +1,218 @@
+// Two calls at once: what shared scratch memory spoils, and what is said where either of them goes wrong.
+#include "tests/conformance/beside.hpp"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <stdexcept>
+
+#include "impls/builtin.hpp"
+#include "tests/conformance/coverage.hpp"
+#include "tests/conformance/kernel_subject.hpp"
+#include "tests/conformance/suite.hpp"
+#include "tests/unit/worker/small_call.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::StartsWith;
+
+WorkerOptions impatient() {
+  WorkerOptions options;
+  options.first_call_deadline = options.deadline = std::chrono::milliseconds(2000);
+  return options;
+}
+
+Call companion_at(std::int64_t offset) {
+  Call call = small_call();
+  call.position_offset = offset;
+  for (std::int64_t i = 0; i < call.cos->count(); ++i) {
+    element(*call.cos, i) = 0.25F;
+    element(*call.sin, i) = -0.75F;
+  }
+  return call;
+}
+
+bool same(const Call& a, const Call& b) {
+  return a.q.bytes == b.q.bytes && a.q_out->bytes == b.q_out->bytes && a.cos->bytes == b.cos->bytes;
+}
+
+TEST_CASE("beside: shared scratch memory is right alone and wrong beside another call") {
+  const auto subject = open_library(misbehaving, "shared_scratch", impatient());
+  Call alone = small_call();
+  CHECK(subject->apply(alone).status == ROPE_OK);
+  CHECK(is_right(alone));
+
+  Call judged = small_call();
+  Call companion = companion_at(3);
+  const Call before = companion;
+  const std::optional<Reply> reply = subject->apply_beside(judged, companion);
+  REQUIRE(reply);
+  CHECK(reply->kind == ReplyKind::done);
+  CHECK(reply->status == ROPE_OK);
+  CHECK(reply->detail.empty());
+  CHECK(reply->nanoseconds > 0);
+  CHECK_FALSE(is_right(judged));
+  CHECK(same(companion, before));
+
+  Call after = small_call();
+  CHECK(subject->apply(after).status == ROPE_OK);
+  CHECK(is_right(after));
+}
+
+TEST_CASE("beside: a right kernel is right, again and again and with the companion changing") {
+  const auto subject = open_library(misbehaving, "right", impatient());
+  for (const std::int64_t offset : {0, 0, 7, 9}) {
+    Call judged = small_call();
+    Call companion = companion_at(offset);
+    const std::optional<Reply> reply = subject->apply_beside(judged, companion);
+    REQUIRE(reply);
+    CHECK(reply->status == ROPE_OK);
+    CHECK(is_right(judged));
+    Call alone = small_call();
+    CHECK(subject->apply(alone).status == ROPE_OK);
+    CHECK(is_right(alone));
+  }
+}
+
+TEST_CASE("beside: what goes wrong in either call is told, and in which") {
+  struct Expected {
+    std::int64_t offset;
+    ReplyKind kind;
+    std::string sentence;
+    const char* of_companion;
+  };
+  const std::string other = " of the call that ran beside this one";
+  const Expected all[] = {
+      {1, ReplyKind::misbehaved, "wrote 1 element past the end of q_out", " (element 1024 of 1024)"},
+      {2, ReplyKind::crashed, "overflowed its stack, in misbehaving.so+0x", ""},
+      {3, ReplyKind::timed_out, "did not return within 2 s; its process was killed", ""},
+      {5, ReplyKind::misbehaved, "wrote to the input q", " at [0, 1, 0, 5]; inputs must stay as they are"},
+  };
+  for (const Expected& expected : all) {
+    CAPTURE(expected.sentence);
+    const auto subject = open_library(misbehaving, "by_offset", impatient());
+    const bool names_tensor = expected.kind == ReplyKind::misbehaved;
+    Call wrong = companion_at(expected.offset);
+    Call right = small_call();
+    const std::optional<Reply> first = subject->apply_beside(wrong, right);
+    REQUIRE(first);
+    CHECK(first->kind == expected.kind);
+    CHECK_THAT(first->detail, StartsWith(expected.sentence + (names_tensor ? expected.of_companion : "")));
+    const std::optional<Reply> second = subject->apply_beside(right, wrong);
+    REQUIRE(second);
+    CHECK(second->kind == expected.kind);
+    CHECK_THAT(second->detail, StartsWith(expected.sentence + (names_tensor ? other + expected.of_companion : "")));
+  }
+}
+
+TEST_CASE("beside: a status of either call is the answer") {
+  const auto subject = open_library(misbehaving, "by_offset", impatient());
+  Call refused = companion_at(4);
+  Call right = small_call();
+  CHECK(subject->apply_beside(refused, right)->status == ROPE_UNSUPPORTED);
+  const std::optional<Reply> reply = subject->apply_beside(right, refused);
+  CHECK(reply->status == ROPE_UNSUPPORTED);
+  CHECK(reply->detail == "the call that ran beside it was answered so");
+}
+
+TEST_CASE("beside: in place each run finds the inputs as they were") {
+  Call judged = small_call();
+  Call expected = small_call();
+  judged.in_place = true;
+  judged.q_out.reset();
+  Call companion = judged;
+  const auto check = [&](Subject& subject) {
+    Call call = judged;
+    Call other = companion;
+    CHECK(subject.apply(expected).status == ROPE_OK);
+    const std::optional<Reply> reply = subject.apply_beside(call, other);
+    REQUIRE(reply);
+    CHECK(reply->status == ROPE_OK);
+    CHECK(call.q.bytes == expected.q_out->bytes);
+    CHECK(other.q.bytes == companion.q.bytes);
+  };
+  check(*open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so", "none"));
+  KernelSubject in_process(half_split_kernel());
+  check(in_process);
+}
+
+// In this process: the scratch of a trusted kernel.
+std::int32_t with_scratch(const rope_call* call) {
+  static volatile float factor;
+  const auto rows = call->q.shape[0] * call->q.shape[1] * call->q.shape[2] * call->q.shape[3];
+  for (std::int64_t i = 0; i < rows; ++i) {
+    factor = static_cast<const float*>(call->table.cos)[0];
+    volatile int wait = 20;
+    while (wait > 0) wait = wait - 1;
+    static_cast<float*>(call->q_out.data)[i] = static_cast<const float*>(call->q.data)[i] * factor;
+  }
+  return ROPE_OK;
+}
+
+TEST_CASE("beside: a race in this process is seen, and one that throws ends both threads") {
+  rope_kernel racing = half_split_kernel();
+  racing.apply = with_scratch;
+  KernelSubject subject(racing);
+  Call alone = small_call();
+  CHECK(subject.apply(alone).status == ROPE_OK);
+  Call judged = small_call();
+  Call companion = companion_at(0);
+  CHECK(subject.apply_beside(judged, companion)->status == ROPE_OK);
+  CHECK(judged.q_out->bytes != alone.q_out->bytes);
+
+  const rope_call one = bind(judged);
+  const rope_call two = bind(companion);
+  for (const void* thrower : {one.q.data, two.q.data}) {
+    const auto apply = [&](const rope_call* call) -> std::int32_t {
+      if (call->q.data == thrower) throw std::runtime_error("no");
+      return ROPE_OK;
+    };
+    CHECK_THROWS_WITH(run_beside(apply, one, two), "no");
+  }
+}
+
+Finding undisturbed(const std::filesystem::path& library, const std::string& kernel) {
+  const auto subject = open_library(library, kernel, impatient());
+  Oracles oracles;
+  Examiner examiner(*subject, oracles, nullptr);
+  const Case c = case_from_text("DET-03:head_dim=64,batch=1,seq=16,heads=4,start=40,source=tables,given=f32");
+  REQUIRE(uncovered(c, subject->claims()).empty());
+  // Alone each of them is right.
+  CHECK(requirement_called("ROT-01").check(c, examiner).passed());
+  return requirement_called("DET-03").check(c, examiner);
+}
+
+TEST_CASE("beside: DET-03 rejects shared scratch memory in a library, and no right kernel") {
+  const std::filesystem::path mutants = std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so";
+  CHECK(undisturbed(misbehaving, "shared_scratch").kind == FailureKind::value);
+  CHECK(undisturbed(mutants, "DET-SCRATCH").kind == FailureKind::value);
+  CHECK(undisturbed(misbehaving, "right").passed());
+  CHECK(undisturbed(mutants, "none").passed());
+}
+
+TEST_CASE("beside: the minimal case of a race loses it again when it is replayed") {
+  const auto subject = open_library(misbehaving, "shared_scratch", impatient());
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.level = Level::quick;
+  how.selection.only = {"DET-03"};
+  const RequirementResult result = run_suite(*subject, oracles, how).results.at(0);
+  REQUIRE(result.failure);
+  // What is left of an earlier call has no part in it, and chance would make it seem so.
+  CHECK_FALSE(result.failure->needs_earlier_calls);
+  int lost = 0;
+  for (int i = 0; i < 10; ++i) lost += replay(result.failure->minimal, *subject, oracles, nullptr).passed() ? 0 : 1;
+  CHECK(lost >= 3);
+}
+
+TEST_CASE("beside: a worker that does not offer it is not asked") {
+  worker::Launch launch;
+  launch.arguments = {python,
+                      (std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker/page_worker.py").string()};
+  Call call = small_call();
+  Call companion = small_call();
+  CHECK_FALSE(open_worker(launch, "", {})->apply_beside(call, companion));
+}
+
+}  // namespace
+}  // namespace rope

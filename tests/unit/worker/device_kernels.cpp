@@ -1,0 +1,106 @@
+// Kernels that claim a CUDA device and run on the fake driver beside this file: a right one, one that waits, and wrong
+// ones, each in one way that only a device has.
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "impls/builtin.hpp"
+#include "impls/claims.hpp"
+
+extern "C" {
+void fake_cuda_fail();
+int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument);
+int cuStreamSynchronize(void* stream);
+}
+
+namespace {
+
+constexpr rope_capabilities on_device() {
+  rope_capabilities claims = rope::everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT));
+  claims.device = ROPE_CUDA;
+  claims.features &= ~ROPE_BIT(ROPE_FEATURE_ROBUST);
+  return claims;
+}
+
+std::int32_t compute(const rope_call& given) {
+  rope_call call = given;
+  call.device = ROPE_CPU;
+  call.stream = nullptr;
+  return rope::half_split_kernel().apply(&call);
+}
+
+// As a launch does: the call is there when it is over, and answers before it is done.
+std::int32_t launch(const rope_call* call, void (*body)(const rope_call&)) {
+  if (call->device != ROPE_CUDA || call->stream == nullptr) return ROPE_UNSUPPORTED;
+  struct Work {
+    rope_call call;
+    void (*body)(const rope_call&);
+  };
+  const auto work = [](void* argument) {
+    const std::unique_ptr<Work> owned(static_cast<Work*>(argument));
+    owned->body(owned->call);
+  };
+  return cuLaunchHostFunc(call->stream, work, new Work{*call, body}) == 0 ? ROPE_OK : ROPE_FAILED;
+}
+
+void rotate(const rope_call& call) { compute(call); }
+
+std::int32_t right(const rope_call* call) { return launch(call, rotate); }
+
+std::int32_t waiting(const rope_call* call) {
+  const std::int32_t status = right(call);
+  cuStreamSynchronize(call->stream);
+  return status;
+}
+
+std::int32_t default_stream(const rope_call* call) { return compute(*call); }
+
+std::int32_t writing_input(const rope_call* call) {
+  return launch(call, [](const rope_call& c) {
+    rotate(c);
+    static_cast<std::byte*>(c.q.data)[0] ^= std::byte{1};
+  });
+}
+
+std::int32_t writing_before(const rope_call* call) {
+  return launch(call, [](const rope_call& c) {
+    rotate(c);
+    static_cast<std::byte*>(c.q_out.data)[-5000] ^= std::byte{1};
+  });
+}
+
+std::int32_t writing_after(const rope_call* call) {
+  return launch(call, [](const rope_call& c) {
+    rotate(c);
+    std::byte* end = static_cast<std::byte*>(c.q_out.data) +
+                     c.q_out.shape[0] * c.q_out.shape[1] * c.q_out.shape[2] * c.q_out.shape[3] * 4;
+    end[8000] ^= std::byte{1};
+  });
+}
+
+std::int32_t faulting(const rope_call* call) {
+  return launch(call, [](const rope_call&) { fake_cuda_fail(); });
+}
+
+constexpr rope_kernel kernel(const char* name, std::int32_t (*apply)(const rope_call*)) {
+  return {sizeof(rope_kernel), ROPE_KERNEL_ABI, name, "on the fake driver", apply, on_device()};
+}
+
+constexpr rope_kernel kernels[] = {
+    kernel("right", right),
+    kernel("waiting", waiting),
+    kernel("default_stream", default_stream),
+    kernel("writing_input", writing_input),
+    kernel("writing_before", writing_before),
+    kernel("writing_after", writing_after),
+    kernel("faulting", faulting),
+};
+
+}  // namespace
+
+extern "C" {
+std::uint32_t rope_kernel_count(void) { return std::size(kernels); }
+const rope_kernel* rope_kernel_get(std::uint32_t index) {
+  return index < std::size(kernels) ? &kernels[index] : nullptr;
+}
+}

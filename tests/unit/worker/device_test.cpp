@@ -1,0 +1,115 @@
+// Kernels for a CUDA device, on a driver that is none: the worker's side of the matter is the same.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/conformance/suite.hpp"
+#include "tests/unit/worker/small_call.hpp"
+#include "tools/worker/subject_error.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+
+const std::filesystem::path kernels = std::filesystem::path(ROPECHECK_BINARY_DIR) / "device_kernels.so";
+const std::filesystem::path fake_driver = std::filesystem::path(ROPECHECK_BINARY_DIR) / "libfake_cuda_driver.so";
+
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+std::unique_ptr<WorkerSubject> on_device(const char* kernel) {
+  const Environment driver("ROPECHECK_CUDA_DRIVER", fake_driver.string());
+  return open_library(kernels, kernel);
+}
+
+std::string refusal() {
+  try {
+    open_library(kernels, "right");
+  } catch (const SubjectError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("device: without a driver, or without a device, a clear line says so") {
+  {
+    const Environment driver("ROPECHECK_CUDA_DRIVER", "/nowhere/libcuda.so.1");
+    CHECK_THAT(refusal(), Contains("no CUDA driver: /nowhere/libcuda.so.1: cannot open shared object file"));
+  }
+  {
+    const Environment driver("ROPECHECK_CUDA_DRIVER", misbehaving.string());
+    CHECK_THAT(refusal(), Contains("no CUDA driver: ") && Contains("has no function cuInit"));
+  }
+  const Environment driver("ROPECHECK_CUDA_DRIVER", fake_driver.string());
+  const Environment without("FAKE_CUDA_WITHOUT_DEVICE", "1");
+  CHECK_THAT(refusal(), Contains("no CUDA device: the driver counts 0 of them"));
+}
+
+TEST_CASE("device: what a kernel computes there comes back, call after call") {
+  for (const char* name : {"right", "waiting"}) {
+    const auto subject = on_device(name);
+    CHECK(subject->claims().capabilities.device == ROPE_CUDA);
+    CHECK_FALSE(subject->claims().far_tensors);
+    for (int i = 0; i < 70; ++i) {  // held back and not
+      Call call = small_call();
+      element(call.q, i) += static_cast<float>(i);
+      const Reply reply = subject->apply(call);
+      REQUIRE(reply.kind == ReplyKind::done);
+      REQUIRE(reply.status == ROPE_OK);
+      REQUIRE(reply.detail == "");
+      REQUIRE(is_right(call));
+    }
+  }
+}
+
+TEST_CASE("device: a right kernel conforms") {
+  const auto subject = on_device("right");
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.level = Level::quick;
+  how.selection.only = {"ROT-01", "BWD-01", "POS-02", "STA", "MEM", "SHP-06", "DET"};
+  for (const RequirementResult& result : run_suite(*subject, oracles, how).results) {
+    INFO(result.id << (result.failure ? ": " + result.failure->finding.message : ""));
+    CHECK(result.failed == 0);
+  }
+}
+
+TEST_CASE("device: what breaks a rule there is told") {
+  const struct {
+    const char* kernel;
+    const char* sentence;
+  } all[] = {{"default_stream", "worked on another stream than the one that it was given"},
+             {"writing_input", "wrote to q, which is an input: byte 0 of its memory"},
+             {"writing_before", "bytes before q_out"},
+             {"writing_after", "wrote beyond the memory of q_out"}};
+  for (const auto& [kernel, sentence] : all) {
+    INFO(kernel);
+    const auto subject = on_device(kernel);
+    Call call = small_call();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == ReplyKind::misbehaved);
+    CHECK_THAT(reply.detail, Contains(sentence));
+  }
+}
+
+TEST_CASE("device: an error of the device ends the worker, and the next call has a new one") {
+  const auto subject = on_device("faulting");
+  for (int i = 1; i <= 2; ++i) {
+    Call call = small_call();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == ReplyKind::crashed);
+    CHECK_THAT(reply.detail, Contains("an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)"));
+    CHECK(subject->deaths() == i);
+  }
+}
+
+}  // namespace
+}  // namespace rope

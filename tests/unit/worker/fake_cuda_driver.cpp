@@ -1,0 +1,121 @@
+// What libcuda.so.1 does for a worker, on the CPU: a device whose memory is the process's own and whose streams are
+// threads. So the path to a device is tested on machines that have none.
+#include <condition_variable>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+constexpr int ok = 0, out_of_memory = 2, illegal_address = 700;
+
+class Stream {
+ public:
+  Stream() : thread_([this] { work(); }) { thread_.detach(); }
+
+  void push(std::function<void()> task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    changed_.notify_all();
+  }
+
+  void wait() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return tasks_.empty(); });
+  }
+
+ private:
+  void work() {
+    for (;;) {
+      std::function<void()> task;
+      {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [this] { return !tasks_.empty(); });
+        task = tasks_.front();
+      }
+      task();
+      const std::lock_guard lock(mutex_);
+      tasks_.pop_front();
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;
+  std::thread thread_;
+};
+
+int error = ok;  // once there, it stays, as on a device
+
+Stream* stream_of(void* handle) { return static_cast<Stream*>(handle); }
+void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+
+extern "C" {
+
+void fake_cuda_fail() { error = illegal_address; }
+
+int cuInit(unsigned) { return ok; }
+int cuDeviceGetCount(int* count) {
+  *count = std::getenv("FAKE_CUDA_WITHOUT_DEVICE") != nullptr ? 0 : 1;
+  return ok;
+}
+int cuDeviceGet(int* device, int ordinal) {
+  *device = ordinal;
+  return ok;
+}
+int cuDevicePrimaryCtxRetain(void** context, int) {
+  *context = &error;
+  return ok;
+}
+int cuCtxSetCurrent(void*) { return ok; }
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
+  void* memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
+  *address = reinterpret_cast<std::uint64_t>(memory);
+  return memory == nullptr ? out_of_memory : error;
+}
+int cuMemFree_v2(std::uint64_t address) {
+  std::free(pointer(address));
+  return error;
+}
+int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
+  std::memcpy(pointer(to), from, bytes);
+  return error;
+}
+int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void* stream) {
+  stream_of(stream)->push([=] { std::memcpy(pointer(to), pointer(from), bytes); });
+  return error;
+}
+int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void* stream) {
+  stream_of(stream)->push([=] { std::memcpy(to, pointer(from), bytes); });
+  return error;
+}
+int cuStreamCreate(void** stream, unsigned) {
+  *stream = new Stream;
+  return ok;
+}
+int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
+  stream_of(stream)->push([=] { function(argument); });
+  return error;
+}
+int cuStreamSynchronize(void* stream) {
+  stream_of(stream)->wait();
+  return error;
+}
+int cuCtxSynchronize() { return error; }
+int cuGetErrorName(int result, const char** text) {
+  *text = result == illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OUT_OF_MEMORY";
+  return ok;
+}
+int cuGetErrorString(int result, const char** text) {
+  *text = result == illegal_address ? "an illegal memory access was encountered" : "out of memory";
+  return ok;
+}
+
+}  // extern "C"

@@ -1,0 +1,139 @@
+// A worker that was written from PROTOCOL.md alone, and what ropecheck says where such a worker is wrong.
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "tests/unit/worker/small_call.hpp"
+#include "tools/worker/subject_error.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using Catch::StartsWith;
+
+const std::filesystem::path folder = std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker";
+
+std::unique_ptr<WorkerSubject> open_python(const std::vector<std::string>& words, double seconds = 0.5) {
+  worker::Launch launch;
+  launch.arguments = {python, "-B", (folder / words.at(0)).string()};
+  launch.arguments.insert(launch.arguments.end(), words.begin() + 1, words.end());
+  WorkerOptions options;
+  options.first_call_deadline = options.deadline = std::chrono::milliseconds(static_cast<int>(seconds * 1000));
+  return open_worker(launch, "", options);
+}
+
+std::string refusal(const char* fault, double seconds) {
+  try {
+    open_python({"broken_worker.py", fault}, seconds);
+  } catch (const SubjectError& error) {
+    return error.what();
+  }
+  return "(opened)";
+}
+
+TEST_CASE("page worker: a worker written from the protocol's page alone is understood") {
+  const auto subject = open_python({"page_worker.py"}, 20);
+  CHECK(subject->name() == "page_worker");
+  CHECK(subject->claims().has(ROPE_FEATURE_ROBUST));
+  for (int i = 0; i < 3; ++i) {
+    Call call = small_call();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == ReplyKind::done);
+    CHECK(reply.status == ROPE_OK);
+    CHECK(reply.detail.empty());
+    // It rounds once where the kernel in C rounds thrice.
+    for (std::int64_t p = 0; p < 32; ++p) {
+      const double exact = double{element(call.q, p)} * double{element(*call.cos, p)} -
+                           double{element(call.q, p + 32)} * double{element(*call.sin, p)};
+      CHECK(element(*call.q_out, p) == static_cast<float>(exact));
+    }
+  }
+  Call bad = small_call();
+  bad.rotary_dim = 63;
+  CHECK(subject->apply(bad).status == ROPE_INVALID_ARGUMENT);
+}
+
+TEST_CASE("page worker: a start that went wrong is told in words") {
+  const auto [fault, seconds, words] = GENERATE(table<const char*, double, const char*>(
+      {{"silent", 0.5, "did not answer within 0.5 s while it was loaded"},
+       {"no_json", 20, "the worker's first line is no JSON object: Hello, I am a kernel"},
+       {"no_object", 20, "the worker's first line is no JSON object: [1]"},
+       {"odd_types", 20, "the worker's first line cannot be used: "},
+       {"half_hello", 1, "the worker's first line has no newline: {\"v\":1,\"op\":\"hel"},
+       {"other_version", 20, "the worker speaks version 2 of the protocol, this ropecheck version 1"},
+       {"no_claims", 20, "the worker's hello cannot be used: [json.exception.out_of_range.403] key 'claims' not found"},
+       {"odd_claims", 20, "the worker's hello cannot be used: \"f31\" is none of f64, f32, f16, bf16"},
+       {"refuses", 20, "torch is missing: pip install torch"},
+       {"raises", 20, "IndexError: list index out of range"},
+       {"closes_first", 20, "closed its connection and lived on while it was loaded"}}));
+  INFO(fault);
+  CHECK_THAT(refusal(fault, seconds), Contains(words));
+}
+
+struct Expected {
+  const char* fault;
+  ReplyKind kind;
+  std::int32_t status;
+  const char* detail;  // how it begins
+};
+
+const Expected faults[] = {
+    {"wrong_id", ReplyKind::misbehaved, ROPE_FAILED, "spoke something else than the worker protocol: {\"id\": "},
+    {"half_line", ReplyKind::timed_out, ROPE_FAILED, "did not return within "},
+    {"half_line_and_end", ReplyKind::crashed, ROPE_FAILED,
+     "ended its process with exit status 0 in the middle of the call, after half a line: {\"id\":"},
+    {"no_answer", ReplyKind::timed_out, ROPE_FAILED,
+     "did not return within 1 s; its process was killed, twice in a row"},
+    {"nonsense", ReplyKind::misbehaved, ROPE_FAILED, "spoke something else than the worker protocol: (core dumped)"},
+    {"endless_line", ReplyKind::misbehaved, ROPE_FAILED,
+     "spoke something else than the worker protocol: (more than 1 MiB without a newline)"},
+    {"odd_answer", ReplyKind::misbehaved, ROPE_FAILED, "spoke something else than the worker protocol: {\"id\": "},
+    {"odd_status", ReplyKind::misbehaved, 7, "returned status 7; rope_status has 0 to 3"},
+    {"odd_fault", ReplyKind::misbehaved, ROPE_FAILED, "spoke something else than the worker protocol: {\"id\": "},
+    {"exception", ReplyKind::done, ROPE_FAILED, "raised ValueError: head_dim 64 is not for me\nTraceback"},
+    {"unsupported", ReplyKind::done, ROPE_UNSUPPORTED, ""},
+    {"unsupported_by_name", ReplyKind::done, ROPE_UNSUPPORTED, "not on Fridays"},
+    {"gives_up", ReplyKind::crashed, ROPE_FAILED, "its worker gave up: the device was taken away"},
+    {"dies", ReplyKind::crashed, ROPE_FAILED,
+     "ended its process with exit status 3 in the middle of the call; it printed last:\nno more"},
+    {"closes", ReplyKind::crashed, ROPE_FAILED,
+     "closed its connection in the middle of the call and lived on; its process was killed"},
+};
+
+TEST_CASE("page worker: a call that went wrong is told in words") {
+  const Expected& expected = GENERATE(from_range(std::begin(faults), std::end(faults)));
+  INFO(expected.fault);
+  const bool waits = expected.kind == ReplyKind::timed_out;
+  const auto subject = open_python({"broken_worker.py", expected.fault}, waits ? 1 : 20);
+  Call call = small_call();
+  const Reply reply = subject->apply(call);
+  CHECK(reply.kind == expected.kind);
+  CHECK(reply.status == expected.status);
+  CHECK_THAT(reply.detail, StartsWith(expected.detail));
+}
+
+TEST_CASE("page worker: half an answer is shown") {
+  Call call = small_call();
+  CHECK_THAT(open_python({"broken_worker.py", "half_line"}, 1)->apply(call).detail,
+             Contains("its answer has no newline: {\"id\":"));
+}
+
+TEST_CASE("page worker: what is printed is no answer, and a second answer is not one to the next call") {
+  const auto prints = open_python({"broken_worker.py", "prints"}, 20);
+  for (int i = 0; i < 3; ++i) {
+    Call call = small_call();
+    const Reply reply = prints->apply(call);
+    CHECK(reply.kind == ReplyKind::done);
+    CHECK(reply.status == ROPE_OK);
+    CHECK(reply.detail.empty());
+  }
+  const auto twice = open_python({"broken_worker.py", "twice"}, 20);
+  Call call = small_call();
+  CHECK(twice->apply(call).kind == ReplyKind::done);
+  const Reply second = twice->apply(call);
+  CHECK(second.kind == ReplyKind::misbehaved);
+  CHECK_THAT(second.detail, StartsWith("spoke something else than the worker protocol: {\"id\": 1,"));
+}
+
+}  // namespace
+}  // namespace rope

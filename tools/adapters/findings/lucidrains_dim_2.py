@@ -1,0 +1,20 @@
+"""rotary-embedding-torch: RotaryEmbedding(dim=2) raises ZeroDivisionError, although one pair is a rotation like all.
+
+The constructor computes theta * theta_rescale_factor ** (dim / (dim - 2)), also where the factor is 1.
+"""
+
+import sys
+
+import torch
+from rotary_embedding_torch import RotaryEmbedding
+
+x = torch.tensor([1.0, 0.0]).expand(1, 1, 3, 2)
+angles = torch.arange(3.0)
+expected = torch.stack([angles.cos(), angles.sin()], -1)
+try:
+    actual = RotaryEmbedding(dim=2).rotate_queries_or_keys(x)[0, 0]
+except ZeroDivisionError as error:
+    print(f"expected: {expected.tolist()}\nactual: ZeroDivisionError: {error}")
+    sys.exit(1)
+print(f"expected: {expected.tolist()}\nactual: {actual.tolist()}")
+sys.exit(0 if torch.allclose(actual, expected, atol=1e-6) else 1)

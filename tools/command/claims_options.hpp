@@ -1,0 +1,26 @@
+// What a program that reads files claims: everything that files can carry, or less.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/subject.hpp"
+
+namespace rope {
+
+class ClaimsOptions {
+ public:
+  void add_to(CLI::App& command);
+
+  Claims claims() const;  // throws InputError
+
+ private:
+  std::string file_;
+  std::vector<std::string> sources_;
+  std::vector<std::string> tables_;
+  std::vector<std::string> features_;
+  std::optional<std::int64_t> max_position_;
+};
+
+}  // namespace rope

@@ -1,0 +1,20 @@
+// How long a subject in a process of its own may take: --deadline and --first-deadline.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/worker/worker_options.hpp"
+
+namespace rope {
+
+class DeadlineOptions {
+ public:
+  void add_to(CLI::App& command);
+  WorkerOptions worker_options() const;
+
+ private:
+  double call_ = 10;
+  double first_ = 60;
+};
+
+}  // namespace rope

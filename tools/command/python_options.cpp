@@ -1,0 +1,117 @@
+#include "tools/command/python_options.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "reference/input_error.hpp"
+#include "tools/command/command_words.hpp"
+#include "tools/command/golden_folder.hpp"
+#include "tools/command/program_folder.hpp"
+
+namespace rope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view expected = "expected python:package.module:function [--convention NAME] [--python FILE]";
+
+bool is_python(const std::string& subject) { return subject.starts_with(python_prefix); }
+
+// What is set to nothing is not set.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// So that command_words() reads it back as one word.
+std::string quoted(const std::string& word) {
+  const bool is_plain = std::all_of(word.begin(), word.end(),
+                                    [](unsigned char c) { return std::isalnum(c) || std::strchr("_./+-:", c); });
+  if (is_plain) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? "'\\''" : std::string(1, c);
+  return result + "'";
+}
+
+bool gives(const std::string& subject, std::string_view option) {
+  const std::vector<std::string> words = command_words(subject);
+  return std::find(words.begin(), words.end(), option) != words.end();
+}
+
+bool is_target(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  return colon != text.npos && colon > 0 && colon + 1 < text.size() && text.find(':', colon + 1) == text.npos;
+}
+
+}  // namespace
+
+void PythonOptions::add_to(CLI::App& command) {
+  const char* group = "Kernels in Python";
+  command
+      .add_option("--python", python_,
+                  "the interpreter; default: $ROPECHECK_PYTHON, that of $VIRTUAL_ENV, python3 of PATH")
+      ->group(group);
+  command.add_option("--convention", convention_, "how the function is called: `ropecheck list conventions`")
+      ->group(group);
+}
+
+std::vector<std::string> PythonOptions::named(std::vector<std::string> subjects) const {
+  for (const auto& [option, value] : {std::pair("--convention", convention_), {"--python", python_}}) {
+    if (value.empty()) continue;
+    if (std::none_of(subjects.begin(), subjects.end(), is_python)) {
+      throw InputError(fmt::format("{} goes with a kernel in Python; {}", option, expected));
+    }
+    for (std::string& subject : subjects) {
+      if (is_python(subject) && !gives(subject, option)) subject += fmt::format(" {} {}", option, quoted(value));
+    }
+  }
+  return subjects;
+}
+
+std::string default_python() {
+  if (const std::string chosen = variable("ROPECHECK_PYTHON"); !chosen.empty()) return chosen;
+  if (const std::string folder = variable("VIRTUAL_ENV"); !folder.empty()) return folder + "/bin/python";
+  return "python3";
+}
+
+std::vector<std::string> python_environment() {
+  // An installed program lies within the package, and the interpreter that it was installed for finds it by itself.
+  // Its folder of packages would be wrong for another one.
+  std::error_code unreadable;
+  if (fs::exists(program_folder().parent_path() / "worker.py", unreadable)) return {};
+  const std::string package = (source_folder() / "tools" / "python").string();
+  if (!fs::exists(package, unreadable)) return {};
+  const std::string others = variable("PYTHONPATH");
+  return {"PYTHONPATH=" + package + (others.empty() ? "" : ":" + others)};
+}
+
+worker::Launch python_launch(const std::string& subject) {
+  const std::vector<std::string> words = command_words(std::string_view(subject).substr(python_prefix.size()));
+  const auto wrong = [&](std::string_view what) {
+    throw InputError(fmt::format("subject \"{}\": {}; {}", subject, what, expected));
+  };
+  std::string target, python = default_python(), convention;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--python" || words[i] == "--convention") {
+      if (i + 1 == words.size()) wrong(fmt::format("{} has no value", words[i]));
+      (words[i] == "--python" ? python : convention) = words[i + 1];
+      ++i;
+    } else if (target.empty() && is_target(words[i])) {
+      target = words[i];
+    } else {
+      wrong(fmt::format("\"{}\" names no function of a module", words[i]));
+    }
+  }
+  if (target.empty()) wrong("it names no function");
+  worker::Launch launch{{python, "-m", "ropecheck.worker", target}, python_environment()};
+  launch.environment.push_back("ROPECHECK_FAULTS=" + (program_folder() / "libropecheck_faults.so").string());
+  if (!convention.empty()) launch.arguments.insert(launch.arguments.end(), {"--convention", convention});
+  return launch;
+}
+
+}  // namespace rope

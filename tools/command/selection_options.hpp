@@ -1,0 +1,38 @@
+// What a person selects for verify and for vectors export: specs, types, level, seed, requirements.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/conformance/case_list.hpp"
+#include "tools/command/spec_options.hpp"
+
+namespace rope {
+
+class SelectionOptions {
+ public:
+  explicit SelectionOptions(std::string default_level) : level_(std::move(default_level)) {}
+
+  void add_to(CLI::App& command);
+
+  // One for each rope that is asked for; one that sweeps where none is. Throws InputError.
+  std::vector<Selection> selections() const;
+
+  // What --model-config names.
+  const std::optional<ModelConfig>& model() const { return spec_.model(); }
+
+ private:
+  Selection common() const;
+
+  SpecOptions spec_;
+  std::vector<std::string> dtypes_;
+  std::string level_;
+  std::uint64_t seed_ = 1;
+  std::vector<std::string> only_;
+};
+
+// The id of a requirement or of a family, as --only takes it. Throws InputError.
+std::string known_requirement(const std::string& text);
+
+}  // namespace rope

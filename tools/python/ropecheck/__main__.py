@@ -1,0 +1,5 @@
+"""python -m ropecheck: the command."""
+
+from ropecheck.command import main
+
+main()

@@ -1,0 +1,196 @@
+"""The one argument of a Python kernel."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ropecheck import names
+from ropecheck.errors import InvalidArgument
+from ropecheck.tensors import Tensor
+
+if TYPE_CHECKING:
+    from ropecheck.arrays.library import ArrayLibrary
+
+# The contract's names of a scaling rule's parameters, and Hugging Face's.
+SCALING_NAMES = {
+    "original_max_position": "original_max_position_embeddings",
+    "yarn_truncate": "truncate",
+    "yarn_clamp_pairs": "clamp_pairs",
+}
+
+
+def _number(value: Any) -> float:
+    return float(value)  # "inf", "-inf" and "nan" travel as strings
+
+
+def _scaling(given: Mapping[str, Any]) -> dict[str, Any]:
+    """With Hugging Face's names, and without what the kind has no use for."""
+    kind = given["kind"]
+    result: dict[str, Any] = {"kind": kind}
+    for key, value in given.items():
+        if key == "kind" or (key.startswith("yarn_") and kind != "yarn"):
+            continue
+        if key.startswith("yarn_"):
+            result[SCALING_NAMES[key]] = bool(value)
+        elif isinstance(value, list):
+            result[key] = [_number(x) for x in value]
+        else:
+            number = _number(value)
+            whole = key == "original_max_position" and number.is_integer()
+            result[SCALING_NAMES.get(key, key)] = int(number) if whole else number
+    return result
+
+
+class Call:
+    """What a kernel is asked to do. Arrays are those of the library that the kernel declares; names and meaning are
+    those of impls/rope_kernel.h.
+
+    Features rotate in pairs: (p, p + rotary_dim/2) where `pairing` is "half_split", (2p, 2p + 1) where it is
+    "interleaved". With phi = position * theta[p] and s = +1 forward, -1 backward::
+
+        y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
+        y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
+
+    Features from rotary_dim on are copied.
+    """
+
+    q: Any
+    """[batch, seq, heads, head_dim]"""
+    k: Any
+    """As q, perhaps with fewer heads; None: there is none."""
+    positions: Any
+    """[batch, seq], or [axes, batch, seq] where there are several axes; None: token s is at position_offset + s."""
+    position_offset: int
+    """Not to be added where `positions` are given."""
+    cos: Any
+    """[rows, rotary_dim/2 or rotary_dim]; row m belongs to position m. None unless `source` is "tables"."""
+    sin: Any
+    inv_freq: Any
+    """theta, [rotary_dim/2], radians a position; None unless `source` is "frequencies"."""
+    axis: Any
+    """[rotary_dim/2]: the axis of positions that each pair follows; None: the only one."""
+    base: float
+    """theta = base ** (-2p / rotary_dim), where `source` is "computed"."""
+    scaling: dict[str, Any]
+    """{"kind": "none"}, or a rule with the parameters that Hugging Face's rope_parameters have."""
+    rotary_dim: int
+    pairing: str
+    """"half_split" or "interleaved"."""
+    direction: str
+    """"forward", or "backward": the gradient of the input from that of the output."""
+    source: str
+    """"tables", "frequencies" or "computed"."""
+    attention_factor: float
+    """To be multiplied by, also where tables are given."""
+    in_place: bool
+    """Write into q and k, and return None."""
+    axes: int
+    sequence_length: int
+    """Tokens that exist, for rules that depend on it; at least the largest position + 1."""
+    dtype: Any
+    """The library's dtype of q and k."""
+    out_dtype: Any
+    """The library's dtype that is due in return."""
+    device: str
+    library: str
+    """"numpy", "torch" or "jax"."""
+
+    def __init__(self, attrs: Mapping[str, Any], tensors: Mapping[str, Tensor], library: ArrayLibrary) -> None:
+        self._tensors = tensors
+        self._library = library
+        self._outputs: dict[str, Any] = {}
+        for key, known in (("pairing", names.PAIRINGS), ("direction", names.DIRECTIONS), ("source", names.SOURCES)):
+            if attrs[key] not in known:
+                raise InvalidArgument(f"{key} is {attrs[key]}, which is none of {', '.join(known)}")
+            setattr(self, key, attrs[key])
+        self.rotary_dim = attrs["rotary_dim"]
+        self.axes = attrs["axes"]
+        self.in_place = attrs["in_place"]
+        self.position_offset = attrs["offset"]
+        self.sequence_length = attrs["sequence_length"]
+        self.attention_factor = _number(attrs["attention_factor"])
+        self.base = _number(attrs["base"])
+        self.scaling = _scaling(attrs["scaling"])
+        self.device = str(attrs["device"])
+        self.library = library.name
+        for attribute, name in (("q", "q"), ("k", "k"), ("cos", "cos"), ("sin", "sin"), ("inv_freq", "theta"),
+                                ("axis", "axis")):
+            setattr(self, attribute, self._array(name))
+        self.positions = self._positions()
+        given = tensors.get("q")
+        output = given if self.in_place else tensors.get("q_out")
+        self.dtype = library.dtype(given.dtype) if given else None
+        self.out_dtype = library.dtype(output.dtype) if output else None
+
+    def __repr__(self) -> str:
+        shape = tuple(self._tensors["q"].shape) if "q" in self._tensors else None
+        return (
+            f"<ropecheck.Call q {shape} {self.dtype}, {self.pairing}, rotary_dim {self.rotary_dim}, {self.direction}, "
+            f"angles from {self.source}>"
+        )
+
+    @property
+    def q_out(self) -> Any:
+        """Where the result for q may be written instead of being returned; None in place."""
+        return self._output("q_out")
+
+    @property
+    def k_out(self) -> Any:
+        """As q_out, for k; None where there is no k."""
+        return self._output("k_out")
+
+    @property
+    def head_dim(self) -> int:
+        """Features of a head."""
+        return self._tensors["q"].shape[3]
+
+    @property
+    def max_position(self) -> int:
+        """The largest position of this call; -1 where it has no tokens."""
+        tensor = self._tensors.get("positions")
+        if tensor is not None and not tensor.null:
+            bits = tensor.bits()
+            return int(bits.max()) if bits.size else -1
+        tokens = self._tensors["q"].shape[1]
+        return self.position_offset + tokens - 1 if tokens else -1
+
+    def position_ids(self) -> Any:
+        """The position of every token, [batch, seq] or [axes, batch, seq], whether they are given or counted from
+        position_offset."""
+        if self.positions is not None:
+            return self.positions
+        batch, seq = self._tensors["q"].shape[:2]
+        shape = (batch, seq) if self.axes <= 1 else (self.axes, batch, seq)
+        return self._library.counted(self.position_offset, shape)
+
+    @property
+    def wrote_outputs(self) -> bool:
+        """Whether q_out was asked for, so that returning None may mean that it was written to."""
+        return "q_out" in self._outputs
+
+    def _array(self, name: str) -> Any:
+        tensor = self._tensors.get(name)
+        return None if tensor is None or tensor.null else self._library.array(tensor)
+
+    def _output(self, name: str) -> Any:
+        if name not in self._outputs:
+            self._outputs[name] = self._array(name)
+        return self._outputs[name]
+
+    def _positions(self) -> Any:
+        tensor = self._tensors.get("positions")
+        if tensor is None or tensor.null:
+            return None
+        axes, rows, seq = tensor.shape
+        batch = self._tensors["q"].shape[0]
+        strides = (tensor.strides[0], 0 if rows == 1 else tensor.strides[1], tensor.strides[2])
+        if rows not in (1, batch):
+            raise InvalidArgument(f"positions have {rows} rows where the batch is {batch}")
+        shape: tuple[int, ...] = (axes, batch, seq)
+        if axes == 1:
+            shape, strides = shape[1:], strides[1:]  # type: ignore[assignment]
+        if math.prod(tensor.shape) == 0:
+            strides = (0,) * len(shape)  # type: ignore[assignment]
+        return self._library.array(tensor.seen_as(shape, strides))

@@ -1,0 +1,13 @@
+"""python -m ropecheck.conventions: what `ropecheck list conventions` prints. Needs no array library."""
+
+from ropecheck.conventions import NAMES, convention_called
+
+
+def main() -> None:
+    """A line each, and the signature."""
+    for name in NAMES:
+        convention = convention_called(name)
+        print(f"{name:<18} {convention.signature}\n{'':<18} python:{convention.example}")
+
+
+main()

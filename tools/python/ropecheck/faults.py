@@ -1,0 +1,37 @@
+"""What the worker still says when a kernel makes it die: tools/worker/fault_handler.cpp, as a library."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import sys
+
+FILE = "ROPECHECK_FAULTS"  # the variable by which ropecheck names the library
+
+
+class FaultReports:
+    """Signal, address, access and place of a fault, in one line of the protocol. Where the library is missing a crash
+    is still a finding, told by its signal alone."""
+
+    def __init__(self, connection: int) -> None:
+        # First, so that ours is told before it and hands on to it: it prints the Python lines that led there.
+        faulthandler.enable(file=sys.stderr, all_threads=False)
+        self._library: ctypes.CDLL | None = None
+        try:
+            library = ctypes.CDLL(os.environ[FILE])
+        except (KeyError, OSError):  # no such variable, file or sanitizer
+            return
+        library.ropecheck_set_current_call.argtypes = [ctypes.c_longlong]
+        if library.ropecheck_install_fault_handler(connection) == 0:
+            self._library = library
+
+    def note_loaded_modules(self) -> None:
+        """Which libraries are loaded where, for later reports."""
+        if self._library is not None:
+            self._library.ropecheck_note_loaded_modules()
+
+    def set_current_call(self, number: int) -> None:
+        """The call that a fault will be reported for; -1 outside calls."""
+        if self._library is not None:
+            self._library.ropecheck_set_current_call(number)

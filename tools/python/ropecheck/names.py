@@ -1,0 +1,28 @@
+"""The words of the worker protocol (tools/worker/PROTOCOL.md) and of impls/rope_kernel.h, in their order."""
+
+FLOATS = ("f64", "f32", "f16", "bf16")
+INTEGERS = ("i32", "i64")
+SIZES = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i32": 4, "i64": 8}
+PAIRINGS = ("half_split", "interleaved")
+DIRECTIONS = ("forward", "backward")
+SOURCES = ("tables", "frequencies", "computed")
+TABLE_WIDTHS = ("half", "full")
+SCALINGS = ("none", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3", "proportional", "pixel", "constant")
+FEATURES = (
+    "partial",
+    "positions",
+    "batch_positions",
+    "in_place",
+    "strided",
+    "key",
+    "grouped_heads",
+    "backward",
+    "axes",
+    "attention_factor",
+    "unequal_halves",
+    "offset",
+    "robust",
+    "any_strides",
+)
+# Up to here the angles of the built-in kernels are as exact as f64 asks for; nothing is tried beyond.
+LARGEST_POSITION = 1 << 36

@@ -1,0 +1,109 @@
+"""pytest --rope-kernel package.module:function: an item for each requirement.
+
+Each item runs its requirement in a process of its own, so that -k, xdist and --lf work as with any test, and a kernel
+that crashes costs one item. Nothing is imported or run where the option is not given.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ropecheck import program
+from ropecheck.errors import RopecheckError
+
+REQUIREMENT = re.compile(r"^([A-Z]{3}-[0-9]{2})\s+(MUST|SHOULD)\s+(.*)$")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options, in a group of their own."""
+    group = parser.getgroup("ropecheck", "conformance of rotary position embedding kernels")
+    group.addoption("--rope-kernel", action="append", default=[], metavar="SUBJECT",
+                    help="judge it, an item a requirement: package.module:function, lib.so#kernel, a built-in's name")
+    group.addoption("--rope-convention", default=None, metavar="NAME",
+                    help="how the function is called; `ropecheck list conventions`")
+    group.addoption("--rope-level", default="quick", choices=("quick", "full", "exhaustive"))
+    group.addoption("--rope-spec", default=None, metavar="FILE", help="a RopeSpec; default: all that is claimed")
+    group.addoption("--rope-require", default=None, metavar="WORDS", help="as `ropecheck verify --require`")
+    group.addoption("--rope-seed", default=1, type=int)
+
+
+def requirements() -> list[tuple[str, str]]:
+    """Id and sentence of each, as the program lists them."""
+    listed = subprocess.run([str(program.path()), "list", "requirements"], capture_output=True, text=True, check=True)
+    return [(found[1], found[3]) for line in listed.stdout.splitlines() if (found := REQUIREMENT.match(line))]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Where no files are named either, --rope-kernel is all that is wanted."""
+    if config.getoption("--rope-kernel") and config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args = []
+
+
+@pytest.hookimpl(tryfirst=True)  # before -k and -m choose among them
+def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Adds an item for each requirement of each kernel."""
+    for subject in config.getoption("--rope-kernel"):
+        items.extend(RopeKernel.from_parent(session, name=subject, nodeid=subject).collect())
+
+
+class RopeKernel(pytest.Collector):
+    """The requirements of one subject, which is its name."""
+
+    def collect(self) -> Iterator[RopeRequirement]:
+        """One after the other, in the order of the command."""
+        for id, sentence in requirements():
+            yield RopeRequirement.from_parent(self, name=id, subject=self.name, sentence=sentence)
+
+
+class RopeRequirement(pytest.Item):
+    """One requirement."""
+
+    def __init__(self, *, subject: str, sentence: str, **others: Any) -> None:
+        super().__init__(**others)
+        self.subject = subject
+        self.sentence = sentence
+
+    def runtest(self) -> None:
+        """Fails with what the command prints, is skipped where nothing is claimed."""
+        from ropecheck.running import verify
+
+        option = self.config.getoption
+        report = verify(
+            self.subject,
+            convention=option("--rope-convention"),
+            level=option("--rope-level"),
+            spec=option("--rope-spec"),
+            require=option("--rope-require") or (),
+            seed=option("--rope-seed"),
+            only=self.name,
+        )
+        result = report[self.name]
+        self.user_properties += [("subject", report.subject), ("sentence", self.sentence), ("cases", result.cases),
+                                 ("verdict", result.verdict)]
+        if result.worst_use is not None:
+            self.user_properties.append(("worst_use", result.worst_use))
+        if result.failure is not None:
+            self.user_properties += [("kind", result.failure.kind), ("replay", result.failure.replay)]
+        if result.verdict == "not_claimed":
+            pytest.skip("not claimed")
+        if not result.held:
+            raise DoesNotConform(str(report))
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The report in place of our own traceback."""
+        if isinstance(excinfo.value, (DoesNotConform, RopecheckError)):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Any, int | None, str]:
+        return self.path, None, f"{self.subject} {self.name}"
+
+
+class DoesNotConform(AssertionError):
+    """The requirement does not hold."""

@@ -1,0 +1,98 @@
+"""From what a kernel returned to the output tensors: of the right kind, dtype and shape, and no view of an input."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ropecheck.arrays.library import ArrayLibrary
+from ropecheck.call import Call
+from ropecheck.errors import InvalidArgument, WrongResult
+from ropecheck.tensors import Tensor
+
+
+def check_outputs(tensors: Mapping[str, Tensor], in_place: bool) -> None:
+    """A kernel that returns arrays never sees its output tensors: what is wrong with them is refused for it."""
+    for name in ("q", "k"):
+        given = tensors.get(name)
+        if given is None:
+            continue
+        if len(given.shape) != 4:
+            raise InvalidArgument(f"{name} has {len(given.shape)} dimensions where 4 are due")
+        output = given if in_place else tensors.get(f"{name}_out")
+        if output is None or (output.null and not given.null):
+            raise InvalidArgument(f"there is no memory for the result of {name}")
+        if output.shape != given.shape:
+            raise InvalidArgument(f"{name} is {given.shape} and its result {output.shape}")
+
+
+def _kind(value: object) -> str:
+    kind = type(value)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _expected(call: Call) -> str:
+    return "q alone, because there is no k" if call.k is None else "(q, k)"
+
+
+def store(returned: object, call: Call, tensors: Mapping[str, Tensor], library: ArrayLibrary) -> None:
+    """Copies what was returned into the outputs. Raises WrongResult in words."""
+    wanted = ["q"] if "k" not in tensors else ["q", "k"]
+    if returned is None:
+        if call.in_place or call.wrote_outputs:
+            return
+        raise WrongResult(f"returned None; {_expected(call)} is due")
+    values = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+    if len(wanted) == 1 and len(values) == 2 and values[1] is None:
+        values.pop()
+    if len(values) != len(wanted):
+        raise WrongResult(f"returned {len(values)} array{'s' if len(values) != 1 else ''}; {_expected(call)} is due")
+    for name, value in zip(wanted, values):
+        if call.in_place:
+            _check_in_place(name, value, tensors[name], library)
+        elif value is not call._outputs.get(f"{name}_out", _NOTHING):
+            _store_one(name, value, tensors, library)
+
+
+_NOTHING = object()
+
+
+def _bits_of(name: str, value: object, library: ArrayLibrary) -> np.ndarray[Any, Any]:
+    if not library.is_array(value):
+        raise WrongResult(f"returned {name} as {_kind(value)}; an array of {library.name} is due")
+    if place := library.place(value):
+        raise WrongResult(f"returned {name} on {place}; the call was on the CPU")
+    return library.bits(value)
+
+
+def _span(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    start = array.__array_interface__["data"][0]
+    reach = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
+    return start + sum(step for step in reach if step < 0), start + sum(step for step in reach if step > 0)
+
+
+def _check_in_place(name: str, value: object, tensor: Tensor, library: ArrayLibrary) -> None:
+    bits = _bits_of(name, value, library)
+    if bits.size and tensor.bits().__array_interface__["data"][0] != bits.__array_interface__["data"][0]:
+        raise WrongResult(f"returned {name} in new memory; in place, the result belongs into call.{name} (return None)")
+
+
+def _store_one(name: str, value: object, tensors: Mapping[str, Tensor], library: ArrayLibrary) -> None:
+    output = tensors[f"{name}_out"]
+    bits = _bits_of(name, value, library)
+    dtype = getattr(value, "dtype", None)
+    if dtype != library.dtype(output.dtype):
+        raise WrongResult(f"returned {name} with dtype {dtype}; {library.dtype(output.dtype)} is due")
+    if bits.shape != output.shape:
+        raise WrongResult(f"returned {name} with shape {list(bits.shape)}; {list(output.shape)} is due")
+    if math.prod(bits.shape):
+        first, last = _span(bits)
+        for other in tensors.values():
+            if output.memory.holds(first) and not other.null and other.name != output.name:
+                begin, end = _span(other.bits()) if math.prod(other.shape) else (1, 0)
+                if first <= end and begin <= last:
+                    raise WrongResult(f"returned {name} as a view of its input {other.name}; a new array is due")
+    np.copyto(output.bits(), bits)

@@ -1,0 +1,136 @@
+"""Answers the calls of ropecheck with a kernel: the worker's loop, in a process of its own or in the caller's."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ropecheck.arrays import library_called
+from ropecheck.arrays.library import ArrayLibrary
+from ropecheck.call import Call
+from ropecheck.capabilities import capabilities_of
+from ropecheck.errors import InvalidArgument, SubjectError, Unsupported, UsageError, WrongResult
+from ropecheck.memory import GuardedMemory
+from ropecheck.protocol import VERSION, Connection, Files
+from ropecheck.results import check_outputs, store
+from ropecheck.tensors import map_tensors
+
+PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+LONGEST_TRACE = 4000
+Kernel = Callable[[Call], Any]
+
+
+def name_of(kernel: Callable[..., Any]) -> str:
+    """As reports show it."""
+    return capabilities_of(kernel).name or getattr(kernel, "__name__", type(kernel).__name__)
+
+
+def _trace_of(error: BaseException) -> str:
+    """From the kernel's own frames on."""
+    trace = traceback.TracebackException.from_exception(error)
+    own = [frame for frame in trace.stack if not os.path.abspath(frame.filename).startswith(PACKAGE)]
+    trace.stack = traceback.StackSummary.from_list(own) if own else trace.stack
+    return "".join(trace.format())[-LONGEST_TRACE:]
+
+
+def _error(kind: str, message: str, trace: str = "") -> dict[str, Any]:
+    error = {"type": kind, "msg": message}
+    if trace:
+        error["trace"] = trace
+    return {"ok": False, "error": error}
+
+
+class NoReports:
+    """In place of FaultReports where the process is the caller's."""
+
+    def note_loaded_modules(self) -> None:
+        """Nothing to note."""
+
+    def set_current_call(self, number: int) -> None:
+        """Nothing to report."""
+
+
+class Server:
+    """One kernel, its claims and the memory of its calls. Made once; serves one connection after the other."""
+
+    def __init__(self, kernel: Kernel, memory: GuardedMemory, name: str = "") -> None:
+        self.kernel = kernel
+        self.memory = memory
+        self.name = name or name_of(kernel)
+        self.capabilities = capabilities_of(kernel)
+        self.library: ArrayLibrary = library_called(self.capabilities.array)
+        try:
+            self.claims = self.capabilities.claims(self.library)
+        except UsageError as error:
+            raise SubjectError(str(error)) from None
+
+    def hello(self) -> dict[str, Any]:
+        """The first line."""
+        return {
+            "v": VERSION,
+            "op": "hello",
+            "name": self.name,
+            "kind": "python",
+            "views": True,
+            "far": "strided" in self.claims["features"],
+            "base": self.memory.base,
+            "slot": self.memory.slot_size,
+            "first_call_s": self.capabilities.first_call_seconds,
+            "claims": self.claims,
+        }
+
+    def serve(self, connection: Connection, files: Files, reports: Any = NoReports()) -> None:
+        """Until "bye" or the end of the other side."""
+        connection.send(self.hello())
+        plan: Mapping[str, Any] = {}
+        known = False
+        while (message := connection.receive()) is not None:
+            if message["op"] == "bye":
+                return
+            if "t" in message:
+                plan = message
+            elif message["plan"] != plan.get("plan"):
+                raise ValueError("a call repeats a plan that is not the last one")
+            reports.set_current_call(message["id"])
+            answer = self.answer(plan, files)
+            reports.set_current_call(-1)
+            connection.send({"id": message["id"], **answer})
+            if not known:
+                reports.note_loaded_modules()  # what the first call has loaded
+                known = True
+
+    def answer(self, plan: Mapping[str, Any], files: Files) -> dict[str, Any]:
+        """Runs the kernel once; all that it raises is an answer."""
+        try:
+            if plan["fn"] != "apply":
+                raise Unsupported(f"{plan['fn']} is not known here")
+            return {"ok": True, "status": 0, "ns": self._run(plan, files)}
+        except WrongResult as error:
+            return _error("failed", str(error))
+        except (Unsupported, NotImplementedError) as error:
+            return _error("unsupported", str(error))
+        except InvalidArgument as error:
+            return _error("invalid_argument", str(error))
+        except (Exception, SystemExit, GeneratorExit) as error:
+            return _error(type(error).__name__, str(error), _trace_of(error))
+
+    def _run(self, plan: Mapping[str, Any], files: Files) -> int:
+        attrs = plan["attrs"]
+        tensors = map_tensors(plan["t"], self.memory, files.inputs, files.outputs)
+        check_outputs(tensors, attrs["in_place"])
+        for tensor in tensors.values():
+            self.memory.stray(tensor.slot)  # that of a call which raised is not this one's
+        call = Call(attrs, tensors, self.library)
+        started = time.perf_counter_ns()
+        returned = self.kernel(call)
+        store(returned, call, tensors, self.library)
+        took = time.perf_counter_ns() - started
+        for tensor in tensors.values():
+            if (byte := self.memory.damage(tensor.slot)) is not None:
+                raise WrongResult(f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are")
+            if (byte := self.memory.stray(tensor.slot)) is not None:
+                raise WrongResult(f"wrote beside a tensor: {tensor.place_of(byte)}, beyond its ends")
+        return took

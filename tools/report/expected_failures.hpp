@@ -1,0 +1,39 @@
+// Expected failures: what is known not to hold, so that CI tells what is new. A line each: a requirement, before it
+// possibly a pattern for subjects, behind it possibly a reason:
+//
+//     ROT-04                        # in place is a claim of the next version
+//     build/lib.so#fast_* ANG-03    # f32 angles; see issue 12
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace rope {
+
+class ExpectedFailures {
+ public:
+  ExpectedFailures() = default;
+
+  // Throws InputError with file and line where it cannot be read, or names a requirement that there is not.
+  explicit ExpectedFailures(const std::filesystem::path& file);
+
+  // Throws InputError where a pattern matches none of them: it would hide nothing, and nobody would know.
+  void check_subjects(const std::vector<std::string>& subjects) const;
+
+  // Requirement and reason; the first line that applies gives the reason.
+  std::map<std::string, std::string> of(const std::string& subject) const;
+
+ private:
+  struct Line {
+    std::size_t number = 0;
+    std::string subjects = "*";  // a pattern of fnmatch(3); * stands for any characters, / too
+    std::string requirement;
+    std::string reason;
+  };
+  std::filesystem::path file_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace rope

@@ -1,0 +1,18 @@
+// The report as a page of Markdown for CI, such as GitHub's step summary.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "tools/report/words.hpp"
+
+namespace rope {
+
+// GitHub drops a summary of more than 1 MiB altogether.
+inline constexpr std::size_t markdown_limit = 1'000'000;
+
+// Never longer than `limit` bytes, as long as that is a kilobyte: failures, then subjects, are left out, and a line at
+// the beginning says how many.
+std::string markdown_report(const RunReport& run, std::size_t limit = markdown_limit);
+
+}  // namespace rope

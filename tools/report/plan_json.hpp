@@ -1,0 +1,19 @@
+// Executed plans as JSON, schema plan.schema.json.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/identify/executed_plan.hpp"
+
+namespace rope {
+
+struct IdentifiedSubject {
+  std::string subject;
+  std::vector<ExecutedPlan> plans;  // one for each way that it was called
+};
+
+std::string plans_to_json(const std::vector<IdentifiedSubject>& subjects, std::string_view version);
+
+}  // namespace rope

@@ -1,0 +1,14 @@
+// The requirements as a page of Markdown: what tests/conformance/REQUIREMENTS.md holds.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tests/conformance/requirement.hpp"
+
+namespace rope {
+
+// Families come in the order of families(); those without a requirement are left out.
+std::string requirements_page(std::span<const Requirement> requirements);
+
+}  // namespace rope

@@ -1,0 +1,171 @@
+#include "tools/report/words.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace rope {
+
+std::string_view name(FailureKind kind) {
+  switch (kind) {
+    case FailureKind::none: return "none";
+    case FailureKind::value: return "value";
+    case FailureKind::unwritten: return "unwritten";
+    case FailureKind::relation: return "relation";
+    case FailureKind::repetition: return "repetition";
+    case FailureKind::status: return "status";
+    case FailureKind::crash: return "crash";
+    case FailureKind::timeout: return "timeout";
+    case FailureKind::misbehaviour: return "misbehaviour";
+    case FailureKind::missing: return "missing";
+    case FailureKind::malformed: return "malformed";
+  }
+  return "?";
+}
+
+std::string_view name(Level level) {
+  switch (level) {
+    case Level::quick: return "quick";
+    case Level::full: return "full";
+    case Level::exhaustive: return "exhaustive";
+  }
+  return "?";
+}
+
+std::vector<std::string> required_words(const Selection& selection) {
+  std::vector<std::string> words;
+  if (selection.grade != Grade{}) words.push_back(name(selection.grade));
+  for (const DemandWord& known : demand_words()) {
+    if ((selection.demands & mask(known.demand)) != 0) words.emplace_back(known.word);
+  }
+  return words;
+}
+
+std::string worst_words(const RequirementResult& result) {
+  if (!result.worst || !result.worst->element) return "";
+  const Finding& worst = *result.worst;
+  const Element& e = *worst.element;
+  if (worst.use == 0) return "exact";
+  std::string text = std::isfinite(worst.use) ? fmt::format("worst {:.3g} of the bound", worst.use)
+                                              : std::string("worst is beyond any bound");
+  const Case c = case_from_text(result.worst_case);
+  text += fmt::format(": {}", name(c.dtype));
+  if (e.pair) text += fmt::format(", pair {}", *e.pair);
+  if (e.pair && e.position != 0) text += fmt::format(", position {}", e.position);
+  return text;
+}
+
+std::string grade_words(const MeasuredGrade& grade) {
+  if (grade.grade.empty()) return "no grade: not even C3 holds";
+  return fmt::format("grade {}, {:.2f} of its bound used", grade.grade, grade.use);
+}
+
+std::string horizon_words(const Horizon& horizon) {
+  const std::string where = horizon.position < 0 ? "at no position"
+                            : horizon.position == horizon.tried
+                                ? fmt::format("up to position {}, the largest tried", horizon.position)
+                                : fmt::format("up to position {}, not to {}", horizon.position, horizon.tried);
+  return fmt::format("scores shift-invariant to {:.3g} {} ({})", horizon.tolerance, where,
+                     horizon.source == AngleSource::computed ? "computed angles" : "given frequencies, own angles");
+}
+
+namespace {
+
+std::string candidate_words(const Candidate& c) {
+  return fmt::format("{}: {}{}{}", c.bug_class, c.sentence, c.condition.empty() ? "" : "; ", c.condition);
+}
+
+}  // namespace
+
+std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines;
+  if (diagnosis.candidates.empty()) {
+    lines.push_back("diagnosis: nothing that is known explains what was seen");
+  } else {
+    lines.push_back(fmt::format("diagnosis: {}{}", diagnosis.certain ? "" : "not certain, most likely ",
+                                candidate_words(diagnosis.candidates[0])));
+  }
+  if (!diagnosis.evidence.empty()) lines.push_back("  evidence: " + diagnosis.evidence);
+  if (!diagnosis.trigger.empty()) lines.push_back("  fails with: " + diagnosis.trigger);
+  if (!diagnosis.unexplained.empty()) {
+    lines.push_back(fmt::format("  not shown to follow from it: {}", fmt::join(diagnosis.unexplained, ", ")));
+  }
+  if (!diagnosis.plan.empty()) {
+    lines.push_back("  executed plan: asked for " + diagnosis.plan[0]);
+    for (std::size_t i = 1; i < diagnosis.plan.size(); ++i) lines.push_back("    " + diagnosis.plan[i]);
+  }
+  for (std::size_t i = 1; i < diagnosis.candidates.size(); ++i) {
+    const Candidate& c = diagnosis.candidates[i];
+    lines.push_back(fmt::format("  {} {}  (fit {:.2f}; the first {:.2f})", i == 1 ? "or" : "  ", candidate_words(c),
+                                c.fit, diagnosis.candidates[0].fit));
+  }
+  return lines;
+}
+
+std::string title_of(const SubjectReport& report) {
+  const std::string& layers = report.selection.layers;
+  return layers.empty() ? report.subject : fmt::format("{}, {} layers", report.subject, layers);
+}
+
+std::string verdict_words(const SubjectReport& report) {
+  if (report.interrupted) return "interrupted: no verdict";
+  if (report.executed() == 0) return "no case was executed: the claims cover nothing of what was asked";
+  if (report.count(Verdict::fail) > 0) return "does not conform";
+  std::string verdict = report.conforms() ? "conforms" : "does not conform, as expected";
+  const std::int64_t better = report.count(Verdict::unexpected_pass);
+  if (better > 0) {
+    verdict += fmt::format(", but {} expected failure{}: take {} off the list", better,
+                           better == 1 ? " passes" : "s pass", better == 1 ? "it" : "them");
+  }
+  return verdict;
+}
+
+std::string count_words(const SubjectReport& report) {
+  std::string text = fmt::format("{} passed, {} failed, ", report.count(Verdict::pass), report.count(Verdict::fail));
+  const auto add = [&](Verdict verdict, const char* one, const char* many) {
+    const std::int64_t count = report.count(verdict);
+    if (count > 0) text += fmt::format("{} {}, ", count, count == 1 ? one : many);
+  };
+  add(Verdict::expected_failure, "expected failure", "expected failures");
+  add(Verdict::unexpected_pass, "unexpected pass", "unexpected passes");
+  add(Verdict::note, "note", "notes");
+  return text + fmt::format("{} not claimed", report.count(Verdict::not_claimed));
+}
+
+std::string printable(const std::string& text) {
+  using Json = nlohmann::json;
+  const std::string utf8 =
+      Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
+  std::string result;
+  for (std::size_t i = 0; i < utf8.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(utf8[i]);
+    // U+FFFE and U+FFFF are no characters of XML either.
+    const std::string_view three = std::string_view(utf8).substr(i, 3);
+    const bool no_character = three == "\xEF\xBF\xBE" || three == "\xEF\xBF\xBF";
+    if (no_character) i += 2;
+    if (no_character || (byte < 0x20 && byte != '\n') || byte == 0x7F) {
+      result += replacement;
+    } else {
+      result += utf8[i];
+    }
+  }
+  return result;
+}
+
+std::string html_text(const std::string& text) {
+  std::string result;
+  for (const char letter : printable(text)) {
+    switch (letter) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '\n': result += ' '; break;
+      default: result += letter;
+    }
+  }
+  return result;
+}
+
+}  // namespace rope

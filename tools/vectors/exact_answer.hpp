@@ -1,0 +1,28 @@
+// What a call must yield, exactly, from the oracle: the answer while calls are recorded, and the expected values of an
+// export.
+#pragma once
+
+#include <vector>
+
+#include "tests/conformance/call.hpp"
+#include "tests/conformance/case.hpp"
+#include "tests/conformance/oracles.hpp"
+
+namespace rope::vectors {
+
+// Of each element of one output, in C order.
+struct ExactTensor {
+  std::vector<double> value;  // rounded once to f64
+  std::vector<double> bound;  // of |y - value|, at the grade that decides, C3; 0 where the input is to be copied
+};
+
+struct ExactAnswer {
+  ExactTensor q;
+  ExactTensor k;  // empty where the call has no k
+};
+
+// Fills the call's outputs, each element rounded to their type. `c` is the case that the call is of, or that it was
+// derived from.
+ExactAnswer answer_exactly(Call& call, const Case& c, Oracles& oracles);
+
+}  // namespace rope::vectors

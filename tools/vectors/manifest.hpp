@@ -1,0 +1,41 @@
+// manifest.json of an export: which calls there are, which files they name, and which cases of which requirements they
+// belong to. Schema: manifest.schema.json.
+#pragma once
+
+#include <filesystem>
+
+#include "tests/conformance/case_list.hpp"
+#include "tools/vectors/call_record.hpp"
+
+namespace rope::vectors {
+
+struct CaseRecord {
+  Case c;
+  std::vector<CallRecord> calls;  // in the order in which the check makes them
+};
+
+// Cases that files cannot carry.
+struct LeftOut {
+  std::string requirement;
+  std::int64_t cases = 0;
+  std::string reason;
+};
+
+struct Vectors {
+  std::filesystem::path folder;
+  std::string version;  // of the ropecheck that made it
+  Selection selection;
+  Claims claims;
+  std::vector<CaseRecord> cases;
+  std::vector<LeftOut> left_out;
+
+  std::int64_t calls() const;
+};
+
+std::string to_json(const Vectors& vectors);
+
+// Reads folder/manifest.json. Throws InputError for whatever the schema forbids, and for cases that this build does not
+// know. Arrays are not read.
+Vectors read_vectors(const std::filesystem::path& folder);
+
+}  // namespace rope::vectors

@@ -1,0 +1,209 @@
+#include "tools/worker/device_call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <span>
+#include <thread>
+
+#include "tools/worker/canary.hpp"
+
+namespace rope::worker {
+namespace {
+
+// Larger than any stride by which a thread goes too far, and a multiple of every alignment that may be claimed: the
+// device's own is 256 bytes or more.
+constexpr std::size_t margin = 1 << 16;
+
+// How long a stream is held back. A small kernel on another stream is done within some microseconds; one that waits for
+// its stream inside the call must not wait for ever.
+constexpr std::chrono::milliseconds for_others{2};
+constexpr std::chrono::milliseconds at_most{20};
+
+// Holding back costs two milliseconds, so that not every call can afford it.
+constexpr std::int64_t always_first = 8;
+constexpr std::int64_t then_each = 64;
+
+struct Gate {
+  std::atomic<bool> open{false};
+
+  static void wait(void* gate) {
+    const auto end = std::chrono::steady_clock::now() + at_most;
+    while (!static_cast<Gate*>(gate)->open && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  }
+};
+
+// Opens the gate whatever happens: the driver would wait for it when the process ends.
+class Held {
+ public:
+  Held(const CudaDriver& driver, void* stream) {
+    gate_.open = false;
+    driver.call_on(stream, Gate::wait, &gate_);
+  }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { release(); }
+  void release() { gate_.open = true; }
+
+ private:
+  static inline Gate gate_;  // outlives the stream's work on it
+};
+
+std::size_t whole_buffer(const MappedPages& pages) { return pages.length + 2 * margin; }
+
+template <class Pointer>
+Pointer as_pointer(DevicePointer address) {
+  return reinterpret_cast<Pointer>(static_cast<std::uintptr_t>(address));
+}
+
+}  // namespace
+
+bool DeviceCalls::is_to_be_held_back() {
+  const std::int64_t call = calls_++;
+  return call < always_first || call % then_each == 0;
+}
+
+void DeviceCalls::place(const NativeCall& call) {
+  buffers_.resize(std::max(buffers_.size(), call.pages.size()));
+  for (std::size_t i = 0; i < call.pages.size(); ++i) {
+    const MappedPages& pages = call.pages[i];
+    Buffer& buffer = buffers_[i];
+    const std::size_t size = whole_buffer(pages);
+    if (buffer.capacity < size) {
+      for (DevicePointer* pointer : {&buffer.data, &buffer.source}) {
+        if (*pointer != 0) driver_.free(*pointer);
+        *pointer = 0;
+      }
+      buffer.capacity = 0;
+      const std::size_t capacity = size + size / 2;
+      buffer.data = driver_.allocate(capacity);
+      buffer.source = driver_.allocate(capacity);
+      buffer.capacity = capacity;
+    }
+    bytes_.resize(size);
+    fill_canary(std::span(bytes_).first(margin), 0);
+    if (pages.length > 0) std::memcpy(bytes_.data() + margin, pages.start, pages.length);
+    fill_canary(std::span(bytes_).last(margin), margin + pages.length);
+    driver_.upload(buffer.data, bytes_.data(), size);
+  }
+}
+
+// What the tensors hold until the stream comes to the copies. Zeros are positions and table entries that lead nowhere;
+// 0x3c.. is a number in every type, so that what is computed from either, in place too, is not 0x3c.. again. A NaN
+// would come out as it went in.
+constexpr std::byte stand_in(bool writable) { return writable ? std::byte{0x3c} : std::byte{0}; }
+
+void DeviceCalls::hold_back(const NativeCall& call) {
+  for (std::size_t i = 0; i < call.pages.size(); ++i) {
+    const std::size_t length = call.pages[i].length;
+    if (length == 0) continue;
+    driver_.upload(buffers_[i].source, call.pages[i].start, length);
+    bytes_.assign(length, stand_in(call.pages[i].writable));
+    driver_.upload(buffers_[i].data + margin, bytes_.data(), length);
+  }
+}
+
+bool DeviceCalls::touched_early(const NativeCall& call) {
+  std::this_thread::sleep_for(for_others);
+  for (std::size_t i = 0; i < call.pages.size(); ++i) {
+    if (!call.pages[i].writable || call.pages[i].length == 0) continue;
+    bytes_.resize(call.pages[i].length);
+    driver_.download_beside(bytes_.data(), buffers_[i].data + margin, bytes_.size());
+    if (std::any_of(bytes_.begin(), bytes_.end(), [](std::byte b) { return b != stand_in(true); })) return true;
+  }
+  return false;
+}
+
+rope_call DeviceCalls::on_device(const NativeCall& call) const {
+  rope_call c = call.call;
+  const auto move = [&](auto& pointer) {
+    if (pointer == nullptr) return;
+    const auto* host = reinterpret_cast<const std::byte*>(pointer);
+    for (std::size_t i = 0; i < call.pages.size(); ++i) {
+      const MappedPages& pages = call.pages[i];
+      if (host < pages.start || host > pages.start + pages.length) continue;
+      const auto offset = static_cast<std::size_t>(host - pages.start);
+      pointer = as_pointer<std::remove_reference_t<decltype(pointer)>>(buffers_[i].data + margin + offset);
+      return;
+    }
+  };
+  for (rope_tensor* tensor : {&c.q, &c.k, &c.q_out, &c.k_out}) move(tensor->data);
+  move(c.positions.data);
+  move(c.table.cos);
+  move(c.table.sin);
+  move(c.theta);
+  move(c.axis);
+  c.device = ROPE_CUDA;
+  c.device_index = 0;
+  c.stream = driver_.stream();
+  return c;
+}
+
+std::string DeviceCalls::collect(const NativeCall& call) {
+  std::string breach;
+  for (std::size_t i = 0; i < call.pages.size(); ++i) {
+    const MappedPages& pages = call.pages[i];
+    bytes_.resize(whole_buffer(pages));
+    driver_.download_beside(bytes_.data(), buffers_[i].data, bytes_.size());
+    const std::span<const std::byte> all(bytes_);
+    const auto before = last_damage(all.first(margin), 0);
+    const auto after = first_damage(all.last(margin), margin + pages.length);
+    const auto inside = all.subspan(margin, pages.length);
+    if (pages.writable) {
+      if (pages.length > 0) std::memcpy(pages.start, inside.data(), pages.length);
+    } else if (breach.empty()) {
+      const auto changed = std::mismatch(inside.begin(), inside.end(), pages.start).first;
+      if (changed != inside.end()) {
+        breach = fmt::format("wrote to {}, which is an input: byte {} of its memory", pages.name,
+                             changed - inside.begin() - static_cast<std::ptrdiff_t>(pages.at));
+      }
+    }
+    if (!breach.empty() || (!before && !after)) continue;
+    const std::size_t bytes = before ? margin - *before + pages.at : margin - *after;
+    breach = before ? fmt::format("wrote {} bytes before {}", bytes, pages.name)
+                    : fmt::format("wrote beyond the memory of {}, byte {} after its pages", pages.name, *after);
+  }
+  return breach;
+}
+
+DeviceResult DeviceCalls::run(const rope_kernel& kernel, const NativeCall& call) {
+  using Clock = std::chrono::steady_clock;
+  DeviceResult result;
+  place(call);
+  rope_call given = on_device(call);
+  const bool holds = is_to_be_held_back();
+  if (holds) hold_back(call);
+  Clock::time_point start;
+  if (holds) {
+    Held held(driver_, driver_.stream());
+    for (std::size_t i = 0; i < call.pages.size(); ++i) {
+      if (call.pages[i].length == 0) continue;
+      driver_.copy_on(driver_.stream(), buffers_[i].data + margin, buffers_[i].source, call.pages[i].length);
+    }
+    const Clock::time_point called = Clock::now();
+    result.status = kernel.apply(&given);
+    // A kernel that waited for its stream, or for the device, is done, and rightly so.
+    const bool waited = Clock::now() - called >= at_most;
+    if (!waited && result.status == ROPE_OK && touched_early(call)) {
+      result.breach =
+          "worked on another stream than the one that it was given: its output was there before that stream had come "
+          "to "
+          "the call";
+    }
+    start = Clock::now();
+    held.release();
+    driver_.finish(driver_.stream());
+  } else {
+    start = Clock::now();
+    result.status = kernel.apply(&given);
+    driver_.finish(driver_.stream());
+  }
+  result.time = Clock::now() - start;
+  driver_.finish_all();
+  if (std::string breach = collect(call); result.breach.empty()) result.breach = std::move(breach);
+  return result;
+}
+
+}  // namespace rope::worker

@@ -1,0 +1,54 @@
+// A call to a kernel whose tensors have to lie on a CUDA device: they are copied there, and what the kernel left of
+// them is copied back. A device has no inaccessible pages; canaries beside each tensor take their place.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "impls/rope_kernel.h"
+#include "tools/worker/cuda_driver.hpp"
+#include "tools/worker/native_call.hpp"
+
+namespace rope::worker {
+
+struct DeviceResult {
+  std::int32_t status = ROPE_OK;
+  std::chrono::nanoseconds time{0};  // from the launch until the stream was done
+  std::string breach;                // a rule that the kernel broke, in a sentence; empty: none was seen
+};
+
+class DeviceCalls {
+ public:
+  // Throws std::runtime_error where there is no device.
+  DeviceCalls() = default;
+
+  // Runs the kernel on the tensors of `call`, whose outputs are then in the host's memory. Inputs that changed, bytes
+  // beside a tensor that changed, and work on another stream than the one that was given are breaches. Throws CudaError
+  // where the device reports an error: of the kernel, once it was launched; after that nothing works on the device any
+  // more in this process.
+  DeviceResult run(const rope_kernel& kernel, const NativeCall& call);
+
+ private:
+  // On the device, one behind the other: a margin, the tensor's pages, a margin.
+  struct Buffer {
+    DevicePointer data = 0;
+    DevicePointer source = 0;  // the same bytes, to be copied from when the stream comes to it
+    std::size_t capacity = 0;
+  };
+
+  void place(const NativeCall& call);
+  void hold_back(const NativeCall& call);
+  bool touched_early(const NativeCall& call);
+  std::string collect(const NativeCall& call);
+  rope_call on_device(const NativeCall& call) const;
+  bool is_to_be_held_back();
+
+  CudaDriver driver_;
+  std::vector<Buffer> buffers_;   // one a mapped tensor
+  std::vector<std::byte> bytes_;  // of one buffer, on the host
+  std::int64_t calls_ = 0;
+};
+
+}  // namespace rope::worker

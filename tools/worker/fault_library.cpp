@@ -1,0 +1,23 @@
+// The fault handler for a worker that is no program of ours: the Python package loads it with ctypes.
+#include <system_error>
+
+#include "tools/worker/fault_handler.hpp"
+
+extern "C" {
+
+// 0, or the error number of what could not be done.
+__attribute__((visibility("default"))) int ropecheck_install_fault_handler(int connection) {
+  try {
+    rope::worker::install_fault_handler(connection);
+    return 0;
+  } catch (const std::system_error& error) {
+    return error.code().value();
+  }
+}
+
+__attribute__((visibility("default"))) void ropecheck_note_loaded_modules() { rope::worker::note_loaded_modules(); }
+
+__attribute__((visibility("default"))) void ropecheck_set_current_call(long long id) {
+  rope::worker::set_current_call(id);
+}
+}

@@ -1,0 +1,104 @@
+#include "tools/worker/orphans.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+namespace rope::worker {
+namespace {
+
+// A kernel that forks faster than it is killed must not keep the suite.
+constexpr int most_generations = 100;
+
+std::string read_file(const std::string& path) {
+  std::ifstream stream(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+// Those of every thread: an orphan is given to any one of them.
+std::vector<pid_t> children() {
+  std::vector<pid_t> result;
+  std::error_code gone;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+    std::ifstream list(thread.path() / "children");
+    for (pid_t pid = 0; list >> pid;) result.push_back(pid);
+  }
+  return result;
+}
+
+struct Status {
+  char state = 0;
+  pid_t group = 0;
+  pid_t session = 0;
+};
+
+std::optional<Status> status_of(pid_t pid) {
+  const std::string text = read_file(fmt::format("/proc/{}/stat", pid));
+  const std::size_t name_end = text.rfind(')');  // the name may hold anything
+  if (name_end == text.npos) return std::nullopt;
+  std::istringstream fields(text.substr(name_end + 1));
+  Status status;
+  pid_t parent = 0;
+  if (!(fields >> status.state >> parent >> status.group >> status.session)) return std::nullopt;
+  return status;
+}
+
+bool has_mark(pid_t pid, const std::string& mark) {
+  const std::string environment = read_file(fmt::format("/proc/{}/environ", pid));
+  std::string_view rest = environment;
+  while (!rest.empty()) {
+    const std::string_view entry = rest.substr(0, rest.find('\0'));
+    if (entry == mark) return true;
+    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
+  }
+  return false;
+}
+
+bool is_orphan(pid_t pid, const std::string& mark, pid_t group) {
+  const std::optional<Status> status = status_of(pid);
+  if (!status) return false;
+  if (status->group == group) return true;
+  // One that has ended has no environment left. What is started here stays in this session, so it came from a worker.
+  if (status->state == 'Z') return status->session != getsid(0);
+  return has_mark(pid, mark);
+}
+
+}  // namespace
+
+void adopt_orphans() {
+  static const bool can_list = std::filesystem::exists("/proc/thread-self/children");
+  if (can_list) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+std::string new_mark() {
+  static std::atomic<int> count{0};
+  return fmt::format("ROPECHECK_MARK={}.{}", getpid(), ++count);
+}
+
+void end_orphans(const std::string& mark, pid_t group) {
+  for (int generation = 0; generation < most_generations; ++generation) {
+    std::vector<pid_t> found = children();
+    std::erase_if(found, [&](pid_t pid) { return !is_orphan(pid, mark, group); });
+    if (found.empty()) return;
+    for (const pid_t pid : found) {
+      ::kill(pid, SIGKILL);  // ours until it is waited for, so the number is still its own
+      while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+  }
+}
+
+}  // namespace rope::worker
