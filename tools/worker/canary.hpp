@@ -2,6 +2,7 @@
 // page. What an output holds before the call is the caller's choice and travels unchanged.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -24,8 +25,18 @@ inline void fill_canary(std::span<std::byte> bytes, std::size_t offset) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = canary_byte(offset + i);
 }
 
+// Whether all bytes are the pattern: what a search byte by byte would need a millisecond for, in a call's margins.
+inline bool is_intact(std::span<const std::byte> bytes, std::size_t offset) {
+  constexpr std::size_t period = sizeof canary_word;
+  for (std::size_t i = 0; i < std::min(period, bytes.size()); ++i) {
+    if (bytes[i] != canary_byte(offset + i)) return false;
+  }
+  return bytes.size() <= period || std::memcmp(bytes.data(), bytes.data() + period, bytes.size() - period) == 0;
+}
+
 // Index of the first byte that is no longer the pattern; nullopt where all are.
 inline std::optional<std::size_t> first_damage(std::span<const std::byte> bytes, std::size_t offset) {
+  if (is_intact(bytes, offset)) return std::nullopt;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] != canary_byte(offset + i)) return i;
   }
@@ -34,6 +45,7 @@ inline std::optional<std::size_t> first_damage(std::span<const std::byte> bytes,
 
 // The same, from the end.
 inline std::optional<std::size_t> last_damage(std::span<const std::byte> bytes, std::size_t offset) {
+  if (is_intact(bytes, offset)) return std::nullopt;
   for (std::size_t i = bytes.size(); i-- > 0;) {
     if (bytes[i] != canary_byte(offset + i)) return i;
   }

@@ -13,39 +13,59 @@
 namespace rope::worker {
 namespace {
 
-// Larger than any stride by which a thread goes too far, and a multiple of every alignment that may be claimed: the
+// More than a block of threads that goes one turn too far, and a multiple of every alignment that may be claimed: the
 // device's own is 256 bytes or more.
 constexpr std::size_t margin = 1 << 16;
 
-// How long a stream is held back. A small kernel on another stream is done within some microseconds; one that waits for
-// its stream inside the call must not wait for ever.
+// A small kernel on another stream is done within some microseconds.
 constexpr std::chrono::milliseconds for_others{2};
-constexpr std::chrono::milliseconds at_most{20};
+
+// A kernel may wait for its stream inside the call; it must not wait for ever.
+constexpr std::chrono::milliseconds at_most{100};
+constexpr int waits_enough = 3;  // of a kernel that always waits nothing can be seen
 
 // Holding back costs two milliseconds, so that not every call can afford it.
 constexpr std::int64_t always_first = 8;
 constexpr std::int64_t then_each = 64;
 
-struct Gate {
-  std::atomic<bool> open{false};
+// What a stream waits for. However long the host takes, one of the two comes first: the kernel returned and the gate is
+// `kept` until the host opens it, or the stream went on without (`passed`) and what it did says nothing.
+class Gate {
+ public:
+  enum State { shut, kept, opened, passed };
 
-  static void wait(void* gate) {
+  static void wait(void* argument) {
+    auto& state = static_cast<Gate*>(argument)->state_;
     const auto end = std::chrono::steady_clock::now() + at_most;
-    while (!static_cast<Gate*>(gate)->open && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    while (state != opened) {
+      State expected = shut;
+      if (std::chrono::steady_clock::now() >= end && state.compare_exchange_strong(expected, passed)) return;
+      std::this_thread::yield();
+    }
   }
+  void shut_again() { state_ = shut; }
+  bool keep() {
+    State expected = shut;
+    return state_.compare_exchange_strong(expected, kept);
+  }
+  void open() { state_ = opened; }
+
+ private:
+  std::atomic<State> state_{opened};
 };
 
 // Opens the gate whatever happens: the driver would wait for it when the process ends.
 class Held {
  public:
   Held(const CudaDriver& driver, void* stream) {
-    gate_.open = false;
+    gate_.shut_again();
     driver.call_on(stream, Gate::wait, &gate_);
   }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
   ~Held() { release(); }
-  void release() { gate_.open = true; }
+  bool keep() { return gate_.keep(); }
+  void release() { gate_.open(); }
 
  private:
   static inline Gate gate_;  // outlives the stream's work on it
@@ -61,11 +81,19 @@ Pointer as_pointer(DevicePointer address) {
 }  // namespace
 
 bool DeviceCalls::is_to_be_held_back() {
+  if (waits_ >= waits_enough) return false;
   const std::int64_t call = calls_++;
   return call < always_first || call % then_each == 0;
 }
 
-void DeviceCalls::place(const NativeCall& call) {
+void DeviceCalls::place(const NativeCall& call, bool holds) try {
+  upload(call);
+  if (holds) hold_back(call);
+} catch (const CudaError& error) {
+  throw CannotPlace(fmt::format("the tensors of this call cannot be put on the device: {}", error.what()));
+}
+
+void DeviceCalls::upload(const NativeCall& call) {
   buffers_.resize(std::max(buffers_.size(), call.pages.size()));
   for (std::size_t i = 0; i < call.pages.size(); ++i) {
     const MappedPages& pages = call.pages[i];
@@ -148,9 +176,14 @@ std::string DeviceCalls::collect(const NativeCall& call) {
     bytes_.resize(whole_buffer(pages));
     driver_.download_beside(bytes_.data(), buffers_[i].data, bytes_.size());
     const std::span<const std::byte> all(bytes_);
-    const auto before = last_damage(all.first(margin), 0);
-    const auto after = first_damage(all.last(margin), margin + pages.length);
     const auto inside = all.subspan(margin, pages.length);
+    if (breach.empty()) {
+      if (const auto before = last_damage(all.first(margin), 0)) {
+        breach = fmt::format("wrote {} bytes before {}", margin - *before + pages.at, pages.name);
+      } else if (const auto after = first_damage(all.last(margin), margin + pages.length)) {
+        breach = fmt::format("wrote beyond the memory of {}, byte {} after its pages", pages.name, *after);
+      }
+    }
     if (pages.writable) {
       if (pages.length > 0) std::memcpy(pages.start, inside.data(), pages.length);
     } else if (breach.empty()) {
@@ -160,10 +193,6 @@ std::string DeviceCalls::collect(const NativeCall& call) {
                              changed - inside.begin() - static_cast<std::ptrdiff_t>(pages.at));
       }
     }
-    if (!breach.empty() || (!before && !after)) continue;
-    const std::size_t bytes = before ? margin - *before + pages.at : margin - *after;
-    breach = before ? fmt::format("wrote {} bytes before {}", bytes, pages.name)
-                    : fmt::format("wrote beyond the memory of {}, byte {} after its pages", pages.name, *after);
   }
   return breach;
 }
@@ -171,10 +200,9 @@ std::string DeviceCalls::collect(const NativeCall& call) {
 DeviceResult DeviceCalls::run(const rope_kernel& kernel, const NativeCall& call) {
   using Clock = std::chrono::steady_clock;
   DeviceResult result;
-  place(call);
-  rope_call given = on_device(call);
   const bool holds = is_to_be_held_back();
-  if (holds) hold_back(call);
+  place(call, holds);
+  rope_call given = on_device(call);
   Clock::time_point start;
   if (holds) {
     Held held(driver_, driver_.stream());
@@ -182,15 +210,13 @@ DeviceResult DeviceCalls::run(const rope_kernel& kernel, const NativeCall& call)
       if (call.pages[i].length == 0) continue;
       driver_.copy_on(driver_.stream(), buffers_[i].data + margin, buffers_[i].source, call.pages[i].length);
     }
-    const Clock::time_point called = Clock::now();
     result.status = kernel.apply(&given);
     // A kernel that waited for its stream, or for the device, is done, and rightly so.
-    const bool waited = Clock::now() - called >= at_most;
-    if (!waited && result.status == ROPE_OK && touched_early(call)) {
-      result.breach =
-          "worked on another stream than the one that it was given: its output was there before that stream had come "
-          "to "
-          "the call";
+    const bool kept = held.keep();
+    waits_ = kept ? 0 : waits_ + 1;
+    if (kept && result.status == ROPE_OK && touched_early(call)) {
+      result.breach = std::string("worked on another stream than the one that it was given: ") +
+                      "its output was there before that stream had come to the call";
     }
     start = Clock::now();
     held.release();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -19,15 +20,20 @@ struct DeviceResult {
   std::string breach;                // a rule that the kernel broke, in a sentence; empty: none was seen
 };
 
+// The tensors of a call could not be put on the device: nothing was asked of the kernel.
+struct CannotPlace : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class DeviceCalls {
  public:
   // Throws std::runtime_error where there is no device.
   DeviceCalls() = default;
 
   // Runs the kernel on the tensors of `call`, whose outputs are then in the host's memory. Inputs that changed, bytes
-  // beside a tensor that changed, and work on another stream than the one that was given are breaches. Throws CudaError
-  // where the device reports an error: of the kernel, once it was launched; after that nothing works on the device any
-  // more in this process.
+  // beside a tensor that changed, and work on another stream than the one that was given are breaches. Throws
+  // CannotPlace before the kernel is called, and after that CudaError where the device reports an error of the kernel:
+  // then nothing works on the device any more in this process.
   DeviceResult run(const rope_kernel& kernel, const NativeCall& call);
 
  private:
@@ -38,7 +44,8 @@ class DeviceCalls {
     std::size_t capacity = 0;
   };
 
-  void place(const NativeCall& call);
+  void place(const NativeCall& call, bool holds);
+  void upload(const NativeCall& call);
   void hold_back(const NativeCall& call);
   bool touched_early(const NativeCall& call);
   std::string collect(const NativeCall& call);
@@ -49,6 +56,7 @@ class DeviceCalls {
   std::vector<Buffer> buffers_;   // one a mapped tensor
   std::vector<std::byte> bytes_;  // of one buffer, on the host
   std::int64_t calls_ = 0;
+  int waits_ = 0;  // calls that returned only when their stream was let go
 };
 
 }  // namespace rope::worker

@@ -175,6 +175,8 @@ std::string run(const rope_kernel& kernel, const Plan& plan, DeviceCalls* device
     reply = device != nullptr ? run_on_device(kernel, plan, *device, id)
             : plan.companion  ? run_two(kernel, plan.judged.call, plan.companion->call, id)
                               : run_alone(kernel, plan.judged.call, id);
+  } catch (const CannotPlace&) {
+    throw;  // none of the kernel's doing
   } catch (const CudaError& error) {
     reply = text_of({{"id", id}, {"ended", error.what()}});
   } catch (const std::exception& error) {

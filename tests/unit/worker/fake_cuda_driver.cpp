@@ -1,5 +1,6 @@
 // What libcuda.so.1 does for a worker, on the CPU: a device whose memory is the process's own and whose streams are
 // threads. So the path to a device is tested on machines that have none.
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -76,6 +77,8 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 }
 int cuCtxSetCurrent(void*) { return ok; }
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
+  const char* limit = std::getenv("FAKE_CUDA_LARGEST_ALLOCATION");
+  if (limit != nullptr && bytes > std::strtoull(limit, nullptr, 10)) return out_of_memory;
   void* memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
   *address = reinterpret_cast<std::uint64_t>(memory);
   return memory == nullptr ? out_of_memory : error;
@@ -93,7 +96,12 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes
   return error;
 }
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void* stream) {
-  stream_of(stream)->push([=] { std::memcpy(to, pointer(from), bytes); });
+  const char* delay = std::getenv("FAKE_CUDA_DOWNLOAD_MILLISECONDS");
+  const std::chrono::milliseconds first(delay == nullptr ? 0 : std::atoi(delay));
+  stream_of(stream)->push([=] {
+    std::this_thread::sleep_for(first);
+    std::memcpy(to, pointer(from), bytes);
+  });
   return error;
 }
 int cuStreamCreate(void** stream, unsigned) {
