@@ -17,7 +17,7 @@ namespace {
 // neither: an index that was cut to 32 bits must not come out where a row is.
 constexpr std::int64_t distance = (std::int64_t{1} << 31) + 3079;
 
-std::vector<std::int64_t> far_strides(const std::vector<std::int64_t>& shape, std::size_t dimension) {
+std::vector<std::int64_t> placed_strides(const std::vector<std::int64_t>& shape, std::size_t dimension) {
   std::vector<std::int64_t> strides{0, 0, 0, 1};
   std::int64_t packed = shape[3];
   for (std::size_t i = 3; i-- > 0;) {
@@ -31,10 +31,10 @@ std::vector<std::int64_t> far_strides(const std::vector<std::int64_t>& shape, st
 // are not aligned by luck, and q and k differ in them.
 Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key) {
   Tensor tensor = Tensor::contiguous(dtype, shape);
-  if (layout == Layout::contiguous || layout == Layout::distant_rows) return tensor;
+  if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
   if (layout >= Layout::distant_batches) {
-    tensor.far_strides =
-        far_strides(shape, static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::distant_batches));
+    tensor.placed_strides =
+        placed_strides(shape, static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::distant_batches));
     return tensor;
   }
   const std::int64_t dim = shape[3];
@@ -108,6 +108,14 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
     store(c.dtype, data, tensor.strides[3], dim, values.data());
   });
   return tensor;
+}
+
+// Where q and k, or their outputs, are to be in one memory.
+void pack_together(Tensor& q, std::optional<Tensor>& k) {
+  if (!k || k->shape[2] == 0) return;
+  const std::int64_t seq = (q.shape[2] + 2 * k->shape[2]) * q.shape[3];
+  q.placed_strides = k->placed_strides = {q.shape[1] * seq, seq, q.shape[3], 1};
+  k->behind_q = q.shape[2] * q.shape[3];
 }
 
 Layout output_layout(const Case& c) {
@@ -221,7 +229,7 @@ void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, made, oracles); });
   call.cos = first_rows(tables.first, rows);
   call.sin = first_rows(tables.second, rows);
-  if (c.layout == Layout::distant_rows) call.cos->far_strides = call.sin->far_strides = {distance, 1};
+  if (c.layout == Layout::distant_rows) call.cos->placed_strides = call.sin->placed_strides = {distance, 1};
 }
 
 void give_frequencies(const Case& c, Call& call, Oracles& oracles) {
@@ -262,10 +270,12 @@ Call build_call(const Case& c, Oracles& oracles) {
   Call call;
   call.q = input_tensor(c, c.heads, c.seed, false);
   if (c.key_heads > 0) call.k = input_tensor(c, c.key_heads, c.seed + 0x9E3779B9u, true);
+  if (c.layout == Layout::packed) pack_together(call.q, call.k);
   call.in_place = c.in_place;
   if (!c.in_place) {
     call.q_out = output_tensor(c, c.heads, false);
     if (call.k) call.k_out = output_tensor(c, c.key_heads, true);
+    if (output_layout(c) == Layout::packed) pack_together(*call.q_out, call.k_out);
   }
   call.axes = c.spec.axes.count();
   if (c.form == PositionForm::offset) {

@@ -23,15 +23,18 @@ struct Tensor {
   std::int64_t origin = 0;  // elements
   std::vector<std::byte> bytes;
   bool null = false;  // the kernel gets NULL in place of the bytes
-  // Where not empty: the strides that the kernel gets, of rows that lie far apart, far_tensor.hpp. The rows are stored
-  // here close together all the same.
-  std::vector<std::int64_t> far_strides;
+  // Where not empty: the strides that the kernel gets, of rows that are placed otherwise than they are stored here,
+  // placed_rows.hpp.
+  std::vector<std::int64_t> placed_strides;
+  // Of k or k_out, where not 0: elements from element [0, 0, ..] of q or q_out, which has the same memory, to this
+  // one's.
+  std::int64_t behind_q = 0;
 
   // Contiguous, zero bytes.
   static Tensor contiguous(DType dtype, std::vector<std::int64_t> shape);
 
   std::int64_t count() const;  // product of the shape
-  const std::vector<std::int64_t>& kernel_strides() const { return far_strides.empty() ? strides : far_strides; }
+  const std::vector<std::int64_t>& kernel_strides() const { return placed_strides.empty() ? strides : placed_strides; }
   std::byte* data() { return bytes.data() + static_cast<std::size_t>(origin) * size_of(dtype); }
   const std::byte* data() const { return bytes.data() + static_cast<std::size_t>(origin) * size_of(dtype); }
 };
@@ -78,7 +81,7 @@ struct Call {
 };
 
 // The same call as a kernel sees it: pointers into `call`, which must outlive the result and must not move.
-// Of a tensor with far_strides the pointer is that of the rows as they are stored: who places it must exchange it.
+// Of a tensor with placed_strides the pointer is that of the rows as they are stored: who places it must exchange it.
 rope_call bind(Call& call);
 
 }  // namespace rope

@@ -31,7 +31,8 @@ enum class Layout {
   seq_last,         // [batch, heads, seq, head_dim] in memory
   reversed,         // tokens from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
-  distant_batches,  // a stride of more than 2^31 elements from batch to batch, far_tensor.hpp
+  packed,           // in each token the heads of q, of k and of a v, as one product gives them
+  distant_batches,  // a stride of more than 2^31 elements from batch to batch, placed_rows.hpp
   distant_tokens,
   distant_heads,
   distant_rows  // contiguous tensors, and tables with such a stride from row to row

@@ -40,6 +40,18 @@ double lambda_of(const Case& c) {
   return attention_factor<double>(c.spec.scaling, setting);
 }
 
+std::string unpackable(const Case& c, const Claims& claims) {
+  if (c.key_heads == 0) return "it has no k that could lie behind q";
+  if (c.fault != Fault::none) return "what is wrong with the call is in tensors of their own";
+  if (!claims.packed_tensors) return "its worker cannot put q and k into one memory";
+  const std::int64_t row = std::int64_t{c.heads} * c.spec.head_dim;
+  const std::int64_t alignment = std::max<std::int64_t>(claims.capabilities.alignment, 1);
+  for (const DType dtype : {c.dtype, c.out_dtype}) {
+    if (row * static_cast<std::int64_t>(size_of(dtype)) % alignment != 0) return "k behind q is not aligned as claimed";
+  }
+  return "";
+}
+
 std::string uncovered_features(const Case& c, const Claims& claims) {
   const struct {
     bool needed;
@@ -64,6 +76,9 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     return "outputs that are inputs, or far away, are laid out as these";
   }
   if (c.layout == Layout::expanded && c.in_place) return "rows that share their memory cannot be written in place";
+  if (c.layout == Layout::packed) {
+    if (std::string why = unpackable(c, claims); !why.empty()) return why;
+  }
   if (c.layout >= Layout::distant_batches && !claims.far_tensors) {
     return "its worker cannot place rows beyond 2^31 elements";
   }

@@ -7,9 +7,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "tests/conformance/far_tensor.hpp"
-
 #include "tests/conformance/beside.hpp"
+#include "tests/conformance/placed_rows.hpp"
 
 namespace rope {
 
@@ -25,50 +24,58 @@ Claims claims_of(const rope_capabilities& capabilities) {
 
 KernelSubject::KernelSubject(const rope_kernel& kernel)
     : kernel_(kernel), name_(kernel.name), claims_(claims_of(kernel.claims)) {
-  claims_.far_tensors = claims_.concurrent_calls = claims_.compiled = true;
+  claims_.far_tensors = claims_.packed_tensors = claims_.concurrent_calls = claims_.compiled = true;
 }
 
 namespace {
 
-// The tensors of a call that lie far apart, placed for as long as this lives.
-class FarTensors {
+// The tensors of a call that are placed otherwise than they are stored, for as long as this lives.
+class PlacedTensors {
  public:
-  FarTensors(Call& call, rope_call& bound) {
+  PlacedTensors(Call& call, rope_call& bound) {
     if (call.cos) place(*call.cos, bound.table.cos);
     if (call.sin) place(*call.sin, bound.table.sin);
-    place(call.q, bound.q.data);
-    if (call.k) place(*call.k, bound.k.data);
+    place(call.q, bound.q.data, call.k, bound.k.data);
     if (call.in_place) {
       bound.q_out = bound.q;
       bound.k_out = bound.k;
       return;
     }
-    place(*call.q_out, bound.q_out.data);
-    if (call.k_out) place(*call.k_out, bound.k_out.data);
+    place(*call.q_out, bound.q_out.data, call.k_out, bound.k_out.data);
   }
 
   void read_back() {
-    for (auto& [tensor, memory] : placed_) memory.read_into(*tensor);
+    for (const PlacedRows& memory : placed_) memory.read_back();
   }
 
  private:
   template <class Pointer>
   void place(Tensor& tensor, Pointer& given) {
-    if (tensor.far_strides.empty()) return;
-    given =
-        placed_.emplace_back(std::piecewise_construct, std::tuple(&tensor), std::tie(tensor)).second.first_element();
+    if (tensor.placed_strides.empty()) return;
+    given = placed_.emplace_back(std::vector{&tensor}).first_element(tensor);
   }
 
-  std::list<std::pair<Tensor*, FarMemory>> placed_;
+  void place(Tensor& q, void*& given_q, std::optional<Tensor>& k, void*& given_k) {
+    if (!k || k->behind_q == 0) {
+      place(q, given_q);
+      if (k) place(*k, given_k);
+      return;
+    }
+    PlacedRows& both = placed_.emplace_back(std::vector{&q, &*k});
+    given_q = both.first_element(q);
+    given_k = both.first_element(*k);
+  }
+
+  std::list<PlacedRows> placed_;
 };
 
 }  // namespace
 
 Reply KernelSubject::apply(Call& call) {
   rope_call bound = bind(call);
-  std::optional<FarTensors> far;
+  std::optional<PlacedTensors> placed;
   try {
-    far.emplace(call, bound);
+    placed.emplace(call, bound);
   } catch (const std::runtime_error& error) {
     return {ReplyKind::crashed, ROPE_FAILED, error.what(), 0};
   }
@@ -76,13 +83,16 @@ Reply KernelSubject::apply(Call& call) {
   Reply reply;
   reply.status = kernel_.apply(&bound);
   reply.nanoseconds = (std::chrono::steady_clock::now() - start).count();
-  far->read_back();
+  placed->read_back();
   return reply;
 }
 
 std::optional<Reply> KernelSubject::apply_beside(Call& call, Call& companion) {
   Call other = companion;  // in place it would be changed
-  const BesideResult result = run_beside(kernel_.apply, bind(call), bind(other));
+  rope_call bound = bind(call), bound_other = bind(other);
+  PlacedTensors placed(call, bound), placed_other(other, bound_other);
+  const BesideResult result = run_beside(kernel_.apply, bound, bound_other);
+  placed.read_back();
   Reply reply;
   reply.status = result.status;
   reply.nanoseconds = result.nanoseconds;

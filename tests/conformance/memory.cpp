@@ -104,6 +104,20 @@ void strided_cases(CaseList& list) {
       list.add(c);
     });
   }
+  // As one product gives q, k and v, and as both are written back into it.
+  list.for_each_way(64, [&](Case c) {
+    c.layout = Layout::packed;
+    for (const int key_heads : {c.heads, 1}) {
+      c.key_heads = key_heads;
+      c.in_place = false;
+      c.output = OutputLayout::contiguous;
+      list.add(c);
+      c.output = OutputLayout::as_input;
+      list.add(c);
+      c.in_place = true;
+      list.add(c);
+    }
+  });
   // As the gradient of a sum comes, or one head that was repeated for all.
   list.for_each_way(64, [&](Case c) {
     c.layout = Layout::expanded;

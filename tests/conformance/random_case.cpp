@@ -166,6 +166,7 @@ Case draw_case(Draw& draw, const Claims& claims) {
   c.in_place = draw.one_in(3) && c.out_dtype == c.dtype;
   c.layout = draw.one_of({Layout::contiguous, Layout::strided, Layout::seq_last});
   if (draw.one_in(6)) c.layout = Layout::reversed;
+  if (c.key_heads > 0 && draw.one_in(6)) c.layout = Layout::packed;
   if (draw.one_in(3)) c.output = draw.one_in(2) ? OutputLayout::contiguous : OutputLayout::strided;
   return c;
 }
@@ -222,6 +223,7 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   if (!claims.has(ROPE_FEATURE_GROUPED_HEADS) && c.key_heads != 0) c.key_heads = c.heads;
   if (!claims.has(ROPE_FEATURE_BACKWARD)) c.direction = Direction::forward;
   if (c.layout == Layout::reversed && !claims.has(ROPE_FEATURE_ANY_STRIDES)) c.layout = Layout::strided;
+  if (c.layout == Layout::packed && (!claims.packed_tensors || c.key_heads == 0)) c.layout = Layout::strided;
   if (!claims.has(ROPE_FEATURE_STRIDED)) {
     c.layout = Layout::contiguous;
     c.output = OutputLayout::as_input;

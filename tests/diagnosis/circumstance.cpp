@@ -115,6 +115,7 @@ const std::vector<Circumstance>& circumstances() {
       {"padded rows", [](const SeenRow& r) { return of(r).layout == Layout::strided; }},
       {"heads before tokens in memory", [](const SeenRow& r) { return of(r).layout == Layout::seq_last; }},
       {"negative strides, features apart", [](const SeenRow& r) { return of(r).layout == Layout::reversed; }},
+      {"q and k in one memory", [](const SeenRow& r) { return of(r).layout == Layout::packed; }},
       {"one row for all batches and heads", [](const SeenRow& r) { return of(r).layout == Layout::expanded; }},
       {"an output laid out otherwise than the input",
        [](const SeenRow& r) { return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded; }},

@@ -9,6 +9,8 @@ namespace rope::diagnosis {
 namespace {
 
 bool has_key(const Call& call) { return call.k.has_value(); }
+// In place, exchanged pointers exchange nothing.
+bool has_key_apart(const Call& call) { return has_key(call) && !call.in_place; }
 bool several_heads(const Call& call) { return call.q.shape[2] > 1; }
 
 std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
@@ -206,7 +208,7 @@ void add_head_hypotheses(Hypotheses& all) {
       all, heads_class, "q is made from k", [](const Spot&, int, bool& key, std::int64_t&) { key = true; }, has_key);
   add_source(
       all, heads_class, "q and k are exchanged", [](const Spot& s, int, bool& key, std::int64_t&) { key = !s.key; },
-      has_key);
+      has_key_apart);
   add_source(
       all, heads_class, "every head is made from the first",
       [](const Spot&, int, bool&, std::int64_t& head) { head = 0; }, several_heads);

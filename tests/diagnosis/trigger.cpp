@@ -46,6 +46,7 @@ const std::vector<Switch>& switches() {
            case Layout::strided: return std::string("padded strides");
            case Layout::seq_last: return std::string("heads before tokens in memory");
            case Layout::reversed: return std::string("tokens in reverse order in memory, features two apart");
+           case Layout::packed: return std::string("q and k in one memory");
            case Layout::expanded: return std::string("one row for all batches and heads");
            case Layout::distant_rows: return std::string("table rows more than 2^31 elements apart");
            default: return std::string("rows more than 2^31 elements apart");

@@ -40,14 +40,26 @@ void append_all(std::string& key, const std::vector<T>& values) {
 
 void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Placement placement) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const auto place = [&](std::string_view name, Tensor& tensor, bool read_only) {
+  // `behind`: what may lie in the same memory, and is placed next.
+  const auto place = [&](std::string_view name, Tensor& tensor, bool read_only,
+                         const std::optional<Tensor>* behind = nullptr) {
     const std::size_t unit = std::max(alignment, size_of(tensor.dtype));
     std::size_t& used = read_only ? layout.input_bytes : layout.output_bytes;
     Placed placed{name, &tensor, read_only, used, 0, 0, beside};
-    if (tensor.far_strides.empty()) {
+    if (tensor.behind_q != 0) {
+      placed = layout.tensors.back();
+      placed.name = name;
+      placed.tensor = &tensor;
+      placed.shares = true;
+      layout.tensors.push_back(placed);
+      return;
+    }
+    if (tensor.placed_strides.empty()) {
       set_extent(placed, unit, placement, page);
     } else {  // between pages that are not there, wherever it lies
-      placed.islands = islands_of(tensor);
+      std::vector<const Tensor*> in_one_memory{&tensor};
+      if (behind != nullptr && *behind && (*behind)->behind_q != 0) in_one_memory.push_back(&**behind);
+      placed.islands = islands_of(in_one_memory);
       placed.map_length = packed_bytes(placed.islands);
     }
     used += placed.map_length;
@@ -56,10 +68,10 @@ void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Pla
   const auto place_if = [&](std::string_view name, std::optional<Tensor>& tensor, bool read_only) {
     if (tensor) place(name, *tensor, read_only);
   };
-  place("q", call.q, !call.in_place);
+  place("q", call.q, !call.in_place, &call.k);
   place_if("k", call.k, !call.in_place);
   if (!call.in_place) {
-    place_if("q_out", call.q_out, false);
+    if (call.q_out) place("q_out", *call.q_out, false, &call.k_out);
     place_if("k_out", call.k_out, false);
   }
   place_if("positions", call.positions, true);
@@ -107,8 +119,9 @@ std::string layout_key(const CallLayout& layout) {
     append(key, placed.tensor->dtype);
     append_all(key, placed.tensor->shape);
     append_all(key, placed.tensor->strides);
-    append_all(key, placed.tensor->far_strides);
+    append_all(key, placed.tensor->placed_strides);
     append(key, placed.tensor->origin);
+    append(key, placed.tensor->behind_q);
     append(key, placed.tensor->null);
     append(key, placed.start);
     append(key, placed.map_length);

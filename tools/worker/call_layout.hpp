@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tests/conformance/call.hpp"
-#include "tests/conformance/far_tensor.hpp"
+#include "tests/conformance/placed_rows.hpp"
 #include "tools/worker/worker_options.hpp"
 
 namespace rope::worker {
@@ -19,11 +19,17 @@ struct Placed {
   bool read_only;          // lies in the memory for inputs, else in the one for outputs
   std::size_t map_offset;  // bytes, whole pages
   std::size_t map_length;
-  std::size_t start;              // of tensor->bytes, from map_offset
-  bool beside;                    // belongs to the call that runs beside the judged one
-  std::vector<Island> islands{};  // of a tensor with far_strides; their pages lie one behind the other from map_offset
+  std::size_t start;  // of tensor->bytes, from map_offset
+  bool beside;        // belongs to the call that runs beside the judged one
+  std::vector<Island>
+      islands{};        // of a tensor with placed_strides; their pages lie one behind the other from map_offset
+  bool shares = false;  // k or k_out, in the pages of the tensor before it
   // Of element [0, 0, ..], from map_offset.
-  std::size_t at() const { return start + static_cast<std::size_t>(tensor->origin) * size_of(tensor->dtype); }
+  std::size_t at() const {
+    return start + static_cast<std::size_t>(tensor->origin + tensor->behind_q) * size_of(tensor->dtype);
+  }
+  // Rows with whole pages that are not there between them.
+  bool is_far() const { return !islands.empty() && (islands.size() > 1 || islands[0].offset > 0); }
 };
 
 struct CallLayout {

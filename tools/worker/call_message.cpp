@@ -61,14 +61,14 @@ void put_scaling(Text& text, const rope_scaling& scaling, const Call& call) {
   text.put("}}");
 }
 
-// Of rows that lie far apart.
 void put_pages(Text& text, const Placed& placed) {
+  if (!placed.is_far()) return;
   std::string_view separator = ",\"pages\":[";
   for (const Island& island : placed.islands) {
     text.put("{}[{},{},{}]", separator, island.offset, island.packed, island.length);
     separator = ",";
   }
-  if (!placed.islands.empty()) text.put("]");
+  text.put("]");
 }
 
 void put_attributes(Text& text, const rope_call& bound, const Call& call) {
@@ -92,6 +92,7 @@ void put_call(Text& text, const rope_call& bound, const Call& call, const CallLa
   put_attributes(text, bound, call);
   text.put(",\"t\":[");
   std::string_view separator;
+  const Placed* before = nullptr;
   for (const Placed& placed : layout.tensors) {
     if (placed.beside != beside) continue;
     text.put("{}{{\"name\":\"{}\"", separator, placed.name);
@@ -100,6 +101,8 @@ void put_call(Text& text, const rope_call& bound, const Call& call, const CallLa
              wire::listed(placed.tensor->shape, ","), wire::listed(placed.tensor->kernel_strides(), ","),
              placed.map_offset, placed.map_length, placed.at(), placed.read_only ? 1 : 0,
              placed.tensor->null ? ",\"null\":true" : "");
+    if (placed.shares) text.put(",\"in\":\"{}\"", before->name);
+    before = &placed;
     put_pages(text, placed);
     text.put("}}");
     separator = ",";

@@ -94,6 +94,18 @@ std::string inside(std::string_view verb, const Placed& placed, const Spot& spot
                            : fmt::format("element {} of {}, in its padding", spot.element, spot.total));
 }
 
+// q and k, or their outputs, in one memory: what was meant to be whose is not to be told.
+Finding describe_shared(std::int64_t byte, std::string_view verb, bool write, const Placed& placed) {
+  const std::string memory = fmt::format("the memory of {} and what lies behind it", name_of(placed));
+  const auto size = static_cast<std::int64_t>(placed.map_length);
+  if (byte < 0) return {ReplyKind::misbehaved, fmt::format("{} {} bytes before {}", verb, -byte, memory)};
+  if (byte >= size) return {ReplyKind::misbehaved, fmt::format("{} {} bytes past {}", verb, byte - size + 1, memory)};
+  if (placed.read_only && write) {
+    return {ReplyKind::misbehaved, fmt::format("wrote to byte {} of {}; inputs must stay as they are", byte, memory)};
+  }
+  return {ReplyKind::crashed, fmt::format("{} byte {} of {}", verb, byte, memory)};
+}
+
 std::optional<Finding> describe_guarded(std::uint64_t address, std::string_view verb, bool write,
                                         const CallLayout& layout, const AddressSpace& space) {
   if (space.base == 0 || space.slot == 0 || address < space.base) return std::nullopt;
@@ -102,6 +114,7 @@ std::optional<Finding> describe_guarded(std::uint64_t address, std::string_view 
   const Placed& placed = layout.tensors[static_cast<std::size_t>(slot)];
   const std::uint64_t start = space.base + slot * space.slot + space.slot / 4 + placed.start;
   const auto byte = static_cast<std::int64_t>(address - start);
+  if (!placed.islands.empty() && !placed.is_far()) return describe_shared(byte, verb, write, placed);
   const Spot spot = spot_of(placed, byte);
   const auto size = static_cast<std::int64_t>(placed.tensor->bytes.size());
   if (byte < 0 || byte >= size) return Finding{ReplyKind::misbehaved, beside(verb, placed, spot)};

@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 
 struct Mapped {
+  std::byte* start = nullptr;  // of its pages
   std::byte* data = nullptr;
   std::int32_t dtype = 0;
   std::vector<std::int64_t> shape;
@@ -21,12 +22,25 @@ struct Mapped {
 
 using Tensors = std::map<std::string, Mapped, std::less<>>;
 
+Mapped placed(const json& item, std::byte* start) {
+  std::byte* const data = item.value("null", false) ? nullptr : start + item.at("at").get<std::size_t>();
+  return {start, data, wire::enumerator(item.at("dtype"), wire::dtypes),
+          item.at("shape").get<std::vector<std::int64_t>>(), item.at("strides").get<std::vector<std::int64_t>>()};
+}
+
 Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, int inputs, int outputs,
                     std::vector<MappedPages>& mapped) {
   Tensors tensors;
   mapped.clear();
   for (const json& item : list) {
     const bool read_only = item.at("ro").get<int>() != 0;
+    const auto name = item.at("name").get<std::string>();
+    if (item.contains("in")) {
+      const Mapped& shared = tensors.at(item.at("in").get<std::string>());
+      ++slot;
+      tensors[name] = placed(item, shared.start);
+      continue;
+    }
     const json& map = item.at("map");
     const auto offset = map.at(0).get<std::size_t>();
     std::vector<GuardedMemory::Pages> pages{{0, offset, map.at(1).get<std::size_t>()}};
@@ -37,7 +51,6 @@ Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, i
             {part.at(0).get<std::size_t>(), offset + part.at(1).get<std::size_t>(), part.at(2).get<std::size_t>()});
       }
     }
-    const auto name = item.at("name").get<std::string>();
     std::byte* start = nullptr;
     try {
       start = memory.map(slot++, read_only ? inputs : outputs, pages, !read_only);
@@ -46,9 +59,7 @@ Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, i
     }
     const auto at = item.at("at").get<std::size_t>();
     if (!item.contains("pages")) mapped.push_back({name, start, pages[0].length, at, !read_only});
-    tensors[name] = {item.value("null", false) ? nullptr : start + at, wire::enumerator(item.at("dtype"), wire::dtypes),
-                     item.at("shape").get<std::vector<std::int64_t>>(),
-                     item.at("strides").get<std::vector<std::int64_t>>()};
+    tensors[name] = placed(item, start);
   }
   return tensors;
 }

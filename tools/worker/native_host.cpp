@@ -121,6 +121,7 @@ json hello(const NativeLibrary& library, const rope_kernel& kernel, const Guarde
           // On a device tensors are copied, whole and for one call.
           {"beside", !is_on_device(kernel)},
           {"far", !is_on_device(kernel)},
+          {"packed", true},
           {"base", memory.base()},
           {"slot", memory.slot_size()},
           {"claims", claims_to_json(kernel.claims)}};

@@ -140,6 +140,7 @@ class Worker final : public WorkerSubject {
       beside_ = hello.value("beside", false);
       claims_.concurrent_calls = beside_;
       claims_.far_tensors = hello.value("far", false);
+      claims_.packed_tensors = hello.value("packed", false);
       space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
       if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
       const std::chrono::duration<double> asked(std::clamp(hello.value("first_call_s", 0.0), 0.0, 86400.0));
@@ -166,7 +167,7 @@ class Worker final : public WorkerSubject {
       const std::span<std::byte> page = pages(placed);
       const std::vector<std::byte>& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
-        if (!known) fill_canary(page, 0);
+        if (!known && !placed.shares) fill_canary(page, 0);
         pack(*placed.tensor, placed.islands, page);
         continue;
       }
@@ -254,14 +255,16 @@ class Worker final : public WorkerSubject {
     }
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only) continue;
-      const std::span<std::byte> page = pages(placed);
       std::vector<std::byte>& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
-        unpack(page, placed.islands, *placed.tensor);
+        unpack(pages(placed), placed.islands, *placed.tensor);
       } else if (!bytes.empty() && !placed.beside) {
-        std::memcpy(bytes.data(), page.data() + placed.start, bytes.size());
+        std::memcpy(bytes.data(), pages(placed).data() + placed.start, bytes.size());
       }
-      if (auto stray = stray_write(placed, page)) {
+    }
+    for (const Placed& placed : layout.tensors) {
+      if (placed.read_only || placed.shares) continue;
+      if (auto stray = stray_write(placed, pages(placed), layout)) {
         last_key_.clear();  // the canary has to be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(*stray);
@@ -270,9 +273,10 @@ class Worker final : public WorkerSubject {
     return reply;
   }
 
-  std::optional<std::string> stray_write(const Placed& placed, std::span<const std::byte> page) const {
+  std::optional<std::string> stray_write(const Placed& placed, std::span<const std::byte> page,
+                                         const CallLayout& layout) const {
     if (!guarded_) return std::nullopt;
-    if (!placed.islands.empty()) return stray_write_between_rows(placed, page);
+    if (!placed.islands.empty()) return stray_write_between_rows(placed, page, layout);
     const std::size_t end = placed.start + placed.tensor->bytes.size();
     const auto before = first_damage(page.first(placed.start), 0);
     const auto after = last_damage(page.subspan(end), end);
@@ -281,10 +285,14 @@ class Worker final : public WorkerSubject {
     return describe_stray_write(placed, byte);
   }
 
-  static std::optional<std::string> stray_write_between_rows(const Placed& placed, std::span<const std::byte> page) {
+  static std::optional<std::string> stray_write_between_rows(const Placed& placed, std::span<const std::byte> page,
+                                                             const CallLayout& layout) {
     std::vector<std::byte> untouched(page.size());
     fill_canary(untouched, 0);
-    pack(*placed.tensor, placed.islands, untouched);  // its rows have come back already
+    for (const Placed& other : layout.tensors) {  // whose rows have come back already
+      if (other.read_only || other.map_offset != placed.map_offset || other.islands.empty()) continue;
+      pack(*other.tensor, placed.islands, untouched);
+    }
     if (std::equal(page.begin(), page.end(), untouched.begin())) return std::nullopt;
     return fmt::format("wrote between the rows of {}, on the pages that they lie on", placed.name);
   }

@@ -11,7 +11,7 @@ namespace rope::test {
 // All that the contract can express on a CPU, both pairings.
 inline Claims all_claims() {
   Claims claims = claims_of(everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED)));
-  claims.far_tensors = claims.compiled = true;
+  claims.far_tensors = claims.packed_tensors = claims.compiled = true;
   return claims;
 }
 

@@ -54,6 +54,19 @@ const Row rows[] = {
     {"in place", [](Case& c) { c.in_place = true; }, [](Claims& k) { without(k, ROPE_FEATURE_IN_PLACE); }},
     {"strides", [](Case& c) { c.layout = Layout::seq_last; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
     {"strides", [](Case& c) { c.layout = Layout::expanded; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
+    {"q and k into one memory",
+     [](Case& c) {
+       c.layout = Layout::packed;
+       c.key_heads = 1;
+     },
+     [](Claims& k) { k.packed_tensors = false; }},
+    {"k behind q is not aligned",
+     [](Case& c) {
+       c.layout = Layout::packed;
+       c.spec.head_dim = c.spec.rotary_dim = 6;
+       c.key_heads = c.heads = 1;
+     },
+     [](Claims& k) { k.capabilities.alignment = 16; }},
     {"beyond 2^31 elements", [](Case& c) { c.layout = Layout::distant_rows; },
      [](Claims& k) { k.far_tensors = false; }},
     {"q and k in one call", [](Case& c) { c.key_heads = 2; }, [](Claims& k) { without(k, ROPE_FEATURE_KEY); }},
@@ -129,6 +142,8 @@ TEST_CASE("what no call can express is never covered", "[coverage]") {
   c.dtype = DType::f32;
   c.layout = Layout::expanded;
   CHECK_THAT(uncovered(c, claims), Contains("rows that share their memory"));
+  c.layout = Layout::packed;
+  CHECK_THAT(uncovered(c, claims), Contains("no k that could lie behind q"));
   c.in_place = false;
   c.layout = Layout::distant_rows;
   c.source = AngleSource::computed;

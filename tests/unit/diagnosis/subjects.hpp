@@ -9,7 +9,7 @@ namespace rope::test {
 // A kernel with all claims that takes a call to be what `change` makes of it.
 inline Fake misled(std::function<void(Call&)> change) {
   Claims claims = all_claims();
-  claims.far_tensors = false;
+  claims.far_tensors = claims.packed_tensors = false;
   return Fake(claims, [change = std::move(change)](Call& call) {
     Call taken = call;
     change(taken);

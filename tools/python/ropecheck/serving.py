@@ -76,6 +76,7 @@ class Server:
             "kind": "python",
             "views": True,
             "far": "strided" in self.claims["features"],
+            "packed": "strided" in self.claims["features"],
             "base": self.memory.base,
             "slot": self.memory.slot_size,
             "first_call_s": self.capabilities.first_call_seconds,

@@ -58,23 +58,29 @@ class Tensor:
         return f"{self.name} at {index}" if left == 0 else f"{self.name} at element {element} of its memory"
 
 
+def _pages_of(item: Mapping[str, Any]) -> tuple[Pages, ...]:
+    offset, length = item["map"]
+    if "pages" in item:
+        return tuple(Pages(at, offset + start, size) for at, start, size in item["pages"])
+    return (Pages(0, offset, length),)
+
+
 def map_tensors(
     described: list[Mapping[str, Any]], memory: GuardedMemory, inputs: int, outputs: int
 ) -> dict[str, Tensor]:
     """Maps all tensors of a call."""
-    tensors = {}
+    tensors: dict[str, Tensor] = {}
     for slot, item in enumerate(described):
         if item["dtype"] not in names.SIZES:
             raise InvalidArgument(f"{item['name']} has the unknown dtype {item['dtype']}")
-        offset, length = item["map"]
-        parts = [Pages(0, offset, length)]
-        if "pages" in item:
-            parts = [Pages(at, offset + start, size) for at, start, size in item["pages"]]
         read_only = bool(item["ro"])
-        try:
-            memory.map(slot, inputs if read_only else outputs, tuple(parts), not read_only)
-        except (OSError, MemoryError) as error:
-            raise type(error)(f"tensor {item['name']}: {error}") from None
+        if "in" in item:
+            slot = tensors[item["in"]].slot
+        else:
+            try:
+                memory.map(slot, inputs if read_only else outputs, _pages_of(item), not read_only)
+            except (OSError, MemoryError) as error:
+                raise type(error)(f"tensor {item['name']}: {error}") from None
         tensors[item["name"]] = Tensor(
             item["name"],
             item["dtype"],

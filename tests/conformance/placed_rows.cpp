@@ -1,4 +1,4 @@
-#include "tests/conformance/far_tensor.hpp"
+#include "tests/conformance/placed_rows.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -9,6 +9,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "tests/conformance/tensor_walk.hpp"
 
@@ -20,12 +21,12 @@ std::size_t page_size() {
   return size;
 }
 
-// visit(bytes from element [0, 0, ..] to where the row lies far away, where it is stored), in ascending order.
+// visit(bytes from the first element of the memory to where the row is placed, where it is stored).
 template <class T, class Visitor>  // Tensor or const Tensor
-void for_each_far_row(T& tensor, Visitor&& visit) {
-  const std::vector<std::int64_t>& far = tensor.far_strides;
+void for_each_placed_row(T& tensor, Visitor&& visit) {
+  const std::vector<std::int64_t>& far = tensor.placed_strides;
   const auto visit_at = [&](std::int64_t elements, auto* data) {
-    visit(static_cast<std::size_t>(elements) * size_of(tensor.dtype), data);
+    visit(static_cast<std::size_t>(tensor.behind_q + elements) * size_of(tensor.dtype), data);
   };
   if (tensor.shape.size() == 4) {
     for_each_row(tensor, [&](const RowIndex& row, auto* data) {
@@ -51,13 +52,15 @@ std::size_t packed_at(const std::vector<Island>& islands, std::size_t offset) {
 
 }  // namespace
 
-std::vector<Island> islands_of(const Tensor& tensor) {
+std::vector<Island> islands_of(std::span<const Tensor* const> tensors) {
   std::map<std::size_t, std::size_t> ends;  // of page ranges, by their beginning
-  for_each_far_row(tensor, [&](std::size_t from, const std::byte*) {
-    const std::size_t begin = from / page_size() * page_size();
-    std::size_t& end = ends[begin];
-    end = std::max(end, (from + row_bytes(tensor) + page_size() - 1) / page_size() * page_size());
-  });
+  for (const Tensor* tensor : tensors) {
+    for_each_placed_row(*tensor, [&](std::size_t from, const std::byte*) {
+      const std::size_t begin = from / page_size() * page_size();
+      std::size_t& end = ends[begin];
+      end = std::max(end, (from + row_bytes(*tensor) + page_size() - 1) / page_size() * page_size());
+    });
+  }
   std::vector<Island> islands;
   std::size_t packed = 0;
   for (const auto& [begin, end] : ends) {
@@ -74,49 +77,59 @@ std::vector<Island> islands_of(const Tensor& tensor) {
   return islands;
 }
 
+std::vector<Island> islands_of(const Tensor& tensor) {
+  const Tensor* const one[] = {&tensor};
+  return islands_of(one);
+}
+
 std::size_t packed_bytes(const std::vector<Island>& islands) {
   return islands.empty() ? 0 : islands.back().packed + islands.back().length;
 }
 
 void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed) {
-  for_each_far_row(tensor, [&](std::size_t offset, const std::byte* data) {
+  for_each_placed_row(tensor, [&](std::size_t offset, const std::byte* data) {
     std::memcpy(packed.data() + packed_at(islands, offset), data, row_bytes(tensor));
   });
 }
 
 void unpack(std::span<const std::byte> packed, const std::vector<Island>& islands, Tensor& tensor) {
-  for_each_far_row(tensor, [&](std::size_t offset, std::byte* data) {
+  for_each_placed_row(tensor, [&](std::size_t offset, std::byte* data) {
     std::memcpy(data, packed.data() + packed_at(islands, offset), row_bytes(tensor));
   });
 }
 
-FarMemory::FarMemory(const Tensor& tensor) : islands_(islands_of(tensor)) {
+PlacedRows::PlacedRows(std::vector<Tensor*> tensors)
+    : tensors_(std::move(tensors)), islands_(islands_of(std::vector<const Tensor*>(tensors_.begin(), tensors_.end()))) {
   const auto fail = [](const char* what) {
     throw std::runtime_error(std::string(what) + ": " + std::strerror(errno) + "; if `ulimit -v` is set, lift it");
   };
   span_ = islands_.empty() ? page_size() : islands_.back().offset + islands_.back().length;
   void* base = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (base == MAP_FAILED) fail("no address space for a tensor with far rows");
+  if (base == MAP_FAILED) fail("no address space for the rows of a tensor");
   base_ = static_cast<std::byte*>(base);
   std::vector<std::byte> packed(packed_bytes(islands_));
-  pack(tensor, islands_, packed);
+  for (const Tensor* tensor : tensors_) pack(*tensor, islands_, packed);
   for (const Island& island : islands_) {
     if (mprotect(base_ + island.offset, island.length, PROT_READ | PROT_WRITE) != 0) {
       munmap(base_, span_);
-      fail("no memory for a tensor with far rows");
+      fail("no memory for the rows of a tensor");
     }
     std::memcpy(base_ + island.offset, packed.data() + island.packed, island.length);
   }
 }
 
-FarMemory::~FarMemory() { munmap(base_, span_); }
+PlacedRows::~PlacedRows() { munmap(base_, span_); }
 
-void FarMemory::read_into(Tensor& tensor) const {
+void* PlacedRows::first_element(const Tensor& tensor) const {
+  return base_ + static_cast<std::size_t>(tensor.behind_q) * size_of(tensor.dtype);
+}
+
+void PlacedRows::read_back() const {
   std::vector<std::byte> packed(packed_bytes(islands_));
   for (const Island& island : islands_) {
     std::memcpy(packed.data() + island.packed, base_ + island.offset, island.length);
   }
-  unpack(packed, islands_, tensor);
+  for (Tensor* tensor : tensors_) unpack(packed, islands_, *tensor);
 }
 
 }  // namespace rope

@@ -1,8 +1,8 @@
-// Tensors whose rows lie gigabytes apart, in the process of a shared library.
+// Tensors whose rows lie gigabytes apart, and q and k in one memory, in the process of a shared library.
 #include <catch2/catch.hpp>
 
 #include "tests/conformance/build_call.hpp"
-#include "tests/conformance/far_tensor.hpp"
+#include "tests/conformance/placed_rows.hpp"
 #include "tests/unit/conformance/any_case.hpp"
 #include "tests/unit/worker/small_call.hpp"
 
@@ -27,7 +27,7 @@ Call far_call(Layout layout, DType dtype) {
 
 // The same call with its rows where they are stored.
 Call close_by(Call call) {
-  for (Tensor* tensor : {&call.q, &*call.k, &*call.q_out, &*call.k_out}) tensor->far_strides.clear();
+  for (Tensor* tensor : {&call.q, &*call.k, &*call.q_out, &*call.k_out}) tensor->placed_strides.clear();
   return call;
 }
 
@@ -41,7 +41,7 @@ TEST_CASE("far rows: a library is handed them, and its results come back as thos
       REQUIRE(right->apply(close).status == ROPE_OK);
       for (int again = 0; again < 2; ++again) {  // the second time the worker has the plan
         Call far = far_call(layout, dtype);
-        REQUIRE_FALSE(far.q.far_strides.empty());
+        REQUIRE_FALSE(far.q.placed_strides.empty());
         const Call before = far;
         const Reply reply = right->apply(far);
         CHECK(reply.kind == ReplyKind::done);
@@ -69,7 +69,7 @@ TEST_CASE("far rows: an index of 32 bits is seen") {
 TEST_CASE("far rows: what is written between them, on their pages, is told") {
   const auto subject = open_library(misbehaving, "write_past_end");
   Call call = small_call();
-  call.q_out->far_strides = {std::int64_t{1} << 30, 128, 64, 1};
+  call.q_out->placed_strides = {std::int64_t{1} << 30, 128, 64, 1};
   call.q_out->shape = {1, 2, 2, 64};  // a quarter of a page, and the kernel writes behind its last element
   call.q_out->bytes.resize(256 * sizeof(float));
   const Reply reply = subject->apply(call);
@@ -81,7 +81,7 @@ TEST_CASE("far rows: a tensor that no address space holds is refused by name, an
   const auto right = open_library(mutants, "none");
   Call call = far_call(Layout::distant_tokens, DType::f32);
   Tensor& far = *call.q_out;
-  far.far_strides[1] = std::int64_t{1} << 40;
+  far.placed_strides[1] = std::int64_t{1} << 40;
   const std::string bytes = std::to_string(islands_of(far).back().offset + islands_of(far).back().length);
   const Reply reply = right->apply(call);
   CHECK(reply.kind == ReplyKind::crashed);
@@ -89,6 +89,76 @@ TEST_CASE("far rows: a tensor that no address space holds is refused by name, an
                                     " bytes, and this worker has address space for "));
   Call next = far_call(Layout::distant_tokens, DType::f32);
   CHECK(right->apply(next).status == ROPE_OK);
+}
+
+Call packed_call(bool in_place) {
+  Case c;
+  c.layout = Layout::packed;
+  c.batch = c.seq = c.heads = 3;
+  c.key_heads = 2;
+  c.start = 5;
+  c.spec.head_dim = c.spec.rotary_dim = 32;
+  c.source = AngleSource::computed;
+  c.in_place = in_place;
+  Oracles oracles;
+  return build_call(c, oracles);
+}
+
+Call apart(Call call) {
+  const auto pull_apart = [](Tensor& q, Tensor& k) {
+    q.placed_strides.clear();
+    k.placed_strides.clear();
+    k.behind_q = 0;
+  };
+  pull_apart(call.q, *call.k);
+  if (!call.in_place) pull_apart(*call.q_out, *call.k_out);
+  return call;
+}
+
+TEST_CASE("packed: a library is handed q and k in one memory, and its results come back as those of separate ones") {
+  const auto right = open_library(mutants, "none");
+  REQUIRE(right->claims().packed_tensors);
+  for (const bool in_place : {false, true}) {
+    Call separate = apart(packed_call(in_place));
+    REQUIRE(right->apply(separate).status == ROPE_OK);
+    for (int again = 0; again < 2; ++again) {  // the second time the worker has the plan
+      Call packed = packed_call(in_place);
+      REQUIRE(packed.k->behind_q > 0);
+      const Reply reply = right->apply(packed);
+      CHECK(reply.kind == ReplyKind::done);
+      CHECK(reply.status == ROPE_OK);
+      CHECK(reply.detail.empty());
+      CHECK(packed.q_result().bytes == separate.q_result().bytes);
+      CHECK(packed.k_result().bytes == separate.k_result().bytes);
+    }
+  }
+}
+
+TEST_CASE("packed: a kernel that takes k for more heads of q is seen") {
+  const auto wrong = open_library(mutants, "PIPE-PACKED-TWICE");
+  Call separate = apart(packed_call(true));
+  REQUIRE(wrong->apply(separate).status == ROPE_OK);
+  Call packed = packed_call(true);
+  REQUIRE(wrong->apply(packed).status == ROPE_OK);
+  CHECK(packed.q.bytes == separate.q.bytes);
+  CHECK(packed.k->bytes != separate.k->bytes);
+}
+
+TEST_CASE("packed: what is written to the v behind k is told") {
+  const auto subject = open_library(misbehaving, "write_past_end");
+  Call call = small_call();
+  Tensor& q = *call.q_out;
+  q.shape = {1, 2, 2, 64};
+  q.bytes.resize(256 * sizeof(float));
+  call.k_out = q;
+  q.placed_strides = call.k_out->placed_strides = {2 * 384, 384, 64, 1};
+  call.k_out->behind_q = 128;
+  call.k = call.k_out;
+  call.k->placed_strides.clear();
+  call.k->behind_q = 0;
+  const Reply reply = subject->apply(call);
+  CHECK(reply.kind == ReplyKind::misbehaved);
+  CHECK(reply.detail == "wrote between the rows of q_out, on the pages that they lie on");
 }
 
 }  // namespace

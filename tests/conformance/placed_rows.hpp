@@ -1,5 +1,6 @@
-// Tensors whose rows lie gigabytes apart in address space of which only the pages that hold rows are there. They show
-// element indices that are computed in 32 bits, and take a few pages of memory.
+// Tensors whose rows the kernel gets otherwise than the suite stores them. Far apart in address space, of which only
+// the pages that hold rows are there: they show element indices that are computed in 32 bits, and take a few pages of
+// memory. Or q and k in one memory, as one product gives both.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ struct Island {
   std::size_t length;
 };
 
-// In ascending order. Of a tensor with far_strides.
+// In ascending order. Of tensors with placed_strides, in one memory.
+std::vector<Island> islands_of(std::span<const Tensor* const> tensors);
 std::vector<Island> islands_of(const Tensor& tensor);
 std::size_t packed_bytes(const std::vector<Island>& islands);
 
@@ -25,19 +27,21 @@ std::size_t packed_bytes(const std::vector<Island>& islands);
 void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed);
 void unpack(std::span<const std::byte> packed, const std::vector<Island>& islands, Tensor& tensor);
 
-// The islands of a tensor in this process, the rest of its span inaccessible. Throws std::runtime_error where the
+// The islands of tensors in this process, the rest of their span inaccessible. Throws std::runtime_error where the
 // system grants no address space.
-class FarMemory {
+class PlacedRows {
  public:
-  explicit FarMemory(const Tensor& tensor);
-  FarMemory(const FarMemory&) = delete;
-  FarMemory& operator=(const FarMemory&) = delete;
-  ~FarMemory();
+  // The tensors must outlive this, and stay where they are.
+  explicit PlacedRows(std::vector<Tensor*> tensors);
+  PlacedRows(const PlacedRows&) = delete;
+  PlacedRows& operator=(const PlacedRows&) = delete;
+  ~PlacedRows();
 
-  void* first_element() { return base_; }
-  void read_into(Tensor& tensor) const;
+  void* first_element(const Tensor& tensor) const;
+  void read_back() const;
 
  private:
+  std::vector<Tensor*> tensors_;
   std::vector<Island> islands_;
   std::byte* base_ = nullptr;
   std::size_t span_ = 0;
