@@ -29,7 +29,7 @@ std::vector<std::int64_t> placed_strides(const std::vector<std::int64_t>& shape,
 
 // Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types
 // are not aligned by luck, and q and k differ in them.
-Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key) {
+Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key, std::byte gap) {
   Tensor tensor = Tensor::contiguous(dtype, shape);
   if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
   if (layout >= Layout::distant_batches) {
@@ -59,7 +59,7 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layo
     last += std::max<std::int64_t>(shape[i] - 1, 0) * std::max<std::int64_t>(tensor.strides[i], 0);
   }
   const std::int64_t tail = layout == Layout::strided ? 9 : 1;
-  tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), canary);
+  tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), gap);
   return tensor;
 }
 
@@ -79,7 +79,8 @@ double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_
 }
 
 Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
-  Tensor tensor = laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key);
+  Tensor tensor =
+      laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key, c.in_place ? canary : input_canary);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
   const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
@@ -129,7 +130,7 @@ Layout output_layout(const Case& c) {
 
 Tensor output_tensor(const Case& c, int heads, bool key) {
   const Layout layout = output_layout(c);
-  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, layout, key);
+  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, layout, key, canary);
   fill_with_poison(tensor);
   return tensor;
 }
@@ -140,7 +141,7 @@ Tensor position_tensor(const Case& c) {
   Tensor tensor = Tensor::contiguous(c.position_dtype, {c.spec.axes.count(), per_batch ? c.batch : 1, c.seq});
   const std::size_t step = c.layout == Layout::strided ? 2 : 1;
   for (std::int64_t& stride : tensor.strides) stride *= static_cast<std::int64_t>(step);
-  tensor.bytes.resize(tensor.bytes.size() * step, canary);
+  tensor.bytes.resize(tensor.bytes.size() * step, input_canary);
   if (!per_batch) tensor.strides[1] = 0;
   const std::vector<std::int64_t> all = positions(c);
   std::size_t at = 0;
@@ -166,11 +167,11 @@ Tensor position_tensor(const Case& c) {
 Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
-  // Strided tensors come with tables whose rows are padded too.
-  const std::int64_t stride = c.layout == Layout::strided ? width + 3 : width;
+  // Strided tensors come with tables whose rows are padded too, with room for a second row.
+  const std::int64_t stride = c.layout == Layout::strided ? 2 * width + 3 : width;
   Tensor cos_table = Tensor::contiguous(c.given, {rows, stride});
   cos_table.shape[1] = width;
-  std::fill(cos_table.bytes.begin(), cos_table.bytes.end(), canary);
+  std::fill(cos_table.bytes.begin(), cos_table.bytes.end(), input_canary);
   Tensor sin_table = cos_table;
   Oracle& oracle = oracles.of(c.spec, sequence_length(c));
   const auto pairs = static_cast<std::size_t>(half);

@@ -17,7 +17,9 @@ std::uint64_t poison(DType dtype);
 // Fills a tensor's elements with poison.
 void fill_with_poison(Tensor& tensor);
 
-// What the bytes of a strided tensor between its elements hold.
+// What the bytes of a strided tensor between its elements hold, and of one that is only read: another byte, so that a
+// copy from gap to gap shows.
 inline constexpr std::byte canary{0xC5};
+inline constexpr std::byte input_canary{0xC6};
 
 }  // namespace rope

@@ -67,13 +67,13 @@ Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracle
   switch (call.source) {
     case AngleSource::tables: direct_.assign(pairs(), 0); break;
     case AngleSource::frequencies: {
-      oracle_ = &oracles.of_given_frequencies(call, static_cast<int>(call.q.shape[3]));
+      oracle_ = oracles.of_given_frequencies(call, static_cast<int>(call.q.shape[3]));
       const bool narrowed = unit_roundoff(call.theta->dtype) < unit_roundoff(working_type(call.q.dtype));
       direct_.assign(pairs(), narrowed ? 1 : 0);
       break;
     }
     case AngleSource::computed:
-      oracle_ = &oracles.of(spec, call.sequence_length);
+      oracle_ = oracles.shared(spec, call.sequence_length);
       direct_ = oracles.constants(spec, call.sequence_length).direct;
       loosest_ = oracles.constants(spec, call.sequence_length).loosest;
       break;

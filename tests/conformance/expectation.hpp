@@ -68,7 +68,7 @@ class Expectation {
   void table_angles();
 
   const Call& call_;
-  Oracle* oracle_ = nullptr;  // null where tables are given
+  std::shared_ptr<Oracle> oracle_;  // null where tables are given
   BoundTerms terms_;
   Grade required_;
   std::vector<double> direct_;           // C of each pair

@@ -32,14 +32,16 @@ const Oracles::Tables& Oracles::tables(const std::string& key, const std::functi
   return tables_.emplace(key, std::move(made)).first->second;
 }
 
-Oracle& Oracles::keep(const std::string& key, const std::function<RotationPlan()>& make) {
+std::shared_ptr<Oracle> Oracles::keep(const std::string& key, const std::function<RotationPlan()>& make) {
   const auto found = kept_.find(key);
-  if (found != kept_.end()) return *found->second;
+  if (found != kept_.end()) return found->second;
   if (kept_.size() >= most_kept) kept_.clear();
-  return *kept_.emplace(key, std::make_unique<Oracle>(make())).first->second;
+  return kept_.emplace(key, std::make_shared<Oracle>(make())).first->second;
 }
 
-Oracle& Oracles::of(const RopeSpec& spec, std::int64_t sequence_length) { return *kept(spec, sequence_length).oracle; }
+std::shared_ptr<Oracle> Oracles::shared(const RopeSpec& spec, std::int64_t sequence_length) {
+  return kept(spec, sequence_length).oracle;
+}
 
 const Oracles::Constants& Oracles::constants(const RopeSpec& spec, std::int64_t sequence_length) {
   std::optional<Constants>& constants = kept(spec, sequence_length).constants;
@@ -54,13 +56,13 @@ Oracles::OfSpec& Oracles::kept(const RopeSpec& spec, std::int64_t sequence_lengt
   if (found != of_specs_.rend()) {
     of_specs_.splice(of_specs_.end(), of_specs_, std::prev(found.base()));
   } else {
-    of_specs_.push_back({spec, length, std::make_unique<Oracle>(compile(spec, length)), {}});
+    of_specs_.push_back({spec, length, std::make_shared<Oracle>(compile(spec, length)), {}});
     if (of_specs_.size() > most_kept) of_specs_.pop_front();
   }
   return of_specs_.back();
 }
 
-Oracle& Oracles::of_given_frequencies(const Call& call, int head_dim) {
+std::shared_ptr<Oracle> Oracles::of_given_frequencies(const Call& call, int head_dim) {
   const Tensor& theta = *call.theta;
   std::string key = fmt::format("{} {} {} {} ", head_dim, name(call.pairing), name(theta.dtype), call.attention_factor);
   key.append(reinterpret_cast<const char*>(theta.bytes.data()), theta.bytes.size());

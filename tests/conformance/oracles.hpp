@@ -20,8 +20,10 @@ bool follows_length(const Scaling& rule);
 
 class Oracles {
  public:
-  // The plan of a spec at a sequence length.
-  Oracle& of(const RopeSpec& spec, std::int64_t sequence_length);
+  // The plan of a spec at a sequence length. The reference is good until the next call; who needs it longer takes a
+  // share of it.
+  Oracle& of(const RopeSpec& spec, std::int64_t sequence_length) { return *shared(spec, sequence_length); }
+  std::shared_ptr<Oracle> shared(const RopeSpec& spec, std::int64_t sequence_length);
 
   // C of each pair of that plan, of frequencies computed directly and by the loosest way (error_model.hpp).
   struct Constants {
@@ -30,7 +32,7 @@ class Oracles {
   const Constants& constants(const RopeSpec& spec, std::int64_t sequence_length);
 
   // The plan with the frequencies that a call hands over, taken as exact. Pairs, axes and lambda are those of the call.
-  Oracle& of_given_frequencies(const Call& call, int head_dim);
+  std::shared_ptr<Oracle> of_given_frequencies(const Call& call, int head_dim);
 
   // The tables that a case hands over, cos and sin, one row for each position up to the largest.
   using Tables = std::pair<Tensor, Tensor>;
@@ -40,14 +42,14 @@ class Oracles {
   struct OfSpec {
     RopeSpec spec;
     std::int64_t length;  // 0 where the rule does not follow it
-    std::unique_ptr<Oracle> oracle;
+    std::shared_ptr<Oracle> oracle;
     std::optional<Constants> constants;
   };
 
   OfSpec& kept(const RopeSpec& spec, std::int64_t sequence_length);
-  Oracle& keep(const std::string& key, const std::function<RotationPlan()>& make);
+  std::shared_ptr<Oracle> keep(const std::string& key, const std::function<RotationPlan()>& make);
   std::list<OfSpec> of_specs_;  // the last used last: what two calls compare stays while both are judged
-  std::map<std::string, std::unique_ptr<Oracle>> kept_;
+  std::map<std::string, std::shared_ptr<Oracle>> kept_;
   std::map<std::string, Tables> tables_;
   std::size_t table_bytes_ = 0;
 };

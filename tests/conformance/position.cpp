@@ -105,6 +105,16 @@ void decode_cases(CaseList& list) {
     list.add(c);
     c.layout = Layout::seq_last;
     list.add(c);
+    const rope_capabilities& claims = list.claims().capabilities;
+    c.layout = Layout::contiguous;
+    c.in_place = false;
+    c.start = std::min<std::int64_t>(1023, claims.max_position);
+    c.form = list.claims().has(ROPE_FEATURE_BATCH_POSITIONS) ? PositionForm::per_batch : PositionForm::shared;
+    c.position_dtype = (claims.position_dtypes & ROPE_BIT(ROPE_I64)) != 0 ? DType::i64 : DType::i32;
+    list.add(c);
+    if (c.spec.rotary_dim < 6) return;
+    c.spec.axes.sections = {c.spec.rotary_dim / 2 - 1, 1};
+    list.add(c);
   });
   // As models decode: a path of its own in many kernels.
   list.for_each_way(128, [&](Case c) {

@@ -23,6 +23,14 @@ void shrink_dims(const Case& c, std::vector<Case>& out) {
   }
 }
 
+// n/2, n/4, .. 1: what to take from n, so that a limit within n is found in a few steps whatever it is.
+template <class Integer>
+std::vector<Integer> ever_less(Integer n) {
+  std::vector<Integer> all;
+  for (Integer less = n / 2; less > 0; less /= 2) all.push_back(less);
+  return all;
+}
+
 }  // namespace
 
 std::vector<Case> simpler(const Case& c) {
@@ -47,10 +55,9 @@ std::vector<Case> simpler(const Case& c) {
   propose([](Case& s) { s.seq = std::min(s.seq, 1); });
   propose([](Case& s) { s.heads = std::min(s.heads, 1); });
   propose([](Case& s) { s.key_heads = std::min(s.key_heads, 1); });
-  propose([](Case& s) { s.seq /= 2; });
-  propose([](Case& s) { s.seq -= s.seq > 1 ? 1 : 0; });
-  propose([](Case& s) { s.heads -= s.heads > 1 ? 1 : 0; });
-  propose([](Case& s) { s.batch -= s.batch > 1 ? 1 : 0; });
+  for (int Case::*extent : {&Case::seq, &Case::batch, &Case::heads, &Case::key_heads}) {
+    for (int less : ever_less(c.*extent)) propose([&](Case& s) { s.*extent -= less; });
+  }
   propose([](Case& s) { s.unequal_halves = false; });
   propose([](Case& s) { s.full_tables = s.unequal_halves; });
   propose([](Case& s) { s.dtype = s.out_dtype = DType::f32; });
@@ -59,8 +66,7 @@ std::vector<Case> simpler(const Case& c) {
   propose([](Case& s) { s.form = s.pattern == PositionPattern::consecutive ? PositionForm::offset : s.form; });
   propose([](Case& s) { s.form = s.form == PositionForm::per_batch ? PositionForm::shared : s.form; });
   propose([](Case& s) { s.start = 0; });
-  propose([](Case& s) { s.start /= 2; });
-  propose([](Case& s) { s.start -= s.start > 0 ? 1 : 0; });
+  for (std::int64_t less : ever_less(c.start)) propose([&](Case& s) { s.start -= less; });
   propose([](Case& s) { s.input = s.input == InputKind::spread ? InputKind::unit : s.input; });
   shrink_dims(c, out);
   std::erase_if(out, [](const Case& s) { return s.seq < 1 || s.batch < 1 || s.heads < 1; });

@@ -108,6 +108,7 @@ class Diagnosing {
       if (deaths >= 6) break;
       seen_.push_back(observe(c, examiner_));
       const FailureKind kind = seen_.back()->problem.kind;
+      if (auto beyond = observe_beyond(*seen_.back(), examiner_)) seen_.push_back(std::move(beyond));
       if (kind == FailureKind::timeout) deaths += 6;
       if (kind == FailureKind::crash) ++deaths;
     }
@@ -203,9 +204,10 @@ class Diagnosing {
       Case c = r.failure->minimal;
       c.requirement = "ROT-01";
       const std::string text = to_text(c);
-      const auto found = std::find_if(seen_.begin(), seen_.end(), [&](const auto& s) { return to_text(s->c) == text; });
+      const auto found = std::find_if(seen_.begin(), seen_.end(),
+                                      [&](const auto& s) { return s->answered() && to_text(s->c) == text; });
       bool explained = false;
-      if (found != seen_.end() && (*found)->answered() && (*found)->failed()) {
+      if (found != seen_.end() && (*found)->failed()) {
         const Observation& s = **found;
         const Prediction said = predict(s.before, *s.expectation, change_of(best, s.before));
         explained = true;

@@ -157,11 +157,13 @@ std::optional<Outside> access_of(const Finding& finding) {
   return std::nullopt;
 }
 
-std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner) {
+namespace {
+
+std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, bool at_start) {
   auto seen = std::make_unique<Observation>();
   seen->c = c;
   seen->before = examiner.build(c);
-  seen->trial = examiner.run(seen->before);
+  seen->trial = at_start ? examiner.run_at_start(c) : examiner.run(seen->before);
   seen->head_dim = c.spec.head_dim;
   seen->problem = seen->trial.problem;
   seen->expectation.emplace(seen->before, c.spec, examiner.oracles());
@@ -180,6 +182,18 @@ std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner) {
     if (!agrees(*seen, seen->right, i)) seen->wrong[i / dim] = 1;
   }
   return seen;
+}
+
+}  // namespace
+
+std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner) { return observe_with(c, examiner, false); }
+
+std::unique_ptr<Observation> observe_beyond(const Observation& stopped, Examiner& examiner) {
+  if (stopped.answered()) return nullptr;
+  const std::optional<Outside> access = access_of(stopped.problem);
+  if (!access || access->write || access->element < 0) return nullptr;
+  std::unique_ptr<Observation> seen = observe_with(stopped.c, examiner, true);
+  return seen->answered() ? std::move(seen) : nullptr;
 }
 
 std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims, std::uint64_t stream, int count) {

@@ -39,6 +39,10 @@ struct Observation {
 
 std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner);
 
+// The same call, where it was stopped at a read past the end of a tensor: with bytes behind the tensors that may be
+// read, so that there are values to look at. nullptr where the call was not stopped so, or is stopped here too.
+std::unique_ptr<Observation> observe_beyond(const Observation& stopped, Examiner& examiner);
+
 // Whether element i of what the kernel wrote is what a prediction says.
 bool agrees(const Observation& seen, const Prediction& said, std::size_t i);
 

@@ -209,6 +209,15 @@ void add_head_hypotheses(Hypotheses& all) {
   add_source(
       all, heads_class, "q and k are exchanged", [](const Spot& s, int, bool& key, std::int64_t&) { key = !s.key; },
       has_key_apart);
+  {
+    Hypothesis h{heads_class, "a head of k is rotated once for each head of q that shares it", {}, 0, {}, false};
+    h.applies = [](const Call& call) { return has_key(call) && call.k->shape[2] < call.q.shape[2]; };
+    h.change.position = [](const Spot& s, int, long double p) {
+      const std::int64_t of_key = std::max<std::int64_t>(s.in().shape[2], 1);
+      return s.key ? p * static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2] / of_key, 1)) : p;
+    };
+    all.push_back(std::move(h));
+  }
   add_source(
       all, heads_class, "every head is made from the first",
       [](const Spot&, int, bool&, std::int64_t& head) { head = 0; }, several_heads);

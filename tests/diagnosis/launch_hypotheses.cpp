@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tests/conformance/tensor_walk.hpp"
 #include "tests/diagnosis/hypothesis.hpp"
 
 namespace rope::diagnosis {
@@ -92,6 +93,21 @@ void add_launch_hypotheses(Hypotheses& all) {
     add_unturned(all, fmt::format("pairs from {} on are not rotated", limit),
                  [=](const Params&, int pair) { return pair >= limit; });
     all.back().applies = [=](const Call& call) { return call.rotary_dim / 2 > limit; };
+  }
+  for (const std::int64_t limit : {32, 64, 128, 256, 512, 1024}) {
+    const auto is_beyond = [=](const Spot& s, int f) {
+      const int half = s.params.rotary_dim / 2;
+      const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
+      return f < s.params.rotary_dim && s.head * half + pair >= limit;
+    };
+    add_features(all, fmt::format("of a token only the first {} pairs, over all heads, are written", limit), is_beyond);
+    Hypothesis h{limits, fmt::format("of a token only the first {} pairs, over all heads, are rotated", limit),
+                 {},     0,
+                 {},     false};
+    h.change.store = [=](const Spot& s, int f, double y) {
+      return is_beyond(s, f) ? value_at(s.in(), {s.batch, s.seq, s.head}, f) : y;
+    };
+    all.push_back(std::move(h));
   }
   add_left_overs(all);
 }

@@ -44,6 +44,9 @@ void add_flat_indices(Hypotheses& all) {
   }
 }
 
+// Of two causes that say the same of most calls, the rarer one: a wrong position is a mistake that many make.
+constexpr double beside_a_position = 0.01;
+
 // Tables without positions: the kernel keeps one count of rows for all that it is given.
 void add_counted_rows(Hypotheses& all) {
   const auto counted = [](const Call& call) { return call.source == AngleSource::tables && !call.positions; };
@@ -60,6 +63,7 @@ void add_counted_rows(Hypotheses& all) {
         const std::int64_t rows = s.call.cos->shape[0], row = static_cast<std::int64_t>(p) + further(s);
         return static_cast<long double>(again ? row % rows : std::min(row, rows - 1));
       };
+      h.cost = beside_a_position;
       all.push_back(std::move(h));
     }
   };

@@ -74,12 +74,8 @@ void add_wide_reads(Hypotheses& all) {
 
 void add_memory_hypotheses(Hypotheses& all) {
   {
-    Hypothesis h{"strides-memory-race",
-                 "the second result is made from the first one that was just written",
-                 {},
-                 0,
-                 [](const Call& call) { return call.in_place; },
-                 false};
+    Hypothesis h{
+        "strides-memory-race", "the second result is made from the first one that was just written", {}, 0, {}, false};
     h.change.rereads = true;
     all.push_back(std::move(h));
   }

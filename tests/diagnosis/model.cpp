@@ -287,7 +287,7 @@ class Run {
     if (change_.operand_key && call_.k) mix(spot, {first, second}, row, y);
     store(spot, first, {y.first, bound(i, r)});
     if (change_.rereads) {
-      a = load(spot, first);
+      a.value = rounded(spot.out().dtype, y.first);
       y.second = l * (b.value * row.cos[j] + a.value * row.sin[j]);
     }
     store(spot, second, {y.second, bound(j, r)});

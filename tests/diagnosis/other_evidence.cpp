@@ -326,11 +326,14 @@ bool is_irregular(const SubjectReport& report, const Observations& seen, Examine
   for (const auto& one : seen) {
     if (!one->failed() || !one->answered() || one->elements() < 16) continue;
     if (++tried > 8) return false;
+    // What came before `one` was another call than what comes before its repetitions: these alone are alike.
+    std::optional<Trial> last;
     for (int i = 0; i < repetitions; ++i) {
-      const Trial again = examiner.run(one->before);
+      Trial again = examiner.run(one->before);
       if (!again.ok()) break;
-      if (again.call.q_result().bytes != one->trial.call.q_result().bytes) return true;
-      if (one->before.k && again.call.k_result().bytes != one->trial.call.k_result().bytes) return true;
+      if (last && again.call.q_result().bytes != last->call.q_result().bytes) return true;
+      if (last && one->before.k && again.call.k_result().bytes != last->call.k_result().bytes) return true;
+      last = std::move(again);
     }
   }
   return false;

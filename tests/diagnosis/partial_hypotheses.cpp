@@ -1,7 +1,10 @@
 // Features that do not turn, and the backward pass.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
+#include "tests/conformance/tensor_walk.hpp"
 #include "tests/diagnosis/hypothesis.hpp"
 
 namespace rope::diagnosis {
@@ -72,6 +75,19 @@ void add_partial_hypotheses(Hypotheses& all) {
   add_pass(all, "features that do not turn are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
   add_pass(all, "features that do not turn are written as ones", [](const Spot&, int, double) { return 1.0; });
+
+  for (const int block : {4, 8, 16, 32}) {
+    Hypothesis h{"partial-passthrough",
+                 fmt::format("what does not turn is copied from the multiple of {} below rotary_dim on", block),
+                 {},
+                 0,
+                 partial,
+                 false};
+    h.change.store = [=](const Spot& s, int feature, double y) {
+      return feature < s.params.rotary_dim / block * block ? y : value_at(s.in(), {s.batch, s.seq, s.head}, feature);
+    };
+    all.push_back(std::move(h));
+  }
 
   add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
   add_direct(all, "backward negates sin and does not exchange it between the two features of a pair",

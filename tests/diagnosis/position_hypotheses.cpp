@@ -58,8 +58,8 @@ long double read_as(const Spot& s, DType dtype, std::int64_t index) {
 using Index = std::function<std::int64_t(const Tensor&, const Spot&, int axis)>;
 
 // Given positions read from elsewhere.
-void add_read(Hypotheses& all, const char* bug_class, const char* sentence, Index index, bool other_type = false) {
-  add(all, bug_class, sentence, [=](const Spot& s, int axis, long double p) {
+void add_read(Hypotheses& all, const char* bug_class, std::string sentence, Index index, bool other_type = false) {
+  add(all, bug_class, std::move(sentence), [=](const Spot& s, int axis, long double p) {
     if (!s.call.positions) return p;
     const Tensor& given = *s.call.positions;
     const DType other = given.dtype == DType::i32 ? DType::i64 : DType::i32;
@@ -102,6 +102,35 @@ void add_misreads(Hypotheses& all) {
            [](const Tensor& p, const Spot& s, int axis) {
              return s.batch * p.strides[1] + s.seq * p.strides[2] + axis * p.strides[2];
            });
+}
+
+// Buffers of a fixed size that the positions go through.
+void add_buffers(Hypotheses& all) {
+  for (std::int64_t size = 8; size <= 1024; size *= 2) {
+    add_read(all, "position-offset", fmt::format("the given position of token {} is that of token 0 again", size),
+             [=](const Tensor& p, const Spot& s, int axis) {
+               return axis * p.strides[0] + s.batch * p.strides[1] + s.seq % size * p.strides[2];
+             });
+    add_read(all, "position-offset",
+             fmt::format("tokens from {} on get the given position of token {}", size, size - 1),
+             [=](const Tensor& p, const Spot& s, int axis) {
+               return axis * p.strides[0] + s.batch * p.strides[1] + std::min(s.seq, size - 1) * p.strides[2];
+             });
+    add_read(all, "position-offset",
+             fmt::format("of the tokens of all batches, number {} has the given position of the first again", size),
+             [=](const Tensor& p, const Spot& s, int axis) {
+               const std::int64_t tokens = s.call.q.shape[1], token = (s.batch * tokens + s.seq) % size;
+               return axis * p.strides[0] + token / tokens * p.strides[1] + token % tokens * p.strides[2];
+             });
+    add_read(all, "varlen-packing-cp", fmt::format("batch {} gets the positions of batch 0 again", size),
+             [=](const Tensor& p, const Spot& s, int axis) {
+               return axis * p.strides[0] + s.batch % size * p.strides[1] + s.seq * p.strides[2];
+             });
+    add_read(all, "varlen-packing-cp", fmt::format("batches from {} on get the positions of batch {}", size, size - 1),
+             [=](const Tensor& p, const Spot& s, int axis) {
+               return axis * p.strides[0] + std::min(s.batch, size - 1) * p.strides[1] + s.seq * p.strides[2];
+             });
+  }
 }
 
 void add_widths(Hypotheses& all) {
@@ -265,6 +294,12 @@ void add_position_hypotheses(Hypotheses& all) {
   }
   add(all, "position-offset", "the position is counted from the other end",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
+  for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64, 128}) {
+    add(all, "position-offset", fmt::format("the offset counts for the first {} tokens only", n),
+        [=](const Spot& s, int, long double p) {
+          return s.call.positions || s.seq < n ? p : static_cast<long double>(s.seq);
+        });
+  }
   add(all, "position-offset", "the offset is added twice",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.position_offset); });
   add(all, "position-offset", "the number of tokens is added to the position",
@@ -284,6 +319,7 @@ void add_position_hypotheses(Hypotheses& all) {
   add_chunks(all);
   add_widths(all);
   add_misreads(all);
+  add_buffers(all);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
     add(all, "precision", fmt::format("positions are rounded to {}", name(t)),
         [=](const Spot&, int, long double p) { return static_cast<long double>(rounded(t, static_cast<double>(p))); });

@@ -136,6 +136,16 @@ void add_precision_hypotheses(Hypotheses& all) {
     };
     add(all, fmt::format("cos and sin come in steps of 1/{}", steps), change);
   }
+  for (int bits : {7, 11, 12, 14, 15, 16}) {
+    const double steps = std::ldexp(1.0, bits);
+    Change change;
+    change.row = [=](const Spot&, const PairList&, Row& row) {
+      const auto fixed = [=](double v) { return std::fmin(std::nearbyint(v * steps) / steps, 1 - 1 / steps); };
+      for (double& c : row.cos) c = fixed(c);
+      for (double& s : row.sin) s = fixed(s);
+    };
+    add(all, fmt::format("cos and sin are fixed-point numbers of {} bits and a sign", bits), change);
+  }
 }
 
 }  // namespace rope::diagnosis

@@ -124,6 +124,17 @@ void add_number(Hypotheses& all, const char* name, double Rule::*number, std::in
   }
 }
 
+// base * stretch^(d/(d-2)) of the rules that stretch the base, with the whole head for d.
+template <class Rule>
+void add_exponent(Hypotheses& all, double (*stretch)(const Rule&, const Params&)) {
+  add<Rule>(all, "the exponent of the factor is made of head_dim, not of rotary_dim",
+            [=](const Call&, Params& p, Rule& r) {
+              const double dim = p.head_dim;
+              if (dim > 2) p.base *= std::pow(stretch(r, p), dim / (dim - 2));
+              p.scaling = scaling::None{};
+            });
+}
+
 void add_numbers(Hypotheses& all) {
   using namespace scaling;
   const std::initializer_list<double> factors = {2, 4, 8, 16, 32, 40};
@@ -247,6 +258,11 @@ void add_scaling_hypotheses(Hypotheses& all) {
   add_original<scaling::Dynamic>(all);
   add_original<scaling::Yarn>(all);
   add_original<scaling::Llama3>(all);
+  add_exponent<scaling::Ntk>(all, [](const scaling::Ntk& r, const Params&) { return r.factor; });
+  add_exponent<scaling::Dynamic>(all, [](const scaling::Dynamic& r, const Params& p) {
+    const double length = static_cast<double>(p.sequence_length), original = r.original_max_position_embeddings;
+    return length <= original ? 1 : r.factor * length / original - (r.factor - 1);
+  });
   add_numbers(all);
   add_yarn(all);
   add_longrope(all);

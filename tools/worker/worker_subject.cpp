@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "tests/conformance/build_call.hpp"
 #include "tools/worker/call_layout.hpp"
 #include "tools/worker/call_message.hpp"
 #include "tools/worker/canary.hpp"
@@ -167,7 +168,9 @@ class Worker final : public WorkerSubject {
       const std::span<std::byte> page = pages(placed);
       const std::vector<std::byte>& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
-        if (!known && !placed.shares) fill_canary(page, 0);
+        // Between inputs lies another byte than between outputs, so that a copy from gap to gap shows.
+        if (!known && !placed.shares && placed.read_only) std::ranges::fill(page, input_canary);
+        if (!known && !placed.shares && !placed.read_only) fill_canary(page, 0);
         pack(*placed.tensor, placed.islands, page);
         continue;
       }

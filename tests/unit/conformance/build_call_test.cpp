@@ -48,11 +48,12 @@ TEST_CASE("tensors have the case's shapes, their elements do not overlap, and al
       const auto room = static_cast<std::int64_t>(t.bytes.size() / size);
       RC_ASSERT((*distinct.begin() >= 0 && *distinct.rbegin() < room));
       bool clean = true, poisoned = true;
+      const std::byte gap = is_output || c.in_place ? canary : input_canary;
       const std::uint64_t pattern = poison(dtype);
       for (std::int64_t i = 0; i < room; ++i) {
         const std::byte* element = t.bytes.data() + static_cast<std::size_t>(i) * size;
         if (!distinct.contains(i))
-          clean = clean && std::all_of(element, element + size, [](auto b) { return b == canary; });
+          clean = clean && std::all_of(element, element + size, [&](auto b) { return b == gap; });
         if (distinct.contains(i)) poisoned = poisoned && std::memcmp(element, &pattern, size) == 0;
       }
       RC_ASSERT(clean);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/conformance/build_call.hpp"
+#include "tests/conformance/expectation.hpp"
 #include "tests/unit/conformance/any_case.hpp"
 
 namespace rope {
@@ -36,23 +37,43 @@ TEST_CASE("given frequencies are taken as they are, with the call's pairs, axes 
   c.source = AngleSource::frequencies;
   Oracles oracles;
   Call call = build_call(c, oracles);
-  Oracle& oracle = oracles.of_given_frequencies(call, 8);
-  CHECK(&oracles.of_given_frequencies(call, 8) == &oracle);
-  CHECK(oracle.plan().lambda == 0.5);
-  CHECK(oracle.plan().pairs[1].axis == 1);
-  CHECK(oracle.plan().pairs[1].second == 5);
-  CHECK(oracle.plan().pairs[1].theta == Real(static_cast<double>(0.1F)));  // the float, not 10000^(-1/4)
+  const std::shared_ptr<Oracle> oracle = oracles.of_given_frequencies(call, 8);
+  CHECK(oracles.of_given_frequencies(call, 8) == oracle);
+  CHECK(oracle->plan().lambda == 0.5);
+  CHECK(oracle->plan().pairs[1].axis == 1);
+  CHECK(oracle->plan().pairs[1].second == 5);
+  CHECK(oracle->plan().pairs[1].theta == Real(static_cast<double>(0.1F)));  // the float, not 10000^(-1/4)
 
   const auto differs = [&](const auto& change) {
     Call other = call;
     change(other);
-    return &oracles.of_given_frequencies(other, 8) != &oracle;
+    return oracles.of_given_frequencies(other, 8) != oracle;
   };
   CHECK(differs([](Call& other) { other.attention_factor = 2; }));
   CHECK(differs([](Call& other) { other.pairing = Pairing::interleaved; }));
   CHECK(differs([](Call& other) { store(DType::f32, other.theta->data() + 4, 0.25); }));
   CHECK(differs([](Call& other) { store(DType::i32, other.axis->data() + 4, 0); }));
   CHECK_FALSE(differs([](Call&) {}));
+}
+
+TEST_CASE("what was expected of a call is the same after any number of others", "[oracles]") {
+  Oracles oracles;
+  for (const AngleSource source : {AngleSource::frequencies, AngleSource::computed}) {
+    Case c;
+    c.source = source;
+    c.start = 3;
+    c.spec.head_dim = c.spec.rotary_dim = 8;
+    const Call call = build_call(c, oracles);
+    Expectation expectation(call, c.spec, oracles);
+    const double before = expectation.angles(0, 1).at(2).phi;
+    for (int i = 0; i < 600; ++i) {
+      c.spec.base = 20000 + i;
+      const Call other = build_call(c, oracles);
+      Expectation(other, c.spec, oracles).angles(0, 1);
+    }
+    CHECK(expectation.angles(0, 1).at(2).phi == before);
+    CHECK(expectation.pairs() == 4);
+  }
 }
 
 TEST_CASE("tables are made once for each key", "[oracles]") {

@@ -93,6 +93,25 @@ TEST_CASE("whatever is taken, there is an end, where nothing is left to leave ou
   });
 }
 
+TEST_CASE("a limit among 65537 tokens, batches or heads is found in a few trials", "[simpler]") {
+  for (int Case::*extent : {&Case::seq, &Case::batch, &Case::heads, &Case::key_heads}) {
+    for (const int limit : {64, 1024, 40000, 65536}) {
+      Case c;
+      c.*extent = 65537;
+      int trials = 0;
+      const auto fails = [&](const Case& s) { return ++trials, s.*extent > limit; };
+      for (bool smaller = true; smaller;) {
+        const std::vector<Case> next = simpler(c);
+        const auto found = std::find_if(next.begin(), next.end(), fails);
+        smaller = found != next.end();
+        if (smaller) c = Case(*found);
+      }
+      CHECK(c.*extent == limit + 1);
+      CHECK(trials < 200);
+    }
+  }
+}
+
 TEST_CASE("a golden case stays as it is", "[simpler]") {
   Case c;
   c.golden = "labml/d64";

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <numbers>
 
 #include "tests/unit/diagnosis/subjects.hpp"
@@ -271,8 +272,10 @@ TEST_CASE("Chunks that are counted on from the first are found") {
         std::memcpy(&value, at(s), static_cast<std::size_t>(size));
         return value;
       };
+      // Beyond the sequence there may be no row in the tables.
+      if (read(tokens / 2 - 1) + tokens - tokens / 2 >= call.sequence_length) continue;
       for (std::int64_t s = tokens / 2; s < tokens; ++s) {
-        const std::int64_t value = std::min(read(tokens / 2 - 1) + s - tokens / 2 + 1, call.sequence_length - 1);
+        const std::int64_t value = read(tokens / 2 - 1) + s - tokens / 2 + 1;
         std::memcpy(at(s), &value, static_cast<std::size_t>(size));
       }
     }
@@ -280,4 +283,57 @@ TEST_CASE("Chunks that are counted on from the first are found") {
   const auto found = diagnosed(subject, {"ROT-01", "POS-02"});
   CHECK(first_of(found).bug_class == "varlen-packing-cp");
   CHECK(first_of(found).sentence == "of 2 chunks of tokens all are counted on from the first");
+}
+
+TEST_CASE("Given positions that go through a buffer are found with its size") {
+  Fake subject = misled([](Call& call) {
+    if (!call.positions) return;
+    Tensor& p = *call.positions;
+    const auto size = static_cast<std::int64_t>(size_of(p.dtype));
+    for (std::int64_t a = 0; a < p.shape[0]; ++a) {
+      for (std::int64_t b = 0; b < p.shape[1]; ++b) {
+        for (std::int64_t s = 8; s < p.shape[2]; ++s) {
+          const std::int64_t row = a * p.strides[0] + b * p.strides[1];
+          std::memcpy(p.data() + (row + s * p.strides[2]) * size, p.data() + (row + s % 8 * p.strides[2]) * size,
+                      static_cast<std::size_t>(size));
+        }
+      }
+    }
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "position-offset");
+  CHECK(first_of(found).sentence == "the given position of token 8 is that of token 0 again");
+}
+
+TEST_CASE("An offset that only the first tokens get is found") {
+  Fake subject = misled([](Call& call) {
+    if (call.positions) return;
+    const std::int64_t tokens = call.q.shape[1];
+    call.positions = Tensor::contiguous(DType::i64, {call.axes, 1, tokens});
+    call.positions->strides[1] = 0;
+    for (std::int64_t i = 0; i < call.axes * tokens; ++i) {
+      const std::int64_t s = i % tokens, position = s < 8 ? call.position_offset + s : s;
+      std::memcpy(call.positions->data() + i * 8, &position, sizeof position);
+    }
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "position-offset");
+  CHECK(first_of(found).sentence == "the offset counts for the first 8 tokens only");
+}
+
+TEST_CASE("What is kept of an earlier call is told from a race") {
+  std::map<std::vector<std::int64_t>, std::pair<Tensor, Tensor>> kept;
+  Fake subject = misled([&](Call& call) {
+    if (call.source != AngleSource::tables) return;
+    std::vector<std::int64_t> key = call.cos->shape;
+    key.insert(key.end(), call.q.shape.begin(), call.q.shape.end());
+    key.push_back(static_cast<std::int64_t>(call.cos->dtype));
+    const auto& [cosine, sine] = kept.try_emplace(key, *call.cos, *call.sin).first->second;
+    call.cos = cosine;
+    call.sin = sine;
+  });
+  subject.forget = [&] { kept.clear(); };
+  const auto found = diagnosed(subject, {"ROT-01", "STA-01", "DET-01", "ANG-04"});
+  CHECK(first_of(found).bug_class == "table-cache");
+  CHECK(first_of(found).sentence.find("earlier call") != std::string::npos);
 }

@@ -40,6 +40,13 @@ std::vector<Case> uncommon() {
     all.push_back(c);
   };
   add([](Case& c) { c.seq = 300; });
+  add([](Case& c) {
+    c.seq = 1030, c.heads = 1, c.spec.head_dim = c.spec.rotary_dim = 2, c.form = PositionForm::shared;
+  });
+  add([](Case& c) {
+    c.seq = 1, c.batch = 1030, c.heads = 1, c.spec.head_dim = c.spec.rotary_dim = 2;
+    c.form = PositionForm::per_batch;
+  });
   add([](Case& c) { c.spec.head_dim = c.spec.rotary_dim = 2048; });
   add([](Case& c) { c.spec.head_dim = c.spec.rotary_dim = 264; });
   add([](Case& c) { c.start = (std::int64_t{1} << 33) + 3; });

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "impls/builtin.hpp"
 #include "tests/conformance/coverage.hpp"
@@ -42,17 +43,21 @@ TEST_CASE("beside: shared scratch memory is right alone and wrong beside another
   CHECK(subject->apply(alone).status == ROPE_OK);
   CHECK(is_right(alone));
 
-  Call judged = small_call();
-  Call companion = companion_at(3);
-  const Call before = companion;
-  const std::optional<Reply> reply = subject->apply_beside(judged, companion);
-  REQUIRE(reply);
-  CHECK(reply->kind == ReplyKind::done);
-  CHECK(reply->status == ROPE_OK);
-  CHECK(reply->detail.empty());
-  CHECK(reply->nanoseconds > 0);
-  CHECK_FALSE(is_right(judged));
-  CHECK(same(companion, before));
+  bool lost = false;
+  for (int i = 0; i < 20 && !lost; ++i) {  // it is a race
+    Call judged = small_call();
+    Call companion = companion_at(3);
+    const Call before = companion;
+    const std::optional<Reply> reply = subject->apply_beside(judged, companion);
+    REQUIRE(reply);
+    CHECK(reply->kind == ReplyKind::done);
+    CHECK(reply->status == ROPE_OK);
+    CHECK(reply->detail.empty());
+    CHECK(reply->nanoseconds > 0);
+    CHECK(same(companion, before));
+    lost = !is_right(judged);
+  }
+  CHECK(lost);
 
   Call after = small_call();
   CHECK(subject->apply(after).status == ROPE_OK);
@@ -142,8 +147,7 @@ std::int32_t with_scratch(const rope_call* call) {
   const auto rows = call->q.shape[0] * call->q.shape[1] * call->q.shape[2] * call->q.shape[3];
   for (std::int64_t i = 0; i < rows; ++i) {
     factor = static_cast<const float*>(call->table.cos)[0];
-    volatile int wait = 20;
-    while (wait > 0) wait = wait - 1;
+    std::this_thread::yield();
     static_cast<float*>(call->q_out.data)[i] = static_cast<const float*>(call->q.data)[i] * factor;
   }
   return ROPE_OK;
@@ -157,8 +161,12 @@ TEST_CASE("beside: a race in this process is seen, and one that throws ends both
   CHECK(subject.apply(alone).status == ROPE_OK);
   Call judged = small_call();
   Call companion = companion_at(0);
-  CHECK(subject.apply_beside(judged, companion)->status == ROPE_OK);
-  CHECK(judged.q_out->bytes != alone.q_out->bytes);
+  bool lost = false;
+  for (int i = 0; i < 20 && !lost; ++i) {
+    CHECK(subject.apply_beside(judged, companion)->status == ROPE_OK);
+    lost = judged.q_out->bytes != alone.q_out->bytes;
+  }
+  CHECK(lost);
 
   const rope_call one = bind(judged);
   const rope_call two = bind(companion);
@@ -184,8 +192,14 @@ Finding undisturbed(const std::filesystem::path& library, const std::string& ker
 
 TEST_CASE("beside: DET-03 rejects shared scratch memory in a library, and no right kernel") {
   const std::filesystem::path mutants = std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so";
-  CHECK(undisturbed(misbehaving, "shared_scratch").kind == FailureKind::value);
-  CHECK(undisturbed(mutants, "DET-SCRATCH").kind == FailureKind::value);
+  const auto is_rejected = [](const std::filesystem::path& library, const std::string& kernel) {
+    for (int i = 0; i < 5; ++i) {  // it is a race
+      if (undisturbed(library, kernel).kind == FailureKind::value) return true;
+    }
+    return false;
+  };
+  CHECK(is_rejected(misbehaving, "shared_scratch"));
+  CHECK(is_rejected(mutants, "DET-SCRATCH"));
   CHECK(undisturbed(misbehaving, "right").passed());
   CHECK(undisturbed(mutants, "none").passed());
 }

@@ -2,6 +2,7 @@
  * half-width f32 tables, half_split pairs. */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,6 +214,7 @@ static int32_t shared_scratch(const rope_call* c) {
       cosine[p] = ((const float*)c->table.cos)[m * c->table.row_stride + p];
       sine[p] = ((const float*)c->table.sin)[m * c->table.row_stride + p];
     }
+    sched_yield(); /* so that the race is lost on a machine with one free core too */
     for (int64_t p = 0; p < pairs; ++p) {
       const float a = x[p], b = x[p + pairs];
       y[p] = a * cosine[p] - b * sine[p];
