@@ -8,8 +8,6 @@
 #include "tests/conformance/judge.hpp"
 
 namespace rope {
-namespace {
-
 std::string status_name(std::int32_t status) {
   switch (status) {
     case ROPE_OK: return "ok";
@@ -19,6 +17,8 @@ std::string status_name(std::int32_t status) {
     default: return fmt::format("{}, which is no rope_status", status);
   }
 }
+
+namespace {
 
 Finding problem(FailureKind kind, std::string message) {
   Finding finding;

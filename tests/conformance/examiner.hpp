@@ -13,6 +13,9 @@
 
 namespace rope {
 
+// As messages have it: "failed".
+std::string status_name(std::int32_t status);
+
 // One call that was made: inputs as they were, outputs as they are, and what went wrong in making it.
 struct Trial {
   Call call;                // after

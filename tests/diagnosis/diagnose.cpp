@@ -73,7 +73,9 @@ class Diagnosing {
       // than what the values look like.
       // And what turned by another angle was not left out by a launch.
       std::optional<Candidate> shape = measured(seen_);
-      if (std::optional<Candidate> executed = telling(plan)) shape = std::move(executed);
+      if (std::optional<Candidate> executed = telling(plan); executed && (!shape || shape->sentence != never_written)) {
+        shape = std::move(executed);
+      }
       if (large_angles) shape = large_angles;
       const bool of_one_kind =
           !pointers.empty() && pointers[0].candidate.fit >= nearly_all &&

@@ -71,7 +71,7 @@ void add_left_overs(Hypotheses& all) {
   for (const int block : {4, 8, 16, 32, 64, 128}) {
     // Of a loop over vectors without one over what remains.
     add_unturned(all, fmt::format("pairs left over from vectors of {} are not rotated", block),
-                 [=](const Params& p, int pair) { return pair >= p.rotary_dim / 2 / block * block; });
+                 [=](const Params& p, int pair) { return is_left_over(pair, p.rotary_dim / 2, block); });
     add_features(all, fmt::format("features left over from vectors of {} are not written", block),
                  [=](const Spot& s, int f) { return is_left_over(f, s.params.head_dim, block); });
     add_features(all, fmt::format("pairs left over from vectors of {} are not written", block),

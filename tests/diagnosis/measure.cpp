@@ -36,6 +36,7 @@ constexpr Shape other_row{"table-cache", "pairs keep their length and turn by ot
 constexpr Shape no_angle{"precision",
                          "the cos and sin that pairs are turned by, the same in every head, are those of no angle",
                          "multi-axis backward"};
+constexpr Shape unwritten{"launch-limits", never_written, "partial-passthrough backward"};
 constexpr Shape foreign{"strides-memory-race",
                         "numbers come out that no input holds: what lies between the rows, or beside them, is read"};
 constexpr Shape unusual{"special-values", "what comes of zeros, NaN or infinities is wrong"};
@@ -74,6 +75,12 @@ class RowShape {
       most = std::max({most, std::fabs(y.first), std::fabs(y.second)});
       add(p, x, y, {seen.right.value[i], seen.right.value[j]}, std::max(seen.right.bound[i], seen.right.bound[j]));
     }
+    std::size_t wrong = 0, left = 0;
+    for (std::size_t i = row * dim; i < (row + 1) * dim; ++i) {
+      wrong += is_wrong(i) ? 1 : 0;
+      left += is_wrong(i) && seen.poison[i] != 0 ? 1 : 0;
+    }
+    all_left_ = wrong > 0 && left == wrong;
     const bool of_numbers = largest > 0 && std::isfinite(largest);
     const bool with_gaps = seen.c.layout != Layout::contiguous;
     foreign_ = of_numbers && (most > beyond_all * seen.before.attention_factor * largest || (no_number_ && with_gaps));
@@ -82,6 +89,7 @@ class RowShape {
   const std::map<int, Turned>& turns() const { return turns_; }
 
   const Shape& shape(bool same_in_heads) const {
+    if (all_left_) return unwritten;
     if (foreign_) return foreign;
     if (turns_.empty() && no_number_) return no_angle;
     if (turns_.empty()) return of_no_size_ ? unusual : passes;
@@ -129,6 +137,7 @@ class RowShape {
   bool of_no_size_ = false;      // the input of a wrong pair, which has no angle then
   bool no_number_ = false;       // came out of a pair of numbers
   bool foreign_ = false;
+  bool all_left_ = false;  // never written
   bool all_small_ = true, all_still_ = true, all_scaled_ = true, all_kept_ = true;
   double ratio_ = 1;
 };

@@ -8,6 +8,9 @@
 
 namespace rope::diagnosis {
 
+// The sentence of rows in which all that is wrong was never written: no plan that is executed says more of these.
+inline constexpr char never_written[] = "some elements are never written: what should do them was not started";
+
 // Its fit is at most 0.5: the class that most of the wrong rows look like.
 std::optional<Candidate> measured(const Observations& seen);
 

@@ -270,7 +270,7 @@ class Run {
     const auto [first, second] = pairs_[p];
     const auto i = static_cast<std::size_t>(first), j = static_cast<std::size_t>(second);
     if (i >= row.cos.size() || j >= row.cos.size()) return;
-    Loaded a = load(spot, first);
+    const Loaded a = load(spot, first);
     const Loaded b = load(spot, second);
     const double l = params_.lambda;
     Values y = {l * (a.value * row.cos[i] - b.value * row.sin[i]), l * (b.value * row.cos[j] + a.value * row.sin[j])};
@@ -286,11 +286,12 @@ class Run {
     }
     if (change_.operand_key && call_.k) mix(spot, {first, second}, row, y);
     store(spot, first, {y.first, bound(i, r)});
+    double inherited = 0;
     if (change_.rereads) {
-      a.value = rounded(spot.out().dtype, y.first);
-      y.second = l * (b.value * row.cos[j] + a.value * row.sin[j]);
+      y.second = l * (b.value * row.cos[j] + rounded(spot.out().dtype, y.first) * row.sin[j]);
+      inherited = std::fabs(l * row.sin[j]) * bound(i, r);
     }
-    store(spot, second, {y.second, bound(j, r)});
+    store(spot, second, {y.second, bound(j, r) + inherited});
   }
 
   void mix(const Spot& spot, std::pair<int, int> pair, const Row& row, Values& y) {

@@ -87,7 +87,7 @@ struct Change {
   std::function<bool(const Spot&, int feature)> skips;   // features that are not written
   std::function<bool(const Params&, int pair)> still;    // pairs that are copied as they are
   bool by_head = false;                                  // heads of one token differ in their angles
-  bool rereads = false;                                  // the first feature is read again after it was written
+  bool rereads = false;                                  // the second result is made from the first one
 };
 
 // Both, one after the other.

@@ -303,7 +303,13 @@ std::vector<Pointer> from_answers(const SubjectReport& report, const Observation
   Pointer pointer{{"strides-memory-race", first->message, words_of(condition), 0}, {}};
   if (first->kind == FailureKind::status) {
     const std::string spoken_for = class_of_condition(condition);
-    pointer.candidate.bug_class = spoken_for.empty() ? "bad-arguments" : spoken_for;
+    // A kernel that says it failed did not refuse the call: its device, or its memory, did.
+    const bool refused = first->message.find(status_name(ROPE_FAILED)) == std::string::npos;
+    if (!spoken_for.empty()) {
+      pointer.candidate.bug_class = spoken_for;
+    } else if (refused) {
+      pointer.candidate.bug_class = "bad-arguments";
+    }
   }
   // Where rows of the tables lie far apart and those of the tensors do not, what leads astray is the index of a row.
   if (std::all_of(with.begin(), with.end(),

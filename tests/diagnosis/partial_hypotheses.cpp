@@ -74,6 +74,9 @@ void add_partial_hypotheses(Hypotheses& all) {
   add_pass(all, "features that do not turn are written as zeros", [](const Spot&, int, double) { return 0.0; });
   add_pass(all, "features that do not turn are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
+  add_pass(all, "features that do not turn are copied from the start of the head", [](const Spot& s, int f, double) {
+    return value_at(s.in(), {s.batch, s.seq, s.head}, f - s.params.rotary_dim);
+  });
   add_pass(all, "features that do not turn are written as ones", [](const Spot&, int, double) { return 1.0; });
 
   for (const int block : {4, 8, 16, 32}) {

@@ -247,6 +247,14 @@ void add_neighbours(Hypotheses& all) {
     add(all, "position-offset", fmt::format("the position grows by one every {} tokens", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
   }
+  for (int n : {2, 4, 8, 16}) {
+    add(all, "position-offset",
+        fmt::format("tokens left over from vectors of {} get the position of the last whole one", n),
+        [=](const Spot& s, int a, long double p) {
+          const std::int64_t whole = s.call.q.shape[1] / n * n;
+          return s.seq < whole || whole == 0 ? p : of(s, a, s.batch, whole - 1);
+        });
+  }
   for (int n : {16, 32, 64, 128, 256}) {
     add(all, "position-offset",
         fmt::format("chunks of {} tokens: each starts at the last position of the one before", n),

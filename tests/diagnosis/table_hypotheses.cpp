@@ -49,6 +49,12 @@ void add_table_hypotheses(Hypotheses& all) {
       column = std::min<std::int64_t>(column + 1, call.cos->shape[1] - 1);
     });
   }
+  add(
+      "sin is read behind cos, as if both stood in one row",
+      [](const Call& call) { return call.cos && call.cos->strides[0] >= 2 * call.cos->shape[1]; },
+      [](const Call& call, bool sine, std::int64_t&, std::int64_t& column) {
+        if (sine) column += call.cos->shape[1];  // both tables hold the same behind their rows
+      });
   add("full-width tables: the second feature of a pair gets the first's column", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         const std::int64_t half = call.rotary_dim / 2;

@@ -13,6 +13,7 @@ constexpr std::size_t most_failed = 40;
 constexpr std::size_t most_passed = 60;
 constexpr std::size_t survivors = 24;
 constexpr std::size_t pair_cases = 6;
+constexpr double says_no_value = 0.5;
 constexpr double no_value = 0.05;         // less than what two causes differ by that one of them explains
 constexpr std::size_t small_call = 2000;  // elements
 constexpr std::size_t partners = 4;       // that are tried with every other hypothesis where none explains all
@@ -195,8 +196,10 @@ class Weigher {
     double cost = h.cost + (with == nullptr ? 0 : with->cost + 0.03);
     for (const Literal& l : result.condition) cost += l.counted ? 0.006 : 0.003;
     // Only where calls ended speaks for it. What reads a wrong element gives wrong values elsewhere.
-    if (in_full && result.rows == 0 && !h.change.beside && with == nullptr) cost += no_value;
+    if (in_full && result.rows == 0 && !h.change.beside) cost += no_value;
     result.fit = result.explained * (1 - result.contradicted) - cost;
+    // It leads out of the same tensors, and says nothing of the values that are wrong.
+    if (in_full && result.rows == 0 && all_rows_ > 0 && !h.change.beside) result.fit *= says_no_value;
     return result;
   }
 
