@@ -2,7 +2,7 @@
 """Does the suite still reject every wrong kernel?
 
     kill.py BUILD_FOLDER                      the mutants marked `smoke`, by the requirements named; half a minute
-    kill.py BUILD_FOLDER --all                every mutant at level full, each as far as the first that rejects it; four
+    kill.py BUILD_FOLDER --all                every mutant at level full, each as far as the first that rejects it; eight
                                               minutes on two cores
     kill.py BUILD_FOLDER --all --level quick  every mutant, by the requirements named
 

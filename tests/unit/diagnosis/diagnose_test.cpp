@@ -337,3 +337,31 @@ TEST_CASE("What is kept of an earlier call is told from a race") {
   CHECK(first_of(found).bug_class == "table-cache");
   CHECK(first_of(found).sentence.find("earlier call") != std::string::npos);
 }
+
+TEST_CASE("What is never written, in no order that is known, is told from what is computed wrongly") {
+  Claims claims = all_claims();
+  claims.far_tensors = claims.packed_tensors = false;
+  claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_IN_PLACE);
+  Fake subject(claims, [](Call& call) {
+    const Tensor before = *call.q_out;
+    KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
+    const Reply reply = (call.pairing == Pairing::half_split ? half : inter).apply(call);
+    const std::size_t size = size_of(before.dtype);
+    for (std::size_t i = 0; i < before.bytes.size() / size; ++i) {
+      if (i * i % 11 == 5) std::memcpy(call.q_out->bytes.data() + i * size, before.bytes.data() + i * size, size);
+    }
+    return reply;
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "launch-limits");
+  CHECK(first_of(found).sentence == "some elements are never written: what should do them was not started");
+}
+
+TEST_CASE("A status that says the kernel failed is no refusal") {
+  for (const auto& [status, bug_class] :
+       {std::pair{ROPE_FAILED, "strides-memory-race"}, std::pair{ROPE_INVALID_ARGUMENT, "bad-arguments"}}) {
+    Fake subject(all_claims(), [answered = status](Call&) { return Reply{ReplyKind::done, answered, "", 0}; });
+    const auto found = diagnosed(subject);
+    CHECK(first_of(found).bug_class == bug_class);
+  }
+}
