@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Does the suite tell right kernels with narrow claims from wrong ones?
+
+    judge.py BUILD                           every kernel of styles.so at level quick: the test `styles` of tools/test
+    judge.py BUILD --level full              the same at level full
+    judge.py BUILD --diagnosis               also whether the class that is named first is one of the kernel's
+    judge.py BUILD paged tiles/f16-saturate  some, by name
+
+kernels.txt says what each is. A right kernel must conform, a wrong one must be rejected, and the library and the list
+must have the same kernels. What the diagnosis names is printed and decides nothing.
+
+Exit codes: 0 all as the list says, 1 not so, 2 usage or nothing to judge.
+"""
+
+import argparse
+import ctypes
+import json
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIBRARY = "styles.so"
+RIGHT = "right"
+TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a right kernel takes 2 and 20 of one core
+
+
+class Kernel(ctypes.Structure):
+    """The beginning of rope_kernel, impls/rope_kernel.h."""
+
+    _fields_ = [("struct_size", ctypes.c_uint32), ("abi", ctypes.c_uint32), ("name", ctypes.c_char_p)]
+
+
+def kernels_in(library):
+    loaded = ctypes.CDLL(str(library))
+    loaded.rope_kernel_get.restype = ctypes.POINTER(Kernel)
+    return [loaded.rope_kernel_get(i).contents.name.decode() for i in range(loaded.rope_kernel_count())]
+
+
+def read_list(text):
+    """{kernel: (its classes, what it does)}; the only class of a right one is RIGHT. Raises ValueError."""
+    listed = {}
+    for line in text.splitlines():
+        if not line.strip() or line.startswith("#"):
+            continue
+        words = line.split(maxsplit=2)
+        if len(words) != 3:
+            raise ValueError(f"kernels.txt: name, class and sentence are needed: {line}")
+        name, classes, sentence = words
+        if name in listed:
+            raise ValueError(f"kernels.txt: {name} stands there twice")
+        listed[name] = (classes.replace("+", "|").split("|"), sentence)
+    return listed
+
+
+def is_right(name, listed):
+    return listed[name][0] == [RIGHT]
+
+
+def problems_of_list(kernels, listed):
+    problems = [f"{name} does not stand in kernels.txt; say there what it is" for name in kernels if name not in listed]
+    return problems + [f"{name} stands in kernels.txt and not in {LIBRARY}" for name in listed if name not in kernels]
+
+
+def problem_of(name, exit_code, failed, listed):
+    """What is not as the list says, or None. `failed`: the requirements that it failed, None without a report."""
+    if exit_code not in (0, 1) or failed is None or bool(failed) != (exit_code == 1):
+        return f"verify gave no verdict: exit code {exit_code}, failed {failed}"
+    if is_right(name, listed):
+        return f"is right and rejected by {', '.join(failed)}" if failed else None
+    return None if failed else f"is wrong and conforms: {listed[name][1]}"
+
+
+def named_rightly(name, found, listed):
+    """Whether the class that the diagnosis names first is one of the kernel's."""
+    return bool(found) and found[0]["class"] in listed[name][0]
+
+
+def judge(build, name, level, options):
+    """Exit code, the requirements that it failed, the candidates of the diagnosis, seconds."""
+    subject = f"{build / LIBRARY}#{name}"
+    command = [str(build / "ropecheck"), "verify", subject, "--level", level, "--json", "-", *options]
+    start = time.monotonic()
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT[level], check=False)
+        exit_code, out, err = done.returncode, done.stdout, done.stderr
+    except subprocess.TimeoutExpired:
+        exit_code, out, err = "none within the time limit", "", ""
+    failed, found = None, []
+    try:
+        told = json.loads(out)["subjects"][0]
+        failed = [requirement["id"] for requirement in told["requirements"] if requirement["verdict"] == "fail"]
+        found = told.get("diagnosis", {}).get("candidates", [])
+    except (ValueError, LookupError):
+        sys.stderr.write(err)
+    return exit_code, failed, found, time.monotonic() - start
+
+
+def words_of(name, failed, found, listed, diagnosis):
+    if not failed:
+        return "conforms"
+    if not diagnosis or is_right(name, listed):
+        return f"rejected first by {failed[0]}"
+    if not found:
+        return f"rejected by {len(failed)}, NOT NAMED"
+    verdict = "rightly" if named_rightly(name, found, listed) else f"WRONGLY, it is {' or '.join(listed[name][0])}"
+    return f"rejected by {len(failed)}, named {verdict}: {found[0]['class']}: {found[0]['sentence']}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path, help=f"where ropecheck and {LIBRARY} are")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="kernels; none: all")
+    parser.add_argument("--level", choices=tuple(TIME_LIMIT), default="quick")
+    parser.add_argument("--diagnosis", action="store_true", help="how often the first-named class is the right one")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_intermixed_args()
+    build = options.build.resolve()
+    for program in ("ropecheck", LIBRARY):
+        if not (build / program).is_file():
+            parser.error(f"{build / program} is missing")
+
+    try:
+        listed = read_list((HERE / "kernels.txt").read_text())
+    except ValueError as error:
+        parser.error(str(error))
+    kernels = kernels_in(build / LIBRARY)
+    unknown = [name for name in options.names if name not in kernels]
+    if unknown:
+        parser.error(f"no kernel of that name in {LIBRARY}: {', '.join(unknown)}")
+    problems = problems_of_list(kernels, listed)
+    chosen = [name for name in options.names or kernels if name in listed]
+
+    def one(name):
+        short = not options.diagnosis and not is_right(name, listed)
+        return judge(build, name, options.level, ["--no-diagnosis", "--fail-fast"] if short else [])
+
+    named = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for name, (exit_code, failed, found, seconds) in zip(chosen, pool.map(one, chosen)):
+            problem = problem_of(name, exit_code, failed, listed)
+            words = problem or words_of(name, failed, found, listed, options.diagnosis)
+            print(f"{name:<42} {seconds:5.1f} s  {words}", flush=True)
+            if problem:
+                problems.append(f"{name}: {problem}")
+            if not is_right(name, listed):
+                named.append(named_rightly(name, found, listed))
+
+    for problem in problems:
+        print(f"judge.py: {problem}", file=sys.stderr)
+    if options.diagnosis and named:
+        print(f"named rightly: {sum(named)} of {len(named)} ({100 * sum(named) / len(named):.1f} %)")
+    judged = f"{len(chosen)} of {len(kernels)} kernels judged at level {options.level}"
+    print(f"{judged}, {len(problems)} not as the list says")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
