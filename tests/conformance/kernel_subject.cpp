@@ -5,7 +5,6 @@
 #include <chrono>
 #include <list>
 #include <optional>
-#include <stdexcept>
 
 #include "tests/conformance/beside.hpp"
 #include "tests/conformance/placed_rows.hpp"
@@ -76,7 +75,7 @@ Reply KernelSubject::apply(Call& call) {
   std::optional<PlacedTensors> placed;
   try {
     placed.emplace(call, bound);
-  } catch (const std::runtime_error& error) {
+  } catch (const NoRoom& error) {
     return {ReplyKind::crashed, ROPE_FAILED, error.what(), 0};
   }
   const auto start = std::chrono::steady_clock::now();
@@ -87,7 +86,7 @@ Reply KernelSubject::apply(Call& call) {
   return reply;
 }
 
-std::optional<Reply> KernelSubject::apply_beside(Call& call, Call& companion) {
+std::optional<Reply> KernelSubject::apply_beside(Call& call, Call& companion) try {
   Call other = companion;  // in place it would be changed
   rope_call bound = bind(call), bound_other = bind(other);
   PlacedTensors placed(call, bound), placed_other(other, bound_other);
@@ -101,6 +100,8 @@ std::optional<Reply> KernelSubject::apply_beside(Call& call, Call& companion) {
     reply.detail = "the call that ran beside it was answered so";
   }
   return reply;
+} catch (const NoRoom& error) {
+  return Reply{ReplyKind::crashed, ROPE_FAILED, error.what(), 0};
 }
 
 }  // namespace rope

@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -101,7 +100,7 @@ void unpack(std::span<const std::byte> packed, const std::vector<Island>& island
 PlacedRows::PlacedRows(std::vector<Tensor*> tensors)
     : tensors_(std::move(tensors)), islands_(islands_of(std::vector<const Tensor*>(tensors_.begin(), tensors_.end()))) {
   const auto fail = [](const char* what) {
-    throw std::runtime_error(std::string(what) + ": " + std::strerror(errno) + "; if `ulimit -v` is set, lift it");
+    throw NoRoom(std::string(what) + ": " + std::strerror(errno) + "; if `ulimit -v` is set, lift it");
   };
   span_ = islands_.empty() ? page_size() : islands_.back().offset + islands_.back().length;
   void* base = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "tests/conformance/call.hpp"
@@ -27,8 +28,12 @@ std::size_t packed_bytes(const std::vector<Island>& islands);
 void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed);
 void unpack(std::span<const std::byte> packed, const std::vector<Island>& islands, Tensor& tensor);
 
-// The islands of tensors in this process, the rest of their span inaccessible. Throws std::runtime_error where the
-// system grants no address space.
+// The system grants no address space, or no memory, for the rows of a tensor.
+struct NoRoom : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The islands of tensors in this process, the rest of their span inaccessible. Throws NoRoom.
 class PlacedRows {
  public:
   // The tensors must outlive this, and stay where they are.
