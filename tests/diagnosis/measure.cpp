@@ -36,7 +36,7 @@ constexpr Shape other_row{"table-cache", "pairs keep their length and turn by ot
 constexpr Shape no_angle{"precision",
                          "the cos and sin that pairs are turned by, the same in every head, are those of no angle",
                          "multi-axis backward"};
-constexpr Shape unwritten{"launch-limits", never_written, "partial-passthrough backward"};
+constexpr Shape unwritten{"launch-limits", never_written, "partial-passthrough backward strides-memory-race"};
 constexpr Shape foreign{"strides-memory-race",
                         "numbers come out that no input holds: what lies between the rows, or beside them, is read"};
 constexpr Shape unusual{"special-values", "what comes of zeros, NaN or infinities is wrong"};
