@@ -28,6 +28,42 @@ TEST_CASE("The access that a crash tells of is read from its sentence") {
   CHECK_FALSE(access("aborted"));
 }
 
+namespace {
+
+// Stopped where the byte after a tensor may not be read; where it may be, it rotates by the position after.
+class ReadsOneMore : public Fake {
+ public:
+  explicit ReadsOneMore(const char* stopped)
+      : Fake(all_claims(), [=](Call&) {
+          return Reply{ReplyKind::crashed, ROPE_FAILED, stopped, 0};
+        }) {}
+  Reply apply_at_start(Call& call) override {
+    call.position_offset += 1;
+    return right(call);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A call that was stopped at a read past the end is looked at for its values, any other is not") {
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 8;
+  c.source = AngleSource::computed;
+  const auto beyond = [&](const char* stopped) {
+    ReadsOneMore subject(stopped);
+    Oracles oracles;
+    Examiner examiner(subject, oracles, nullptr);
+    const auto seen = diagnosis::observe(c, examiner);
+    REQUIRE_FALSE(seen->answered());
+    const auto again = diagnosis::observe_beyond(*seen, examiner);
+    return again && again->answered() && again->failed();
+  };
+  CHECK(beyond("read 1 element past the end of positions (element 3 of 3)"));
+  CHECK_FALSE(beyond("wrote 1 element past the end of q_out (element 64 of 64)"));
+  CHECK_FALSE(beyond("read 1 element before the start of q (element -1 of 64)"));
+  CHECK_FALSE(beyond("aborted"));
+}
+
 TEST_CASE("What parts rows is found: the circumstance, not a quantity that does it by chance") {
   Fake subject = misled([](Call&) {});
   Oracles oracles;
