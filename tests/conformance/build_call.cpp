@@ -222,7 +222,7 @@ Tensor first_rows(const Tensor& table, std::int64_t rows) {
 }
 
 void give_tables(const Case& c, Call& call, Oracles& oracles) {
-  const std::int64_t rows = largest_position(c) + 1;
+  const std::int64_t rows = largest_position(c) + 1 + c.spare_rows;
   const std::int64_t made = rows_to_make(rows);
   const std::int64_t length = follows_length(c.spec.scaling) ? sequence_length(c) : 0;
   const std::string key = fmt::format("{} {} {} {} {} {} {}", to_json(c.spec), length, made, name(c.given),

@@ -64,6 +64,7 @@ struct Case {
   DType given = DType::f32;  // dtype of the tables or of theta
   bool full_tables = false;
   bool unequal_halves = false;
+  std::int64_t spare_rows = 0;  // of the tables, behind the row of the largest position
   PositionForm form = PositionForm::offset;
   DType position_dtype = DType::i64;
   PositionPattern pattern = PositionPattern::consecutive;

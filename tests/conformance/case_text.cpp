@@ -161,6 +161,7 @@ const std::vector<Field>& fields() {
       word("given", &Case::given, dtypes),
       truth("full_tables", &Case::full_tables),
       truth("unequal_halves", &Case::unequal_halves),
+      number("spare_rows", &Case::spare_rows),
       word("form", &Case::form, forms),
       word("position_dtype", &Case::position_dtype, dtypes),
       word("pattern", &Case::pattern, patterns),
@@ -190,6 +191,7 @@ void check_shape(const Case& c) {
   within("key_heads", c.key_heads, 0, 1 << 17);
   within("head_dim", c.spec.head_dim, 1, 1 << 15);
   within("start", c.start, 0, std::int64_t{1} << 62);
+  within("spare_rows", c.spare_rows, 0, 1 << 20);
   within("sequence_length", c.sequence_length, 0, std::int64_t{1} << 62);
   // 2^30 tokens of at most 2^32 features: the product fits.
   const std::int64_t tokens = std::int64_t{c.batch} * c.seq;

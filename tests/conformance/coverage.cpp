@@ -132,6 +132,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
     return c.full_tables ? "full-width tables are not claimed" : "half-width tables are not claimed";
   }
   if (c.unequal_halves && !c.full_tables) return "only full-width tables can have unequal halves";
+  if (c.spare_rows > 0 && c.source != AngleSource::tables) return "only tables can have rows to spare";
   if (c.source == AngleSource::computed) {
     if (!in_mask(k.scalings, c.spec.scaling.index())) {
       return fmt::format("scaling {} is not claimed", kind_of(c.spec.scaling));
@@ -141,6 +142,9 @@ std::string uncovered(const Case& c, const Claims& claims) {
   if (std::string why = uncovered_features(c, claims); !why.empty()) return why;
   if (const std::string why = without_room_for(c.fault, c, claims); !why.empty()) {
     return fmt::format("there is no room for the fault {}: {}", word_of(c.fault).word, why);
+  }
+  if (c.spare_rows > 0 && largest_position(c) + c.spare_rows > k.max_position) {
+    return fmt::format("rows of positions beyond {} are not claimed", k.max_position);
   }
   if (largest_position(c) > k.max_position) return fmt::format("positions beyond {} are not claimed", k.max_position);
   return "";

@@ -45,6 +45,8 @@ Slice run_slice(const Case& c, int from, int count, const Trial& whole, Examiner
   Case part = c;
   part.start = c.start + from;
   part.seq = count;
+  // The tables of the whole: an offset may not be counted from their end.
+  if (c.source == AngleSource::tables) part.spare_rows += c.seq - from - count;
   Call call = examiner.build(part);
   for_each_row(call.q, [&](const RowIndex& row, const std::byte*) {
     copy_row(call.q, row, whole.q, {row.batch, row.seq + from, row.head});
@@ -125,6 +127,9 @@ void decode_cases(CaseList& list) {
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 2047 : 0;
     list.add(c);
     c.in_place = true;
+    list.add(c);
+    if (c.source != AngleSource::tables) return;
+    c.spare_rows = 2048;
     list.add(c);
   });
 }

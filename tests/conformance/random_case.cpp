@@ -163,6 +163,7 @@ Case draw_case(Draw& draw, const Claims& claims) {
   if (c.source == AngleSource::tables) {
     c.full_tables = draw.one_in(2);
     c.unequal_halves = c.full_tables && draw.one_in(3);
+    if (draw.one_in(2)) c.spare_rows = draw.one_of({1, 5, 64});
   }
   draw_positions(draw, c, claims.capabilities.max_position);
   if (draw.one_in(4)) c.direction = Direction::backward;
@@ -244,6 +245,8 @@ std::optional<Case> random_case(rc::Random& random, const Claims& claims, const 
     fit(draw, c, claims);
     c.seed = random.next() >> 32;
     change(c);
+    const std::int64_t room = claims.capabilities.max_position - largest_position(c);
+    c.spare_rows = c.source == AngleSource::tables ? std::clamp<std::int64_t>(room, 0, c.spare_rows) : 0;
     if (uncovered(c, claims).empty()) return c;
   }
   return std::nullopt;

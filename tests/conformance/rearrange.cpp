@@ -52,6 +52,7 @@ Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Examiner& e
   Case alone = c;
   alone.batch = 1;
   alone.key_heads = 0;
+  alone.sequence_length = whole.sequence_length;  // frequencies may follow it
   Call call = examiner.build(alone);
   for_each_row(call.q, [&](const RowIndex& row, const std::byte*) {
     copy_row(call.q, row, whole.q, {batch, row.seq, row.head});
@@ -67,7 +68,6 @@ Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Examiner& e
   }
   call.cos = whole.cos;  // a batch alone may have called for fewer rows
   call.sin = whole.sin;
-  call.sequence_length = whole.sequence_length;
   return call;
 }
 

@@ -26,6 +26,13 @@ void accuracy_cases(CaseList& list) {
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? (list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 2) : 0;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
       list.add(c);
+      if (dim != 64) return;
+      Case chunk = c;  // of a prompt: beyond tiles of 64 tokens, and not from 0
+      chunk.batch = chunk.heads = 1;
+      chunk.key_heads = 0;
+      chunk.seq = 70;
+      chunk.start *= 120;
+      list.add(chunk);
     });
   }
   list.add_random(400, [](Case&) {});

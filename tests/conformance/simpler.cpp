@@ -58,6 +58,7 @@ std::vector<Case> simpler(const Case& c) {
   for (int Case::*extent : {&Case::seq, &Case::batch, &Case::heads, &Case::key_heads}) {
     for (int less : ever_less(c.*extent)) propose([&](Case& s) { s.*extent -= less; });
   }
+  propose([](Case& s) { s.spare_rows = 0; });
   propose([](Case& s) { s.unequal_halves = false; });
   propose([](Case& s) { s.full_tables = s.unequal_halves; });
   propose([](Case& s) { s.dtype = s.out_dtype = DType::f32; });

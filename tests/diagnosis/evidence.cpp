@@ -92,10 +92,11 @@ void change_one(const Case& c, std::vector<Case>& out) {
   for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
     propose([&](Case& s) {
       s.source = source;
-      if (source != AngleSource::tables) s.full_tables = s.unequal_halves = false;
+      if (source != AngleSource::tables) s.full_tables = s.unequal_halves = false, s.spare_rows = 0;
       if (source == AngleSource::tables) s.start = std::min<std::int64_t>(s.start, 200);
     });
   }
+  propose([](Case& s) { s.spare_rows = s.source == AngleSource::tables && s.spare_rows == 0 ? 50 : 0; });
   propose([](Case& s) {
     s.full_tables = s.source == AngleSource::tables && !s.full_tables;
     s.unequal_halves = false;

@@ -302,6 +302,11 @@ void add_position_hypotheses(Hypotheses& all) {
   }
   add(all, "position-offset", "the position is counted from the other end",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
+  add(all, "position-offset", "the offset is taken to be the number of the tables' rows less that of the tokens",
+      [](const Spot& s, int, long double p) {
+        if (!s.call.cos || s.call.positions) return p;
+        return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);
+      });
   for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64, 128}) {
     add(all, "position-offset", fmt::format("the offset counts for the first {} tokens only", n),
         [=](const Spot& s, int, long double p) {

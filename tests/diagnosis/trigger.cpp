@@ -75,6 +75,8 @@ const std::vector<Switch>& switches() {
          return std::string(c.dtype == DType::f32 && c.out_dtype == DType::f32 ? "" : name(c.dtype));
        },
        [](Case& c) { c.dtype = c.out_dtype = DType::f32; }},
+      {[](const Case& c) { return std::string(c.spare_rows > 0 ? "more rows in the tables than positions need" : ""); },
+       [](Case& c) { c.spare_rows = 0; }},
       {[](const Case& c) { return std::string(c.unequal_halves ? "tables with unequal halves" : ""); },
        [](Case& c) { c.unequal_halves = false; }},
       {[](const Case& c) { return std::string(c.full_tables ? "full-width tables" : ""); },

@@ -7,9 +7,9 @@
     accept.py BUILD --level quick legal_o3.so builtin_o3.so    the test `legal` of tools/test
     accept.py BUILD exact legal_native.so#ftz    kernels by name, in every library or in one
 
-Each is judged whole, by `ropecheck verify LIB#NAME --level LEVEL --seed SEED`. A verdict `fail` is a rejection. At
-level full the grade, the worst over all seeds, must be the one that grades.txt declares, no better and no worse; at
-level quick it must not be worse. Results are kept in BUILD/legal-results.json until the binaries change, so that an
+Each is judged whole, by `ropecheck verify LIB#NAME --level LEVEL --seed SEED`. A verdict `fail` is a rejection, and a
+`note` that grades.txt does not allow is as bad: with --require it would be one. At level full the grade, the worst over
+all seeds, must be the one that grades.txt declares, no better and no worse; at level quick it must not be worse. Results are kept in BUILD/legal-results.json until the binaries change, so that an
 interrupted run goes on where it stopped.
 
 Exit codes: 0 all accepted and of their grades, 1 not so, 2 usage or nothing to judge, 4 interrupted.
@@ -46,7 +46,7 @@ def kernels_in(library):
 
 
 def read_grades(text):
-    """{kernel: {dtype: grade, or grades with / between}}"""
+    """{kernel: {dtype: grade, or grades with / between; "notes": ids with commas between}}"""
     grades = {}
     for line in text.splitlines():
         kernel, *words = line.split("#")[0].split() or [""]
@@ -77,13 +77,14 @@ def in_turn(subjects, seed):
 
 def condensed(exit_code, report):
     """What is kept of one run. `report` is the parsed JSON, None where there was none."""
-    result = {"failed": [], "grades": {}, "use": 0.0, "where": "", "seconds": 0.0}
+    result = {"failed": [], "noted": [], "grades": {}, "use": 0.0, "where": "", "seconds": 0.0}
     try:
         subject = report["subjects"][0]
         for requirement in subject["requirements"]:
-            if requirement["verdict"] == "fail":
+            kept = {"fail": "failed", "note": "noted"}.get(requirement["verdict"])
+            if kept:
                 failure = requirement["failure"]
-                result["failed"].append([requirement["id"], failure["message"], failure["replay"]])
+                result[kept].append([requirement["id"], failure["message"], failure["replay"]])
             use = float(requirement.get("worst", {}).get("use", 0))
             if use > result["use"]:
                 result["use"], result["where"] = use, requirement["id"]
@@ -128,6 +129,7 @@ class Summary:
     def __init__(self):
         self.seeds = 0
         self.rejections = []  # (seed, requirement, message, replay)
+        self.notes = []  # the same
         self.grades = {}
         self.use = 0.0
         self.where = ""
@@ -137,6 +139,7 @@ class Summary:
         if "no_verdict" in result:
             self.rejections.append((seed, "-", result["no_verdict"], ""))
         self.rejections += [(seed, *failure) for failure in result["failed"]]
+        self.notes += [(seed, *failure) for failure in result["noted"]]
         for dtype, grade in result["grades"].items():
             self.grades[dtype] = worst_grade([grade, self.grades.get(dtype, grade)])
         if result["use"] > self.use:
@@ -259,6 +262,10 @@ def print_table(summaries):
         print(f"{row}  {summary.use:.3f} {summary.where}")
 
 
+def allowed_notes(kernel, declared):
+    return {id for name in ("*", kernel) for id in declared.get(name, {}).get("notes", "").split(",")}
+
+
 def problems_of(summaries, level, declared, library_is_ours):
     problems = []
     for (library, kernel), summary in summaries.items():
@@ -273,6 +280,10 @@ def problems_of(summaries, level, declared, library_is_ours):
             problems.append(f"{subject} stands not in grades.txt; add the grades that follow from what it does")
         else:
             problems += [f"{subject}: {p}" for p in grade_problems(level, summary.grades, declared[kernel])]
+        allowed = allowed_notes(kernel, declared)
+        for seed, requirement, message, replay in summary.notes:
+            if requirement not in allowed:
+                problems += [f"{subject}, seed {seed}: noted by {requirement}: {message}", f"  {replay}"]
     return problems
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import accept
 
-DECLARED = accept.read_grades("# comment\nexact  f64=B1 f32=A1\nloose  f32=C3/B3  # why\n")
+DECLARED = accept.read_grades("# comment\n*  notes=ERR-01\nexact  f64=B1 f32=A1 notes=DET-02\nloose  f32=C3/B3  # why\n")
 
 
 def report(**changes):
@@ -20,7 +20,7 @@ def report(**changes):
         "requirements": [
             {"id": "ROT-01", "verdict": "pass", "worst": {"use": 0.5}},
             {"id": "ROT-02", "verdict": "pass", "worst": {"use": 0.75}},
-            {"id": "ERR-01", "verdict": "note", "worst": {"use": 0}},
+            {"id": "ERR-01", "verdict": "note", "worst": {"use": 0}, "failure": {"message": "m", "replay": "r"}},
             {"id": "REL-01", "verdict": "not_claimed"},
         ],
     }
@@ -48,6 +48,14 @@ class Runs(unittest.TestCase):
         self.assertEqual(summary.rejected, 1)
         self.assertIn("legal_o3.so#exact, seed 2: rejected by ROT-01: m", problems[0])
         self.assertIn("r", problems[1])
+
+    def test_a_note_is_a_problem_where_it_is_not_declared(self):
+        def noted(id):
+            return accept.condensed(0, report(requirements=[{**FAILURE, "id": id, "verdict": "note"}]))
+
+        self.assertEqual(self.problems(noted("ERR-01"), noted("DET-02"))[1], [])
+        summary, problems = self.problems(noted("DET-01"))
+        self.assertEqual((summary.rejected, problems), (0, ["legal_o3.so#exact, seed 1: noted by DET-01: m", "  r"]))
 
     def test_a_run_without_a_verdict_is_a_problem(self):
         for exit_code, text in [

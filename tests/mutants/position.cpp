@@ -121,6 +121,14 @@ struct CountedFromOne : Kernel {
   std::int64_t position(const Place& at, int axis) const override { return Kernel::position(at, axis) + 1; }
 };
 
+// What a cache of tables that grows with the sequence would allow.
+struct LastRowsOfTheTables : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const bool counted = at.call.positions.data == nullptr && at.call.angle_source == ROPE_TABLES;
+    return counted ? at.call.table.rows - at.in().shape[1] + at.seq : Kernel::position(at, axis);
+  }
+};
+
 struct FirstBatchForAll : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -183,6 +191,8 @@ Mutants position_mutants() {
                                        "table rows checked without the offset: a row past the end is not refused"),
       mutant<IdentityRowsFirst>("POS-15", "position-offset", "positions below 258 are not rotated, later ones late"),
       mutant<CountedFromOne>("POS-FROM-ONE", "position-offset", "every position one too large"),
+      mutant<LastRowsOfTheTables>("POS-ROWS-BACK", "position-offset",
+                                  "an offset taken to be the rows of the tables less the tokens"),
       mutant<FirstBatchForAll>("VAR-01", "varlen-packing-cp", "positions of the first batch for every batch"),
       mutant<AxesInBlocks>("AXIS-01", "multi-axis", "the pairs of each axis in one block where axes alternate"),
       mutant<AxesIgnored>("AXIS-IGNORED", "multi-axis", "every pair follows the first axis"),

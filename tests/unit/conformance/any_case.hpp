@@ -40,6 +40,7 @@ inline Case any_case() {
   c.given = any_of(floating);
   c.full_tables = coin();
   c.unequal_halves = c.full_tables && coin();
+  c.spare_rows = coin() ? 0 : *rc::gen::inRange(1, 40);
   c.form = any_of({PositionForm::offset, PositionForm::shared, PositionForm::per_batch});
   c.position_dtype = any_of({DType::i32, DType::i64});
   c.pattern = any_of({PositionPattern::consecutive, PositionPattern::repeated, PositionPattern::descending,
@@ -61,8 +62,9 @@ inline Case any_case() {
 inline bool same(const Case& a, const Case& b) {
   const auto plain = [](const Case& c) {
     return std::tuple(c.requirement, c.batch, c.seq, c.heads, c.key_heads, c.dtype, c.out_dtype, c.source, c.given,
-                      c.full_tables, c.unequal_halves, c.form, c.position_dtype, c.pattern, c.start, c.sequence_length,
-                      c.direction, c.in_place, c.layout, c.output, c.input, c.seed, c.fault, c.golden);
+                      c.full_tables, c.unequal_halves, c.spare_rows, c.form, c.position_dtype, c.pattern, c.start,
+                      c.sequence_length, c.direction, c.in_place, c.layout, c.output, c.input, c.seed, c.fault,
+                      c.golden);
   };
   return plain(a) == plain(b) && same(a.spec, b.spec);
 }

@@ -83,6 +83,8 @@ const Row rows[] = {
      [](Claims& k) { without(k, ROPE_FEATURE_ATTENTION_FACTOR); }},
     {"tables with unequal halves", [](Case& c) { c.full_tables = c.unequal_halves = true; },
      [](Claims& k) { without(k, ROPE_FEATURE_UNEQUAL_HALVES); }},
+    {"rows of positions beyond 99", [](Case& c) { c.spare_rows = 97; },
+     [](Claims& k) { k.capabilities.max_position = 99; }},
     {"positions beyond 99", [](Case& c) { c.start = 97; }, [](Claims& k) { k.capabilities.max_position = 99; }},
 };
 

@@ -35,6 +35,7 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
     if (c.given != DType::f32) c.given = DType::f64;
   }
   c.unequal_halves = c.unequal_halves && c.full_tables;
+  if (c.source != AngleSource::tables) c.spare_rows = 0;
   c.sequence_length = test::coin() ? 0 : largest_position(c) + 1 + *rc::gen::inRange(0, 5000);
   return c;
 }

@@ -109,6 +109,7 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     note("in_place", c.in_place);
     note("full_tables", c.full_tables);
     note("unequal_halves", c.unequal_halves);
+    note("spare_rows", c.spare_rows > 0);
     note("partial", c.spec.rotary_dim < c.spec.head_dim);
     note("axes", c.spec.axes.count());
     note("order", c.spec.axes.order);
@@ -122,9 +123,9 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
   }
   // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 4 patterns, 2 directions, 5 layouts, 3 of the output, 2 pairings,
-  // 3 counts of axes, 2 orders, 9 rules (constant has cases of its own), and both values of the other eleven.
+  // 3 counts of axes, 2 orders, 9 rules (constant has cases of its own), and both values of the other twelve.
   CAPTURE(seen);
-  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 5 + 3 + 2 + 3 + 2 + 9 + 2 * 11);
+  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 5 + 3 + 2 + 3 + 2 + 9 + 2 * 12);
 }
 
 }  // namespace

@@ -54,9 +54,14 @@ TEST_CASE("a batch alone has the rows, positions and tables that it had among ot
   KernelSubject subject(half_split_kernel());
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
-  for (AngleSource source : {AngleSource::tables, AngleSource::computed}) {
+  scaling::Dynamic rule;  // follows the longest sequence, which a batch alone need not have
+  rule.factor = 4;
+  rule.original_max_position_embeddings = 512;
+  for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
     Case c = batched();
     c.source = source;
+    c.pattern = PositionPattern::consecutive;
+    c.spec.scaling = rule;
     const Trial together = examiner.run(c);
     REQUIRE(together.ok());
     for (std::int64_t batch : {0, 1, 2}) {

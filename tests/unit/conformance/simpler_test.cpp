@@ -31,6 +31,7 @@ std::int64_t complexity(const Case& c) {
   sum += (c.in_place ? 1 : 0) + (c.full_tables ? 1 : 0) + (c.unequal_halves ? 2 : 0);
   sum += (c.dtype != DType::f32 || c.out_dtype != DType::f32 ? 1 : 0) + (c.given != DType::f32 ? 1 : 0);
   sum += (c.pattern != PositionPattern::consecutive ? 1 : 0) + static_cast<int>(c.form);
+  sum += c.spare_rows != 0 ? 1 : 0;
   sum += c.input == InputKind::spread ? 1 : 0;
   return sum;
 }
