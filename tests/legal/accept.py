@@ -16,7 +16,6 @@ Exit codes: 0 all accepted and of their grades, 1 not so, 2 usage or nothing to 
 """
 
 import argparse
-import ctypes
 import hashlib
 import json
 import math
@@ -29,20 +28,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from kernel_library import kernels_in  # noqa: E402
+
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a kernel takes 3 and 15 on an idle machine
 DTYPES = ("f64", "f32", "f16", "bf16")
-
-
-class Kernel(ctypes.Structure):
-    """The beginning of rope_kernel, impls/rope_kernel.h."""
-
-    _fields_ = [("struct_size", ctypes.c_uint32), ("abi", ctypes.c_uint32), ("name", ctypes.c_char_p)]
-
-
-def kernels_in(library):
-    loaded = ctypes.CDLL(str(library))
-    loaded.rope_kernel_get.restype = ctypes.POINTER(Kernel)
-    return [loaded.rope_kernel_get(i).contents.name.decode() for i in range(loaded.rope_kernel_count())]
 
 
 def read_grades(text):

@@ -22,14 +22,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kill
-import kill_matrix
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from kernel_library import described_in  # noqa: E402
+
 PAIR = "MUTANT_PAIR"  # combined.cpp
 
 
 def classes_of(library):
-    named = {name: text.split(":")[0] for name, text in kill_matrix.descriptions(library).items()}
+    named = {name: text.split(":")[0] for name, text in described_in(library).items()}
     named.pop(kill.RIGHT)
     return named
 
@@ -65,9 +67,9 @@ def requirements_of(mutant, rejected):
 
 def can_be_joined(build, pair):
     """Whether mutants.so makes one kernel of both: they have to override different stages."""
-    program = f"import kill, pathlib; print('{pair}' in kill.kernels_in(pathlib.Path('{build / 'mutants.so'}')))"
+    program = f"import kernel_library; print('{pair}' in kernel_library.kernels_in('{build / 'mutants.so'}'))"
     command = [sys.executable, "-c", program]
-    environment = {**os.environ, PAIR: pair, "PYTHONPATH": str(HERE)}
+    environment = {**os.environ, PAIR: pair, "PYTHONPATH": str(HERE.parent)}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return done.stdout.strip() == "True"
 

@@ -13,7 +13,6 @@ lists say, 1 not so.
 """
 
 import argparse
-import ctypes
 import json
 import subprocess
 import sys
@@ -22,24 +21,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from kernel_library import kernels_in  # noqa: E402
+
 RIGHT = "none"  # the kernel without a bug
 # What a word of rejected.txt adds to the command line.
 OPTIONS = {"smoke": [], "bitwise": ["--require", "bitwise,batch-invariant"]}
 OPTIONS |= {dtype: ["--dtype", dtype] for dtype in ("f64", "f32", "f16", "bf16")}
 QUICK_ONLY = "at level quick only"  # begins a reason of not_yet.txt: level full has to reject it
 TIME_LIMIT = 600  # seconds; judging a right kernel at level full takes 20 of one core
-
-
-class Kernel(ctypes.Structure):
-    """The beginning of rope_kernel, impls/rope_kernel.h."""
-
-    _fields_ = [("struct_size", ctypes.c_uint32), ("abi", ctypes.c_uint32), ("name", ctypes.c_char_p)]
-
-
-def kernels_in(library):
-    loaded = ctypes.CDLL(str(library))
-    loaded.rope_kernel_get.restype = ctypes.POINTER(Kernel)
-    return [loaded.rope_kernel_get(i).contents.name.decode() for i in range(loaded.rope_kernel_count())]
 
 
 def lines_of(text):

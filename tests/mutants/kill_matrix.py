@@ -11,7 +11,6 @@ Exit codes: 0 written, 1 a kernel could not be judged, 2 the arguments cannot be
 """
 
 import argparse
-import ctypes
 import hashlib
 import json
 import os
@@ -24,22 +23,14 @@ import kill
 import matrix
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from kernel_library import described_in  # noqa: E402
+
 ROOT = HERE.parents[1]
 COMMITTED = HERE / "KILL_MATRIX.md"
 TIME_LIMIT = 900  # seconds; the right kernel takes 15 on an idle core
 TOGETHER = 20  # mutants in one run of published_rules.py, which prepares its cases once for all of them
 PYTHONS = [sys.executable, "/usr/bin/python3", str(ROOT / "build/golden-venv/bin/python")]
-
-
-class Described(kill.Kernel):
-    _fields_ = [("description", ctypes.c_char_p)]
-
-
-def descriptions(library):
-    loaded = ctypes.CDLL(str(library))
-    loaded.rope_kernel_get.restype = ctypes.POINTER(Described)
-    kernels = [loaded.rope_kernel_get(i).contents for i in range(loaded.rope_kernel_count())]
-    return {kernel.name.decode(): kernel.description.decode() for kernel in kernels}
 
 
 def fingerprint(paths):
@@ -164,7 +155,7 @@ def main():
     )
     options = parser.parse_args()
     build = options.build.resolve()
-    sentences = descriptions(build / "mutants.so")
+    sentences = described_in(build / "mutants.so")
     unknown = [mutant for mutant in options.mutants if mutant not in sentences]
     if unknown:
         parser.error(f"mutants.so has no {', '.join(unknown)}")

@@ -13,7 +13,6 @@ Exit codes: 0 all as the list says, 1 not so, 2 usage or nothing to judge.
 """
 
 import argparse
-import ctypes
 import json
 import subprocess
 import sys
@@ -22,21 +21,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from kernel_library import kernels_in  # noqa: E402
+
 LIBRARY = "styles.so"
 RIGHT = "right"
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a right kernel takes 2 and 20 of one core
-
-
-class Kernel(ctypes.Structure):
-    """The beginning of rope_kernel, impls/rope_kernel.h."""
-
-    _fields_ = [("struct_size", ctypes.c_uint32), ("abi", ctypes.c_uint32), ("name", ctypes.c_char_p)]
-
-
-def kernels_in(library):
-    loaded = ctypes.CDLL(str(library))
-    loaded.rope_kernel_get.restype = ctypes.POINTER(Kernel)
-    return [loaded.rope_kernel_get(i).contents.name.decode() for i in range(loaded.rope_kernel_count())]
 
 
 def read_list(text):
