@@ -152,9 +152,13 @@ Case draw_case(Draw& draw, const Claims& claims) {
   c.batch = draw.between(1, 3);
   c.seq = draw.one_in(4) ? c.batch : draw.between(1, 7);
   c.heads = draw.between(1, 5);
-  // Beyond the usual tiles and vectors, by more than one of them and by less.
-  if (draw.one_in(8)) c.seq = draw.one_of({9, 12, 17, 33, 40, 65});
-  if (draw.one_in(12)) c.heads = draw.one_of({9, 12, 17, 32, 33});
+  // Beyond the usual tiles and vectors, by more than one of them and by less; many tokens or many batches, not both.
+  if (draw.one_in(12)) {
+    c.batch = draw.one_of({8, 9, 33});
+  } else if (draw.one_in(8)) {
+    c.seq = draw.one_of({9, 12, 17, 33, 40, 65, 129, 257});
+  }
+  if (draw.one_in(12)) c.heads = draw.one_of({9, 12, 17, 32, 33, 65});
   if (draw.one_in(2)) c.key_heads = draw.one_in(2) ? c.heads : draw.between(1, 3);
   c.dtype = draw.one_of({DType::f32, DType::f32, DType::bf16, DType::f16, DType::f64});
   c.out_dtype = draw.one_in(6) ? DType::f32 : c.dtype;

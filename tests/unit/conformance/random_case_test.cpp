@@ -119,13 +119,15 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     note("decode with several batches", c.seq == 1 && c.batch > 1);
     note("as many tokens as batches", c.seq == c.batch && c.batch > 1);
     note("more tokens than a tile of 64", c.seq > 64);
+    note("more tokens than a block of 256", c.seq > 256);
+    note("more batches than a warp", c.batch > 32);
     note("more heads than a warp", c.heads > 32);
     if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
   }
   // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 4 patterns, 2 directions, 5 layouts, 3 of the output, 2 pairings,
-  // 3 counts of axes, 2 orders, 9 rules (constant has cases of its own), and both values of the other twelve.
+  // 3 counts of axes, 2 orders, 9 rules (constant has cases of its own), and both values of the other fourteen.
   CAPTURE(seen);
-  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 5 + 3 + 2 + 3 + 2 + 9 + 2 * 12);
+  CHECK(seen.size() == 4 + 3 + 3 + 2 + 4 + 2 + 5 + 3 + 2 + 3 + 2 + 9 + 2 * 14);
 }
 
 }  // namespace
