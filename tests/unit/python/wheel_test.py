@@ -63,6 +63,25 @@ class Wheel(unittest.TestCase):
         self.assertEqual(strangers, [])
         self.assertIn("-py3-none-", self.wheel.name)
 
+    def test_a_wheel_that_is_compiled_carries_the_same(self):
+        installed = Path(self.folder.name) / "installed"
+        done = subprocess.run(["cmake", "--install", str(BUILD), "--component", "python", "--prefix", str(installed)],
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        compiled = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
+        prebuilt = {name for name in zipfile.ZipFile(self.wheel).namelist() if name.startswith("ropecheck/bin/")}
+        self.assertEqual(compiled, prebuilt)
+
+    def test_the_kernel_for_cuda_where_it_was_built(self):
+        is_built = (BUILD / "libropecheck_cuda.so").is_file()
+        names = zipfile.ZipFile(self.wheel).namelist()
+        self.assertEqual("ropecheck/bin/libropecheck_cuda.so" in names, is_built)
+        done = self.command("verify", "cuda", "--level", "quick", "--only", "ROT-01")
+        if done.returncode == 0:
+            return  # there is a device
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no CUDA" if is_built else "nvcc", done.stderr)
+
     def test_the_command(self):
         self.assertRegex(self.command("--version").stdout, r"^\d+\.\d+\.\d+\n$")
         done = self.command("verify", "half_split", "--level", "quick", "--only", "ROT-01,GLD-01")
