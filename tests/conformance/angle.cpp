@@ -37,6 +37,11 @@ void theta_cases(CaseList& list) {
   }
 }
 
+// Such a kernel gets to a position by all the tokens before it alone.
+bool counts_from_zero(const Claims& claims) {
+  return !claims.has(ROPE_FEATURE_OFFSET) && !claims.has(ROPE_FEATURE_POSITIONS);
+}
+
 // Around the largest integers of the narrow types, and where their products with theta lose the last bit of a turn.
 constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534, (std::int64_t{1} << 24) - 2};
 
@@ -44,6 +49,11 @@ void limit_cases(CaseList& list) {
   for (std::int64_t start : integer_limits) {
     list.for_each_way(64, [&](Case c) {
       if (list.level() == Level::quick && c.full_tables) return;
+      if (counts_from_zero(list.claims())) {
+        c.seq = static_cast<int>(std::min(start, longest_table)) + 3;
+        if (start < longest_table) list.add(probe(c, 0));
+        return;
+      }
       c.seq = 5;
       if (Case p = probe(c, start); within_table(p)) list.add(p);
       c.form = PositionForm::shared;

@@ -22,6 +22,7 @@ enum class PositionPattern {
   consecutive,  // start + s
   repeated,     // start + s/3
   descending,   // start + (seq - 1 - s)
+  exchanged,    // as consecutive, but each two tokens between the first and the last have changed places
   scattered     // anything in 0 .. start, every order of magnitude alike
 };
 

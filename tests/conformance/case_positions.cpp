@@ -15,6 +15,13 @@ std::int64_t scattered(std::uint64_t word, std::int64_t limit) {
   return std::min(static_cast<std::int64_t>(value), limit);
 }
 
+// The first token and the last stay where they are, so that a kernel which looks at these alone takes the others to
+// follow on.
+std::int64_t exchanged(int token, int tokens) {
+  const int partner = ((token - 1) ^ 1) + 1;
+  return token > 0 && token < tokens - 1 && partner < tokens - 1 ? partner : token;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> positions(const Case& c) {
@@ -38,6 +45,7 @@ std::vector<std::int64_t> positions(const Case& c) {
           case PositionPattern::consecutive: m = c.start + s; break;
           case PositionPattern::repeated: m = c.start + s / 3; break;
           case PositionPattern::descending: m = c.start + c.seq - 1 - s; break;
+          case PositionPattern::exchanged: m = c.start + exchanged(s, c.seq); break;
           case PositionPattern::scattered: m = scattered(words[index], c.start); break;
         }
         // Batches and axes that walk in step would hide a kernel that takes one for the other.

@@ -17,6 +17,7 @@ const Words<PositionForm> forms{
 const Words<PositionPattern> patterns{{"consecutive", PositionPattern::consecutive},
                                       {"repeated", PositionPattern::repeated},
                                       {"descending", PositionPattern::descending},
+                                      {"exchanged", PositionPattern::exchanged},
                                       {"scattered", PositionPattern::scattered}};
 const Words<Layout> layouts{{"contiguous", Layout::contiguous},
                             {"strided", Layout::strided},

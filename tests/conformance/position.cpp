@@ -142,7 +142,8 @@ Finding as_given(const Case& c, Examiner& examiner) {
 }
 
 void arbitrary_cases(CaseList& list) {
-  for (PositionPattern pattern : {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending}) {
+  for (PositionPattern pattern : {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending,
+                                  PositionPattern::exchanged}) {
     list.for_each_way(64, [&](Case c) {
       c.form = PositionForm::shared;
       c.pattern = pattern;

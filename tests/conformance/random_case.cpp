@@ -135,7 +135,7 @@ void draw_positions(Draw& draw, Case& c, std::int64_t most) {
   c.form = draw.one_of({PositionForm::offset, PositionForm::shared, PositionForm::per_batch});
   c.position_dtype = draw.one_in(2) ? DType::i32 : DType::i64;
   c.pattern = draw.one_of({PositionPattern::consecutive, PositionPattern::scattered, PositionPattern::repeated,
-                           PositionPattern::descending, PositionPattern::scattered});
+                           PositionPattern::descending, PositionPattern::exchanged, PositionPattern::scattered});
   if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
   // Tables hold a row for every position up to the largest.
   const std::int64_t reach =

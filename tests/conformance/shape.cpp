@@ -1,5 +1,6 @@
 // SHP: shapes at which launches and blocks run out.
 #include <algorithm>
+#include <optional>
 
 #include "tests/conformance/rearrange.hpp"
 #include "tests/conformance/relations.hpp"
@@ -29,13 +30,37 @@ void all_pairs_case(CaseList& list) {
   });
 }
 
+// One way for each dtype, since these cases are large: with tables where they are claimed, else with computed angles.
+// Beside tables these are looked at in f32, unless there is to be one source alone.
+bool is_usual(const Case& c, const rope_capabilities& claimed, bool one_source) {
+  const auto has = [](std::uint32_t mask, auto value) { return (mask >> static_cast<int>(value) & 1u) != 0; };
+  const bool tables = has(claimed.angle_sources, AngleSource::tables);
+  const bool computed = has(claimed.angle_sources, AngleSource::computed);
+  DType given = DType::f32;
+  switch (c.source) {
+    case AngleSource::tables:
+      if (c.full_tables && claimed.half_tables != 0) return false;
+      if (!has(claimed.table_dtypes, given)) given = c.dtype;
+      break;
+    case AngleSource::frequencies:
+      if (tables || computed) return false;
+      if (!has(claimed.theta_dtypes, given)) given = DType::f64;
+      break;
+    case AngleSource::computed:
+      if (tables && (one_source || c.dtype != DType::f32)) return false;
+      given = c.given;
+      break;
+  }
+  return c.out_dtype == c.dtype && c.given == given;
+}
+
 void many_rows_cases(CaseList& list) {
   all_pairs_case(list);
+  const bool quick = list.level() == Level::quick;
+  std::optional<DType> only;  // at level quick: the first that is claimed, from one source
   list.for_each_way(4, [&](Case c) {
-    const bool plain = c.out_dtype == c.dtype && !c.full_tables && c.given == DType::f32;
-    const bool quick = list.level() == Level::quick;
-    if (!plain || (quick && c.dtype != DType::f32) || c.source == AngleSource::frequencies) return;
-    if (quick && c.source == AngleSource::computed) return;
+    if (!is_usual(c, list.claims().capabilities, quick) || (quick && only.value_or(c.dtype) != c.dtype)) return;
+    only = c.dtype;
     c.batch = c.seq = c.heads = 1;
     Case tokens = c;
     tokens.seq = many;

@@ -50,7 +50,7 @@ namespace {
 
 // A kernel that dies or hangs again and again costs seconds a case; after this many of them a requirement is decided.
 constexpr std::int64_t most_deaths = 3;
-constexpr int most_shrink_steps = 400;
+constexpr int most_shrink_steps = 400;  // one that a process dies of counts for many
 
 // A hang costs a whole deadline, twice, so the first decides, and only the first of a run is shrunk, hardly.
 constexpr int most_hanging_steps = 3;
@@ -62,6 +62,11 @@ constexpr int more_failures = 4;
 
 // A process is started anew for each.
 constexpr int most_dying_steps = 20;
+
+// That takes a compiled kernel's process a few milliseconds, and an interpreter that loads its framework seconds: there
+// the first death decides a requirement, only the first of a run is shrunk, and once a failure was had in a process of
+// its own the others are taken not to need earlier calls either.
+bool starts_slowly(const Claims& claims) { return !claims.compiled; }
 
 // What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
 struct Outcome {
@@ -92,7 +97,7 @@ bool is_valid(const Case& c, const Claims& claims) {
 }
 
 Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
-               Examiner& examiner) {
+               bool renews, Examiner& examiner) {
   const Finding& finding = outcome.finding;
   Failure failure{failing, finding, to_text(failing)};
   int steps = outcome.shrink_steps();
@@ -108,7 +113,9 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   const auto shrinkable = rc::shrinkable::shrinkRecur(failing, smaller);
   rc::shrinkable::findLocalMin(shrinkable, [&](const Case& c) {
     if (--steps < 0) return false;
+    const std::int64_t deaths = examiner.subject().deaths();
     Finding found = requirement.check(c, examiner);
+    if (!outcome.died && examiner.subject().deaths() != deaths) steps -= starts_slowly(claims) ? 100 : 20;
     // Another kind of failure is another failure.
     const auto same_failure = [&] { return !found.passed() && found.kind == finding.kind; };
     for (int i = 0; i < more_failures && by_chance && !outcome.died && same_failure(); ++i) {
@@ -120,7 +127,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
     return true;
   });
   // A hang would cost its deadlines once more.
-  if (finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
+  if (renews && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
     failure.needs_earlier_calls = requirement.check(failure.minimal, examiner).passed();
   }
   return failure;
@@ -230,6 +237,7 @@ class Run {
     // What is expected to fail does not end the run, so there is time to shrink it.
     const bool goes_on = !options_.fail_fast || options_.expected_failures.contains(result.id);
     const bool shrinks = goes_on && options_.cases == nullptr;
+    const bool slow = starts_slowly(examiner_.subject().claims());
     std::int64_t deaths = 0;
     for (const Case& c : task.cases) {
       if (stopped() || deaths >= most_deaths || (result.failed > 0 && !goes_on)) break;
@@ -245,13 +253,18 @@ class Run {
       }
       if (!finding.passed()) {
         const bool hangs = finding.kind == FailureKind::timeout;
-        deaths += hangs ? most_deaths : outcome.died ? 1 : 0;
+        deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
         if (result.failed++ == 0) {
-          result.failure = shrinks && !(hangs && has_hung_)
-                               ? shrink(requirement, c, outcome, options_.selection, examiner_)
-                               : Failure{c, finding, to_text(c)};
+          const bool known = (hangs && has_hung_) || (slow && outcome.died && has_died_);
+          const bool renews = !slow || !has_failed_alone_ || result.id.starts_with("STA");
+          result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews, examiner_)
+                                             : Failure{c, finding, to_text(c)};
+          const bool is_value = finding.kind == FailureKind::value && result.id != left_to_chance;
+          const bool alone = shrinks && renews && is_value && !result.failure->needs_earlier_calls;
+          has_failed_alone_ = has_failed_alone_ || alone;
         }
         has_hung_ = has_hung_ || hangs;
+        has_died_ = has_died_ || outcome.died;
       }
       ++cases_;
       if (options_.progress) options_.progress({result, index, count, cases_, all_cases_});
@@ -268,6 +281,8 @@ class Run {
   Examiner examiner_;
   GradeUse uses_;
   bool has_hung_ = false;
+  bool has_died_ = false;
+  bool has_failed_alone_ = false;  // in a new process
   std::int64_t cases_ = 0;
   std::int64_t all_cases_ = 0;
 };

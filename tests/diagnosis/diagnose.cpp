@@ -26,6 +26,7 @@ constexpr double most_calls = 0.5;
 constexpr double weight_of_a_plan = 0.6;
 constexpr double nearly_all = 0.9;  // of the failing requirements
 constexpr std::size_t most_candidates = 5;
+constexpr std::int64_t most_deaths = 6;
 constexpr std::size_t most_decisive = 8;  // cases that are made to part two rivals
 
 class Diagnosing {
@@ -105,14 +106,17 @@ class Diagnosing {
 
  private:
   void observe_all() {
-    std::size_t deaths = 0;
-    for (const Case& c : cases_to_observe(report_, examiner_.subject().claims())) {
-      if (deaths >= 6) break;
+    const Subject& subject = examiner_.subject();
+    const std::int64_t before = subject.deaths();
+    std::int64_t crashes = 0;
+    for (const Case& c : cases_to_observe(report_, subject.claims())) {
+      // A write where none may be says much, and where a process starts at once it may be seen often.
+      if ((subject.claims().compiled ? crashes : subject.deaths() - before) >= most_deaths) break;
       seen_.push_back(observe(c, examiner_));
       const FailureKind kind = seen_.back()->problem.kind;
       if (auto beyond = observe_beyond(*seen_.back(), examiner_)) seen_.push_back(std::move(beyond));
-      if (kind == FailureKind::timeout) deaths += 6;
-      if (kind == FailureKind::crash) ++deaths;
+      if (kind == FailureKind::timeout) break;
+      crashes += kind == FailureKind::crash ? 1 : 0;
     }
   }
 

@@ -55,7 +55,13 @@ void change_one(const Case& c, std::vector<Case>& out) {
   propose([](Case& s) { s.batch = s.batch > 1 ? 1 : 2; });
   propose([](Case& s) { s.batch = 3; });
   propose([](Case& s) { s.seq = s.seq > 1 ? 1 : 4; });
-  propose([](Case& s) { s.seq = std::min(s.seq + 1, 9); });
+  propose([](Case& s) { ++s.seq; });
+  // These tell what is left over from blocks of one size, of another, and what is past a limit.
+  if (c.seq > 9) {
+    propose([](Case& s) { s.seq *= 2; });
+    propose([](Case& s) { s.seq += s.seq / 3; });
+    propose([](Case& s) { s.seq -= s.seq * 2 / 5; });
+  }
   propose([](Case& s) { s.heads = s.heads > 1 ? 1 : 3; });
   propose([](Case& s) { s.key_heads = s.key_heads > 0 ? 0 : s.heads; });
   propose([](Case& s) { s.key_heads = 1; });

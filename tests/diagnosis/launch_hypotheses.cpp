@@ -13,10 +13,15 @@ namespace {
 
 constexpr const char* limits = "launch-limits";
 
-void add_rows(Hypotheses& all, std::string sentence, std::function<bool(const Spot&)> is_left_out) {
-  Hypothesis h{limits, std::move(sentence), {}, 0, {}, false};
-  h.change.write = [=](const Spot& s) { return is_left_out(s) ? Write::nothing : Write::rotated; };
-  all.push_back(std::move(h));
+// Rows that keep what their memory held, or the input where an earlier pass copied it.
+void add_rows(Hypotheses& all, const std::string& which, std::function<bool(const Call&)> applies,
+              std::function<bool(const Spot&)> is_left_out) {
+  for (const Write left : {Write::nothing, Write::copied}) {
+    Hypothesis h{
+        limits, fmt::format("{} not {}", which, left == Write::nothing ? "written" : "rotated"), {}, 0, applies, false};
+    h.change.write = [=](const Spot& s) { return is_left_out(s) ? left : Write::rotated; };
+    all.push_back(std::move(h));
+  }
 }
 
 void add_features(Hypotheses& all, std::string sentence, std::function<bool(const Spot&, int feature)> is_left_out) {
@@ -25,8 +30,9 @@ void add_features(Hypotheses& all, std::string sentence, std::function<bool(cons
   all.push_back(std::move(h));
 }
 
-std::int64_t tokens(const Spot& s) { return s.in().shape[1]; }
-std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
+std::int64_t batches(const Tensor& t) { return t.shape[0]; }
+std::int64_t tokens(const Tensor& t) { return t.shape[1]; }
+std::int64_t heads(const Tensor& t) { return t.shape[2]; }
 
 // One block is always started: what asks for none is an error on most devices.
 bool is_left_over(std::int64_t index, std::int64_t count, std::int64_t block) {
@@ -40,33 +46,35 @@ void add_unturned(Hypotheses& all, std::string sentence, std::function<bool(cons
 }
 
 void add_left_overs(Hypotheses& all) {
-  using Number = std::int64_t (*)(const Spot&);
-  // Of blocks as large as a case can fill: with fewer nothing is left over.
   const struct {
     const char* what;
-    Number index, count;
-    std::vector<std::int64_t> blocks;
+    std::int64_t (*index)(const Spot&);
+    std::int64_t (*count)(const Tensor&);
+    std::int64_t most;  // that a case has: of larger blocks nothing is ever left over
   } ways[] = {
       {"rows (batch, token and head)",
-       [](const Spot& s) { return (s.batch * tokens(s) + s.seq) * heads(s) + s.head; },
-       [](const Spot& s) { return s.in().shape[0] * tokens(s) * heads(s); },
-       {2, 4, 8, 16, 32, 64}},
-      {"tokens of all batches",
-       [](const Spot& s) { return s.batch * tokens(s) + s.seq; },
-       [](const Spot& s) { return s.in().shape[0] * tokens(s); },
-       {2, 4, 8, 16}},
-      {"tokens", [](const Spot& s) { return s.seq; }, tokens, {2, 4, 8}},
-      {"heads", [](const Spot& s) { return s.head; }, heads, {2, 4}},
-      {"batches", [](const Spot& s) { return s.batch; }, [](const Spot& s) { return s.in().shape[0]; }, {2}},
+       [](const Spot& s) { return (s.batch * tokens(s.in()) + s.seq) * heads(s.in()) + s.head; },
+       [](const Tensor& t) { return batches(t) * tokens(t) * heads(t); }, 1024},
+      {"tokens of all batches", [](const Spot& s) { return s.batch * tokens(s.in()) + s.seq; },
+       [](const Tensor& t) { return batches(t) * tokens(t); }, 1024},
+      {"tokens", [](const Spot& s) { return s.seq; }, tokens, 1024},
+      {"heads", [](const Spot& s) { return s.head; }, heads, 64},
+      {"batches", [](const Spot& s) { return s.batch; }, batches, 32},
   };
   for (const auto& way : ways) {
-    for (const std::int64_t block : way.blocks) {
-      add_rows(all, fmt::format("{} left over from blocks of {} are not written", way.what, block),
-               [=](const Spot& s) { return is_left_over(way.index(s), way.count(s), block); });
+    const auto more_than = [count = way.count](std::int64_t n) {
+      return [=](const Call& call) { return count(call.q) > n || (call.k && count(*call.k) > n); };
+    };
+    for (std::int64_t block = 2; block <= way.most; block *= 2) {
+      add_rows(all, fmt::format("{} left over from blocks of {} are", way.what, block), more_than(block),
+               [=](const Spot& s) { return is_left_over(way.index(s), way.count(s.in()), block); });
+      if (block < 8) continue;
+      add_rows(all, fmt::format("{} from {} on are", way.what, block), more_than(block),
+               [=](const Spot& s) { return way.index(s) >= block; });
     }
-    add_rows(all, fmt::format("the last of the {} is not written", way.what),
-             [way](const Spot& s) { return way.index(s) == way.count(s) - 1; });
-    all.back().unrotated = true;
+    add_rows(all, fmt::format("the last of the {} is", way.what), {},
+             [=](const Spot& s) { return way.index(s) == way.count(s.in()) - 1; });
+    all.back().unrotated = all[all.size() - 2].unrotated = true;
   }
   for (const int block : {4, 8, 16, 32, 64, 128}) {
     // Of a loop over vectors without one over what remains.

@@ -116,6 +116,13 @@ void add_memory_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   add_wide_reads(all);
+  {
+    Hypothesis h{"special-values", "features that are 0 stay 0", {}, 0, {}, false};
+    h.change.store = [](const Spot& s, int f, double y) {
+      return value_at(s.in(), {s.batch, s.seq, s.head}, f) == 0 ? 0 : y;
+    };
+    all.push_back(std::move(h));
+  }
   for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
     Hypothesis h{"special-values", "a small number is added to every result", {}, 0, {}, false};
     h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };

@@ -130,6 +130,12 @@ void add_axes(Hypotheses& all) {
       std::fill(axis.begin(), axis.end(), std::min(fixed, call.axes - 1));
     });
   }
+  add_axis(all, "axes from the third on are taken for the first", [](const Call&, std::vector<int>& axis) {
+    for (int& a : axis) a = a < 2 ? a : 0;
+  });
+  add_axis(all, "axes from the third on are taken for the second", [](const Call&, std::vector<int>& axis) {
+    for (int& a : axis) a = std::min(a, 1);
+  });
   add_axis(all, "the pairs of each axis in one block where axes alternate",
            [](const Call&, std::vector<int>& axis) { std::sort(axis.begin(), axis.end()); });
   add_axis(all, "the axes alternate where each has a block", [](const Call& call, std::vector<int>& axis) {

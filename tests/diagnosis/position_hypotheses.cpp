@@ -134,9 +134,9 @@ void add_buffers(Hypotheses& all) {
 }
 
 void add_widths(Hypotheses& all) {
-  for (int n : {8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 31, 32}) {
+  for (int n : {8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 31, 32}) {
     const std::int64_t limit = std::int64_t{1} << n;
-    const bool table = n >= 10 && n <= 13;  // the usual lengths of a table
+    const bool table = n >= 9 && n <= 13;  // the usual lengths of a table
     const char* bug_class = table ? "table-cache" : "position-offset";
     add(all, bug_class, fmt::format("positions from {} on start again at 0", limit),
         [=](const Spot&, int, long double p) {

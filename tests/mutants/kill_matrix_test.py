@@ -4,6 +4,7 @@
     kill_matrix_test.py BUILD_FOLDER    whether the committed file has every kernel and every requirement
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -66,6 +67,11 @@ class Rendering(unittest.TestCase):
     def test_the_share_of_right_classes_is_told(self):
         self.assertIn("names first is the right one for 1 of 3 (33.3 %).", self.text)
 
+    def test_the_level_is_told(self):
+        self.assertIn("at level full, and by the rope", self.text)
+        quick = matrix.render([RIGHT, A], RULES, level="quick")
+        self.assertIn("at level quick (full where that rejects it by nothing), and by the rope", quick)
+
     def test_it_is_the_same_each_time(self):
         self.assertEqual(self.text, matrix.render([RIGHT, A, B, UNSEEN], RULES))
 
@@ -112,17 +118,29 @@ class Runs(unittest.TestCase):
             binary.write_bytes(b"2")
             self.assertNotEqual(before, kill_matrix.fingerprint([binary]))
 
+    def test_what_level_quick_lets_pass_is_judged_in_full(self):
+        def stand_in(command, **_):
+            level = command[command.index("--level") + 1]
+            failed = level == "full" and not command[2].endswith("#none")
+            subject = {"requirements": [{"id": "ROT-01", "verdict": "fail" if failed else "pass"}]}
+            return subprocess.CompletedProcess(command, 1 if failed else 0, json.dumps({"subjects": [subject]}), "")
+
+        with unittest.mock.patch.object(kill_matrix.subprocess, "run", stand_in):
+            found = [kill_matrix.verify(Path(), *how)["verdicts"]["ROT-01"]
+                     for how in (("A", "quick"), ("A", "full"), ("none", "quick"))]
+        self.assertEqual(found, ["fail", "fail", "pass"])
+
     def test_only_what_is_missing_is_judged(self):
         judged = []
 
-        def stand_in(_, kernel):
+        def stand_in(_, kernel, level):
             judged.append(kernel)
             return {"verdicts": {"ROT-01": "pass"}, "named": ""} if kernel != "BAD" else "BAD: exit code 3"
 
         with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(kill_matrix, "verify", stand_in):
             cache = kill_matrix.Cache(Path(folder))
             cache.put("A", {"ROT-01": "fail"})
-            problems = kill_matrix.verify_all(Path(), ["A", "BAD", "B"], cache, 2)
+            problems = kill_matrix.verify_all(Path(), ["A", "BAD", "B"], cache, "full", 2)
             self.assertEqual(sorted(judged), ["B", "BAD"])
             self.assertEqual(problems, ["BAD: exit code 3"])
             self.assertEqual([cache.get(k) is not None for k in ("A", "BAD", "B")], [True, False, True])

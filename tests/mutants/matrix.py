@@ -144,7 +144,10 @@ def pending_in(text):
     return lines[0][len(PENDING) :].rstrip(".").split(", ") if lines else []
 
 
-def render(kernels, rules, right="none", pending=()):
+LEVELS = {"full": "level full", "quick": "level quick (full where that rejects it by nothing)"}
+
+
+def render(kernels, rules, right="none", pending=(), level="full"):
     """The whole file. The right kernel has a row in the matrix and is in no total. `pending`: mutants without a row."""
     check_same_columns(kernels)
     mutants = [kernel for kernel in kernels if kernel.name != right]
@@ -157,8 +160,8 @@ def render(kernels, rules, right="none", pending=()):
         "# Which requirement rejects which mutant",
         "",
         f"Written by `{AGAIN}`; not to be edited. Each wrong kernel of `mutants.so`,",
-        f"judged by `ropecheck verify --level full --require {DEMANDED}`, and by the rope tests that other projects publish",
-        "([README.md](README.md) says how those are applied).",
+        f"judged by `ropecheck verify --require {DEMANDED}` at {LEVELS[level]}, and by the rope",
+        "tests that other projects publish ([README.md](README.md) says how those are applied).",
         "",
         f"- {len(mutants)} mutants, {len(kernels[0].requirements)} requirements, {columns} columns of published rules.",
         f"- Rejected by no requirement: {listed(unseen)}.",

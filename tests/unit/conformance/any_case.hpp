@@ -44,7 +44,7 @@ inline Case any_case() {
   c.form = any_of({PositionForm::offset, PositionForm::shared, PositionForm::per_batch});
   c.position_dtype = any_of({DType::i32, DType::i64});
   c.pattern = any_of({PositionPattern::consecutive, PositionPattern::repeated, PositionPattern::descending,
-                      PositionPattern::scattered});
+                      PositionPattern::exchanged, PositionPattern::scattered});
   c.start = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
   c.sequence_length = coin() ? 0 : *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40);
   c.direction = any_of({Direction::forward, Direction::backward});

@@ -25,6 +25,11 @@ TEST_CASE("patterns of positions", "[case_positions]") {
   CHECK(positions(three_tokens(PositionPattern::consecutive)) == Positions{100, 101, 102, 103, 100, 101, 102, 103});
   CHECK(positions(three_tokens(PositionPattern::repeated)) == Positions{100, 100, 100, 101, 100, 100, 100, 101});
   CHECK(positions(three_tokens(PositionPattern::descending)) == Positions{103, 102, 101, 100, 103, 102, 101, 100});
+  CHECK(positions(three_tokens(PositionPattern::exchanged)) == Positions{100, 102, 101, 103, 100, 102, 101, 103});
+  Case odd = three_tokens(PositionPattern::exchanged);
+  odd.batch = 1;
+  odd.seq = 5;  // one in the middle has nobody to change with
+  CHECK(positions(odd) == Positions{100, 102, 101, 103, 104});
 }
 
 TEST_CASE("batches have positions of their own only where the form says so", "[case_positions]") {

@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <optional>
 #include <utility>
 
 #include "impls/builtin.hpp"
@@ -52,6 +53,43 @@ TEST_CASE("a last bit that comes and goes is found, and the two values are told"
 TEST_CASE("what a call leaves behind for another one is found", "[determinism]") {
   CHECK(found("STA-01", half_split_kernel().apply).passed());
   CHECK(found("STA-01", keyed_by_tokens).kind == FailureKind::value);
+}
+
+TEST_CASE("rows that are kept for as many tokens with the same first and last position are found", "[determinism]") {
+  const auto ends = [](const Tensor& p) {
+    return std::pair(p.bytes.front(), p.bytes[p.bytes.size() - size_of(p.dtype)]);
+  };
+  std::optional<Tensor> kept;
+  test::Fake subject(test::all_claims(), [&](Call& call) {
+    if (call.positions && kept && kept->shape == call.positions->shape && ends(*kept) == ends(*call.positions)) {
+      std::swap(call.positions, kept);
+      const Reply reply = test::right(call);
+      std::swap(call.positions, kept);
+      return reply;
+    }
+    if (call.positions) kept = call.positions;
+    return test::right(call);
+  });
+  subject.forget = [&] { kept.reset(); };
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  const Case c = case_from_text("STA-01:head_dim=16,source=computed,form=shared,seq=6");
+  CHECK(requirement_called("STA-01").check(c, examiner).kind == FailureKind::value);
+}
+
+TEST_CASE("a kernel that is wrong by itself costs one new process, not one for each call between", "[determinism]") {
+  int processes = 0;
+  test::Fake subject(test::all_claims(), [](Call& call) {
+    const double given = std::exchange(call.base, 3);
+    const Reply reply = test::right(call);
+    call.base = given;
+    return reply;
+  });
+  subject.forget = [&] { ++processes; };
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  CHECK(requirement_called("STA-01").check(case_from_text("STA-01:head_dim=16,source=computed"), examiner).passed());
+  CHECK(processes == 1);
 }
 
 TEST_CASE("a grade is not demanded of the calls that come between, in types that nobody asked for", "[determinism]") {

@@ -106,7 +106,9 @@ struct Overrun {
 
 Overrun overrun(bool kills) {
   Fake* self = nullptr;
-  Fake subject(narrow_claims(), [&](Call& call) -> Reply {
+  Claims claims = narrow_claims();
+  claims.compiled = true;
+  Fake subject(claims, [&](Call& call) -> Reply {
     if (call.q.shape[2] < 2) return right(call);
     self->died += kills ? 1 : 0;
     return {ReplyKind::misbehaved, ROPE_FAILED, "wrote 1 element past the end of q_out", 0};

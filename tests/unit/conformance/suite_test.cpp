@@ -168,16 +168,53 @@ TEST_CASE("claimed and unsupported is a failure", "[suite]") {
   }
 }
 
-TEST_CASE("a kernel that dies is given up after three deaths a requirement", "[suite]") {
-  Fake subject(narrow_claims(), [](Call&) { return Reply{ReplyKind::crashed, 0, "it is gone", 0}; });
-  const SubjectReport report = run(subject);
-  for (const RequirementResult& result : report.results) {
-    CHECK(result.cases <= 3);
-    if (result.cases == 0) continue;
-    CHECK(result.verdict == (result.is_must ? Verdict::fail : Verdict::note));
-    CHECK(result.failure->finding.kind == FailureKind::crash);
+TEST_CASE("a kernel that dies is given up after three deaths a requirement, or one where a process is dear",
+          "[suite]") {
+  for (const bool compiled : {true, false}) {
+    Claims claims = narrow_claims();
+    claims.compiled = compiled;
+    Fake subject(claims, [](Call&) { return Reply{ReplyKind::crashed, 0, "it is gone", 0}; });
+    const SubjectReport report = run(subject);
+    std::int64_t judged = 0;
+    for (const RequirementResult& result : report.results) {
+      CHECK(result.cases <= (compiled ? 3 : 1));
+      if (result.cases == 0) continue;
+      ++judged;
+      CHECK(result.verdict == (result.is_must ? Verdict::fail : Verdict::note));
+      CHECK(result.failure->finding.kind == FailureKind::crash);
+    }
+    // Each call is a process: shrinking is for the first of a run where that takes seconds.
+    CHECK(judged >= 20);
+    CHECK(subject.calls < (compiled ? 30 * judged : judged + 40));
   }
-  CHECK(subject.calls < 30 * static_cast<std::int64_t>(report.results.size()));
+}
+
+TEST_CASE("a table that ends early is found where positions come from the number of tokens alone", "[suite]") {
+  Claims claims = narrow_claims();
+  claims.capabilities.features = 0;
+  for (const std::int64_t rows : {512, 4096, 65536}) {
+    Fake subject(claims, [&](Call& call) {
+      const std::int64_t tokens = call.q.shape[1];
+      Call clamped = call;
+      clamped.positions = Tensor::contiguous(DType::i64, {1, 1, tokens});
+      clamped.positions->strides[1] = 0;
+      for (std::int64_t s = 0; s < tokens; ++s) {
+        const std::int64_t position = std::min(s, rows - 1);
+        std::memcpy(clamped.positions->data() + s * 8, &position, sizeof position);
+      }
+      const Reply reply = right(clamped);
+      call.q_out = clamped.q_out;
+      return reply;
+    });
+    Oracles oracles;
+    SuiteOptions how;
+    how.selection.level = Level::quick;
+    how.selection.only = {"ANG-02", "SHP-01"};
+    const SubjectReport report = run_suite(subject, oracles, how);
+    INFO(rows);
+    CHECK((report.results[0].verdict == Verdict::fail) == (rows < 4096));
+    CHECK(report.results[1].verdict == Verdict::fail);
+  }
 }
 
 TEST_CASE("a run that is stopped does not conform", "[suite]") {

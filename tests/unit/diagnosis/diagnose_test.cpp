@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numbers>
 #include <optional>
 #include <tuple>
@@ -185,6 +186,63 @@ TEST_CASE("Rows that are left over from blocks are found with the size of the bl
     CHECK(first_of(found).sentence ==
           fmt::format("rows (batch, token and head) left over from blocks of {} are not written", block));
   }
+}
+
+namespace {
+
+// A right kernel whose results `change` may replace, element by element, knowing the input.
+Fake altered(std::function<double(const Call& before, const RowIndex&, double x, double y)> change) {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  return Fake(whole->claims(), [=](Call& call) {
+    const Call before = call;
+    const Reply reply = whole->apply(call);
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      const Tensor& input = key ? *before.k : before.q;
+      Tensor& output = call.in_place ? (key ? *call.k : call.q) : (key ? *call.k_out : *call.q_out);
+      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+          std::byte* element = data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype));
+          store(output.dtype, element, change(before, row, value_at(input, row, f), load(output.dtype, element)));
+        }
+      });
+    }
+    return reply;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Tokens that a block of 64 leaves as they came are found") {
+  Fake subject = altered([](const Call& call, const RowIndex& row, double x, double y) {
+    const std::int64_t tokens = call.q.shape[1];
+    return tokens > 64 && row.seq >= tokens / 64 * 64 ? x : y;
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "launch-limits");
+  CHECK(first_of(found).sentence == "tokens left over from blocks of 64 are not rotated");
+}
+
+TEST_CASE("Zeros that are skipped are found") {
+  Fake subject = altered([](const Call&, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
+  const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
+  CHECK(first_of(found).bug_class == "special-values");
+  CHECK(first_of(found).sentence == "features that are 0 stay 0");
+}
+
+TEST_CASE("A third axis that is taken for the first is found") {
+  Fake subject = misled([](Call& call) {
+    if (!call.axis) return;
+    for (std::int64_t p = 0; p < call.axis->shape[0]; ++p) {
+      std::int32_t axis = 0;
+      std::memcpy(&axis, call.axis->data() + p * 4, sizeof axis);
+      if (axis > 1) axis = 0;
+      std::memcpy(call.axis->data() + p * 4, &axis, sizeof axis);
+    }
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "ANG-07"});
+  CHECK(first_of(found).bug_class == "multi-axis");
+  CHECK(first_of(found).sentence == "axes from the third on are taken for the first");
 }
 
 namespace {

@@ -78,9 +78,13 @@ class OnnxRuntime(RealKernels):
         self.check_rejected("onnx_first_batch", "onnx", "POS-04")
 
     def test_ai_onnx_wants_a_row_of_the_tables_for_each_token(self):
-        found, _ = judged("ropecheck.onnx_runtime:rotary_embedding", "onnx", "--only", "ROT-01,POS-04")
-        for requirement in ("ROT-01", "POS-04"):
-            self.assertIn("Updating cos_cache and sin_cache in RotaryEmbedding", failures(found)[requirement][1])
+        subject = "python:ropecheck.onnx_runtime:rotary_embedding --convention onnx"
+        for spare_rows, exit_code in ((0, 1), (4, 0)):  # seven tokens at three positions
+            case = f"POS-03:head_dim=8,source=tables,form=shared,pattern=repeated,seq=7,spare_rows={spare_rows}"
+            done = ropecheck("replay", case, "--subject", subject, cwd=ADAPTERS, variables=REAL)
+            self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+            refused = "Updating cos_cache and sin_cache in RotaryEmbedding" in done.stdout
+            self.assertEqual(refused, spare_rows == 0)
 
     def test_com_microsoft(self):
         grades = self.check_conforms("ropecheck.onnx_runtime:microsoft_rotary_embedding", "onnx_microsoft",
