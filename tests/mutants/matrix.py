@@ -159,7 +159,8 @@ def render(kernels, rules, right="none", pending=(), level="full"):
     lines = [
         "# Which requirement rejects which mutant",
         "",
-        f"Written by `{AGAIN}`; not to be edited. Each wrong kernel of `mutants.so`,",
+        f"Written by `{AGAIN}{' --level quick' if level == 'quick' else ''}`; not to be edited. Each wrong kernel of",
+        "`mutants.so`,",
         f"judged by `ropecheck verify --require {DEMANDED}` at {LEVELS[level]}, and by the rope",
         "tests that other projects publish ([README.md](README.md) says how those are applied).",
         "",
