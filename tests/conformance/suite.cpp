@@ -50,7 +50,7 @@ namespace {
 
 // A kernel that dies or hangs again and again costs seconds a case; after this many of them a requirement is decided.
 constexpr std::int64_t most_deaths = 3;
-constexpr int most_shrink_steps = 400;  // one that a process dies of counts for many
+constexpr int most_shrink_steps = 400;
 
 // A hang costs a whole deadline, twice, so the first decides, and only the first of a run is shrunk, hardly.
 constexpr int most_hanging_steps = 3;
@@ -62,6 +62,10 @@ constexpr int more_failures = 4;
 
 // A process is started anew for each.
 constexpr int most_dying_steps = 20;
+
+// Where the failure itself kills nothing and a simpler case does, so many such cases end the shrinking.
+constexpr int most_deaths_in_shrinking = most_dying_steps;
+constexpr int most_slow_deaths_in_shrinking = 4;
 
 // That takes a compiled kernel's process a few milliseconds, and an interpreter that loads its framework seconds: there
 // the first death decides a requirement, only the first of a run is shrunk, and once a failure was had in a process of
@@ -103,6 +107,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   int steps = outcome.shrink_steps();
   const bool by_chance = requirement.id == left_to_chance;
   const Claims& claims = examiner.subject().claims();
+  const int deaths_allowed = starts_slowly(claims) ? most_slow_deaths_in_shrinking : most_deaths_in_shrinking;
   const auto smaller = [&](const Case& c) {
     std::vector<Case> candidates = simpler(c);
     std::erase_if(candidates, [&](const Case& s) {
@@ -115,7 +120,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
     if (--steps < 0) return false;
     const std::int64_t deaths = examiner.subject().deaths();
     Finding found = requirement.check(c, examiner);
-    if (!outcome.died && examiner.subject().deaths() != deaths) steps -= starts_slowly(claims) ? 100 : 20;
+    if (!outcome.died && examiner.subject().deaths() != deaths) steps -= most_shrink_steps / deaths_allowed;
     // Another kind of failure is another failure.
     const auto same_failure = [&] { return !found.passed() && found.kind == finding.kind; };
     for (int i = 0; i < more_failures && by_chance && !outcome.died && same_failure(); ++i) {
