@@ -1,6 +1,8 @@
 // Right kernels that are told another call than the one they are asked: what they compute instead is then known.
 #pragma once
 
+#include <catch2/catch.hpp>
+
 #include "tests/diagnosis/diagnose.hpp"
 #include "tests/unit/conformance/fake_subject.hpp"
 
@@ -33,6 +35,12 @@ inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::str
   options.selection.only = std::move(only);
   const SubjectReport report = run_suite(subject, oracles, options);
   return diagnosis::diagnose(report, subject, oracles, nullptr);
+}
+
+inline const Candidate& first_of(const std::optional<Diagnosis>& diagnosis) {
+  REQUIRE(diagnosis);
+  REQUIRE(diagnosis->first() != nullptr);
+  return *diagnosis->first();
 }
 
 }  // namespace rope::test

@@ -1,0 +1,184 @@
+// Diagnoses of what a launch leaves undone and of tokens that get another's position.
+#include <fmt/format.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "tests/unit/diagnosis/subjects.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+TEST_CASE("Rows that are left over from blocks are found with the size of the block") {
+  for (std::int64_t block : {4, 16}) {
+    Fake whole = misled([](Call&) {});
+    Fake subject(whole.claims(), [&](Call& call) {
+      const std::array<std::optional<Tensor>, 2> before{call.q_result(),
+                                                        call.k ? std::optional(call.k_result()) : std::nullopt};
+      const Reply reply = whole.apply(call);
+      for (const bool key : {false, true}) {
+        if (!before[key]) continue;
+        Tensor& after = call.in_place ? (key ? *call.k : call.q) : (key ? *call.k_out : *call.q_out);
+        const std::int64_t rows = after.shape[0] * after.shape[1] * after.shape[2];
+        const std::int64_t started = std::max<std::int64_t>(rows / block, 1) * block;
+        std::int64_t row = 0;
+        for_each_row(after, [&](const RowIndex& at, std::byte* data) {
+          if (row++ < started) return;
+          const auto size = static_cast<std::int64_t>(size_of(after.dtype));
+          const std::byte* old = before[key]->bytes.data() + (before[key]->origin + row_offset(after, at)) * size;
+          for (std::int64_t f = 0; f < after.shape[3]; ++f) {
+            std::memcpy(data + f * after.strides[3] * size, old + f * after.strides[3] * size,
+                        static_cast<std::size_t>(size));
+          }
+        });
+      }
+      return reply;
+    });
+    const auto found = diagnosed(subject);
+    CHECK(first_of(found).bug_class == "launch-limits");
+    CHECK(first_of(found).sentence ==
+          fmt::format("rows (batch, token and head) left over from blocks of {} are not written", block));
+  }
+}
+
+namespace {
+
+// A right kernel whose results `change` may replace, element by element, knowing the input.
+Fake altered(std::function<double(const Call& before, const RowIndex&, double x, double y)> change) {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  return Fake(whole->claims(), [=](Call& call) {
+    const Call before = call;
+    const Reply reply = whole->apply(call);
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      const Tensor& input = key ? *before.k : before.q;
+      Tensor& output = call.in_place ? (key ? *call.k : call.q) : (key ? *call.k_out : *call.q_out);
+      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+          std::byte* element = data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype));
+          store(output.dtype, element, change(before, row, value_at(input, row, f), load(output.dtype, element)));
+        }
+      });
+    }
+    return reply;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Tokens that a block of 64 leaves as they came are found") {
+  Fake subject = altered([](const Call& call, const RowIndex& row, double x, double y) {
+    const std::int64_t tokens = call.q.shape[1];
+    return tokens > 64 && row.seq >= tokens / 64 * 64 ? x : y;
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "launch-limits");
+  CHECK(first_of(found).sentence == "tokens left over from blocks of 64 are not rotated");
+}
+
+TEST_CASE("Zeros that are skipped are found") {
+  Fake subject = altered([](const Call&, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
+  const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
+  CHECK(first_of(found).bug_class == "special-values");
+  CHECK(first_of(found).sentence == "features that are 0 stay 0");
+}
+
+TEST_CASE("Numbers that no input holds are of the memory between the rows") {
+  Fake whole = misled([](Call&) {});
+  Fake subject(whole.claims(), [&](Call& call) {
+    const Reply reply = whole.apply(call);
+    if (call.in_place || call.q.strides[2] == call.q.shape[3]) return reply;
+    for_each_row(*call.q_out, [&](const RowIndex& row, std::byte* data) {
+      std::byte* second = data + call.q_out->strides[3] * static_cast<std::int64_t>(size_of(call.q_out->dtype));
+      store(call.q_out->dtype, second, -6328.7 - static_cast<double>(row.seq * row.seq) * 0.37);
+    });
+    return reply;
+  });
+  CHECK(first_of(diagnosed(subject, {"MEM-03"})).bug_class == "strides-memory-race");
+}
+
+TEST_CASE("What is never written, in no order that is known, is told from what is computed wrongly") {
+  Claims claims = all_claims();
+  claims.far_tensors = claims.packed_tensors = false;
+  claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_IN_PLACE);
+  Fake subject(claims, [](Call& call) {
+    const Tensor before = *call.q_out;
+    KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
+    const Reply reply = (call.pairing == Pairing::half_split ? half : inter).apply(call);
+    const std::size_t size = size_of(before.dtype);
+    for (std::size_t i = 0; i < before.bytes.size() / size; ++i) {
+      if (i * i % 11 == 5) std::memcpy(call.q_out->bytes.data() + i * size, before.bytes.data() + i * size, size);
+    }
+    return reply;
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "launch-limits");
+  CHECK(first_of(found).sentence == "some elements are never written: what should do them was not started");
+}
+
+TEST_CASE("Chunks that are counted on from the first are found") {
+  Fake subject = misled([](Call& call) {
+    const std::int64_t tokens = call.q.shape[1];
+    if (!call.positions || call.axes > 1 || tokens % 2 != 0 || tokens < 4) return;
+    Tensor& positions = *call.positions;
+    const auto size = static_cast<std::int64_t>(size_of(positions.dtype));
+    for (std::int64_t b = 0; b < positions.shape[1]; ++b) {
+      const auto at = [&](std::int64_t s) {
+        return positions.data() + (b * positions.strides[1] + s * positions.strides[2]) * size;
+      };
+      const auto read = [&](std::int64_t s) {
+        std::int64_t value = 0;  // little-endian, and not negative
+        std::memcpy(&value, at(s), static_cast<std::size_t>(size));
+        return value;
+      };
+      // Beyond the sequence there may be no row in the tables.
+      if (read(tokens / 2 - 1) + tokens - tokens / 2 >= call.sequence_length) continue;
+      for (std::int64_t s = tokens / 2; s < tokens; ++s) {
+        const std::int64_t value = read(tokens / 2 - 1) + s - tokens / 2 + 1;
+        std::memcpy(at(s), &value, static_cast<std::size_t>(size));
+      }
+    }
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "POS-02"});
+  CHECK(first_of(found).bug_class == "varlen-packing-cp");
+  CHECK(first_of(found).sentence == "of 2 chunks of tokens all are counted on from the first");
+}
+
+TEST_CASE("Given positions that go through a buffer are found with its size") {
+  Fake subject = misled([](Call& call) {
+    if (!call.positions) return;
+    Tensor& p = *call.positions;
+    const auto size = static_cast<std::int64_t>(size_of(p.dtype));
+    for (std::int64_t a = 0; a < p.shape[0]; ++a) {
+      for (std::int64_t b = 0; b < p.shape[1]; ++b) {
+        for (std::int64_t s = 8; s < p.shape[2]; ++s) {
+          const std::int64_t row = a * p.strides[0] + b * p.strides[1];
+          std::memcpy(p.data() + (row + s * p.strides[2]) * size, p.data() + (row + s % 8 * p.strides[2]) * size,
+                      static_cast<std::size_t>(size));
+        }
+      }
+    }
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "position-offset");
+  CHECK(first_of(found).sentence == "the given position of token 8 is that of token 0 again");
+}
+
+TEST_CASE("An offset that only the first tokens get is found") {
+  Fake subject = misled([](Call& call) {
+    if (call.positions) return;
+    const std::int64_t tokens = call.q.shape[1];
+    call.positions = Tensor::contiguous(DType::i64, {call.axes, 1, tokens});
+    call.positions->strides[1] = 0;
+    for (std::int64_t i = 0; i < call.axes * tokens; ++i) {
+      const std::int64_t s = i % tokens, position = s < 8 ? call.position_offset + s : s;
+      std::memcpy(call.positions->data() + i * 8, &position, sizeof position);
+    }
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).bug_class == "position-offset");
+  CHECK(first_of(found).sentence == "the offset counts for the first 8 tokens only");
+}
