@@ -1,6 +1,7 @@
 """KILL_MATRIX.md: put together from verdicts, and read again."""
 
 import re
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
 
@@ -159,10 +160,14 @@ def render(kernels, rules, right="none", pending=(), level="full"):
     lines = [
         "# Which requirement rejects which mutant",
         "",
-        f"Written by `{AGAIN}{' --level quick' if level == 'quick' else ''}`; not to be edited. Each wrong kernel of",
-        "`mutants.so`,",
-        f"judged by `ropecheck verify --require {DEMANDED}` at {LEVELS[level]}, and by the rope",
-        "tests that other projects publish ([README.md](README.md) says how those are applied).",
+        *textwrap.wrap(
+            f"Written by `{AGAIN}{' --level quick' if level == 'quick' else ''}`; not to be edited. Each wrong kernel of"
+            f" `mutants.so`, judged by `ropecheck verify --require {DEMANDED}` at {LEVELS[level]}, and by the rope tests"
+            " that other projects publish ([README.md](README.md) says how those are applied).",
+            width=120,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ),
         "",
         f"- {len(mutants)} mutants, {len(kernels[0].requirements)} requirements, {columns} columns of published rules.",
         f"- Rejected by no requirement: {listed(unseen)}.",
