@@ -41,7 +41,7 @@ class Diagnosing {
     unusual_ = needs_unusual_inputs(seen_);
     std::vector<Weighed> weighed = weigh(seen_);
     if (part_rivals(weighed)) weighed = weigh(seen_);
-    std::vector<Pointer> pointers = from_requirements(report_, examiner_);
+    std::vector<Pointer> pointers = from_requirements(report_, seen_, examiner_);
     for (Pointer& p : from_answers(report_, seen_)) {
       // Where most calls end, the requirements fail for that, and how they end is what is known.
       const bool first = p.candidate.fit >= most_calls;
@@ -184,9 +184,14 @@ class Diagnosing {
     std::string sentence = w.hypothesis->sentence;
     if (w.with != nullptr) sentence += "; and " + w.with->sentence;
     std::string condition = words_of(w.condition);
-    // A cause that says of itself which inputs show it needs no such condition.
-    if (!unusual_ || w.fit >= certain) return {class_of(w), sentence, condition, std::max(w.fit, 0.0)};
-    condition = condition.empty() ? "only inputs of an unusual size" : condition + ", inputs of an unusual size";
+    if (is_of_large_positions(w) && w.hypothesis->bug_class != "precision") {
+      sentence = "angles of large positions are too far off, as if " + sentence;
+    }
+    if (!unusual_) return {class_of(w), sentence, condition, std::max(w.fit, 0.0)};
+    // A cause that explains all says of itself which inputs show it.
+    if (w.fit < certain) {
+      condition = condition.empty() ? "only inputs of an unusual size" : condition + ", inputs of an unusual size";
+    }
     return {"special-values", sentence, condition, std::max(w.fit, 0.0)};
   }
 

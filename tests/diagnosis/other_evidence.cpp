@@ -211,8 +211,17 @@ std::string words_of(const std::vector<Literal>& condition) {
   return text;
 }
 
+bool is_of_large_positions(const Weighed& cause) {
+  // No table is so long, no rule begins there and no counter ends there but those of 2^31: the angles are what is left.
+  constexpr std::int64_t large = 1 << 20;
+  return std::any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
+    return l.counted && starts(l.words, "position ") && l.words.ends_with("or more") && l.limit >= large;
+  });
+}
+
 std::string class_of(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
+  if (is_of_large_positions(cause)) return "precision";
   const std::string spoken_for = class_of_condition(cause.condition);
   // One size alone that is not rotated is a specialisation that is empty: sizes and types are chosen together
   // (PREC-11).
@@ -252,7 +261,26 @@ std::string class_of(const Weighed& cause) {
   return h.bug_class;
 }
 
-std::vector<Pointer> from_requirements(const SubjectReport& report, Examiner& examiner) {
+namespace {
+
+// The scaling rule of everything that failed, where what has none holds. Empty: there is no such.
+std::string rule_that_fails(const Observations& seen) {
+  std::string rule;
+  bool unscaled_holds = false;
+  for (const auto& one : seen) {
+    const Scaling& scaling = one->c.spec.scaling;
+    const bool unscaled = std::holds_alternative<scaling::None>(scaling);
+    unscaled_holds = unscaled_holds || (unscaled && !one->failed());
+    if (!one->failed()) continue;
+    if (unscaled || (!rule.empty() && rule != kind_of(scaling))) return "";
+    rule = kind_of(scaling);
+  }
+  return unscaled_holds ? rule : "";
+}
+
+}  // namespace
+
+std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
   std::vector<Pointer> found;
   const RequirementResult* state = failed_by_value(report, "STA-01");
   for (const RequirementResult& r : report.results) {
@@ -277,6 +305,10 @@ std::vector<Pointer> from_requirements(const SubjectReport& report, Examiner& ex
     const RequirementResult* first = failed(report, pointer.requirements.front());
     if (first != nullptr && starts(row.requirements, "MEM") && !first->failure->finding.message.empty()) {
       pointer.candidate.sentence += ": " + first->failure->finding.message;
+    }
+    if (const std::string rule = rule_that_fails(seen); row.requirements == "ANG" && !rule.empty()) {
+      pointer.candidate.bug_class = "scaling-config";
+      pointer.candidate.sentence = rule + ": the angles are not those of the rule";
     }
     found.push_back(std::move(pointer));
   }

@@ -15,7 +15,7 @@ struct Pointer {
 };
 
 // From the failing requirements alone, those that say most first.
-std::vector<Pointer> from_requirements(const SubjectReport& report, Examiner& examiner);
+std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
 // From cases that were not answered at all; none where there are none.
 std::vector<Pointer> from_answers(const SubjectReport& report, const Observations& seen);
@@ -32,6 +32,9 @@ bool needs_unusual_inputs(const Observations& seen);
 // The class that a condition speaks for: "backward" for backward only, and so on. Empty: none.
 std::string class_of_condition(const std::vector<Literal>& condition);
 std::string words_of(const std::vector<Literal>& condition);  // "only in place, with several batches"
+
+// Whether a cause fits from a position of a million on alone, where it can only be what inexact angles look like.
+bool is_of_large_positions(const Weighed& cause);
 
 // The class of a cause under its condition.
 std::string class_of(const Weighed& cause);

@@ -241,6 +241,30 @@ void add_proportional(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
+// theta is divided by the factor and not the position, so what stands for the position comes times the factor.
+void add_linear(Hypotheses& all) {
+  const auto add_position = [&](const char* what,
+                                long double (*position)(const Call&, long double p, long double factor)) {
+    Hypothesis h{"scaling-config", fmt::format("linear: {}", what), {}, 0, {}, false};
+    h.applies = [](const Call& call) {
+      return call.source == AngleSource::computed && std::holds_alternative<scaling::Linear>(call.scaling);
+    };
+    h.change.position = [position](const Spot& s, int, long double p) {
+      const auto* rule = std::get_if<scaling::Linear>(&s.params.scaling);
+      return rule == nullptr ? p : position(s.call, p, rule->factor);
+    };
+    all.push_back(std::move(h));
+  };
+  add_position("positions divided by the factor are cut to whole ones",
+               [](const Call&, long double p, long double factor) { return std::floor(p / factor) * factor; });
+  add_position("positions divided by the factor are rounded to whole ones",
+               [](const Call&, long double p, long double factor) { return std::nearbyint(p / factor) * factor; });
+  add_position("the offset is not divided by the factor", [](const Call& call, long double p, long double factor) {
+    const auto offset = static_cast<long double>(call.position_offset);
+    return call.positions ? p : p - offset + offset * factor;
+  });
+}
+
 }  // namespace
 
 void add_scaling_hypotheses(Hypotheses& all) {
@@ -264,6 +288,7 @@ void add_scaling_hypotheses(Hypotheses& all) {
     return length <= original ? 1 : r.factor * length / original - (r.factor - 1);
   });
   add_numbers(all);
+  add_linear(all);
   add_yarn(all);
   add_longrope(all);
   add_llama3(all);

@@ -153,7 +153,11 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
                          [&](const ExecutedPair& p) { return std::fabs(p.intercept) > 2 * plan.angle_noise; })) {
     found.push_back({"pairs are turned at position 0 already", "position-offset"});
   }
-  if (!plan.positions.empty()) found.push_back({plan.positions, "position-offset"});
+  if (plan.longer_calls_differ) {
+    found.push_back({"positions are taken " + plan.positions, "launch-limits"});
+  } else if (!plan.positions.empty()) {
+    found.push_back({plan.positions, "position-offset"});
+  }
   if (plan.way.source == AngleSource::tables) return;
   const auto theta = told_theta(plan);
   std::vector<const ExecutedPair*> off;

@@ -47,6 +47,7 @@ struct ExecutedPlan {
   std::optional<std::int64_t> position_offset;  // where angles do not begin at position 0
   std::vector<MovedPosition> moved;             // positions that were taken for others
   std::string positions;                        // what becomes of positions, in words; empty: nothing
+  bool longer_calls_differ = false;             // a call of a few tokens is turned by its positions, a longer one not
   std::vector<std::string> precision;           // what was found rounded, in words
   double angle_error = 0;                       // of an angle, relative, at most; 0 where none was seen
   double angle_noise = 0;  // of an angle, radians, at most, from the rounding of results; as much of lambda, relative

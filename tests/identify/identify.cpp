@@ -129,12 +129,19 @@ class Identification {
     for (const std::int64_t m : few) asked.push_back(prober_.on_all_axes(std::min(m, prober_.largest_position())));
     const std::vector<PairSeries> series = ask_phases(prober_, plan_.structure.pairs, asked);
     std::string executed;
+    std::size_t as_given = 0;
     for (std::size_t i = 0; i < few.size(); ++i) {
       std::vector<double> phase;
       for (const PairSeries& s : series) phase.push_back(s.first[i]);
       const auto position = effective_position(estimates_, phase, noise_);
       executed += fmt::format("{}{}", i > 0 ? ", " : "", position ? std::to_string(*position) : "nothing known");
       if (position && *position != few[i]) plan_.moved.push_back({few[i], *position});
+      as_given += position && *position == few[i] ? 1 : 0;
+    }
+    plan_.longer_calls_differ = as_given == few.size();
+    if (plan_.longer_calls_differ) {
+      plan_.positions = fmt::format("as given in a call of {} tokens, and not in a longer one", few.size());
+      return;
     }
     plan_.positions = fmt::format("in a call of several tokens positions are taken for others: {} for {}", executed,
                                   fmt::join(few, ", "));

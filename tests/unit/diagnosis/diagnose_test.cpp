@@ -199,6 +199,34 @@ TEST_CASE("Errors that begin at an angle are told from those that begin at a pos
   CHECK(first_of(diagnosed(by_position, {"ROT-01", "ANG-02"})).bug_class == "position-offset");
 }
 
+TEST_CASE("What fits at positions of a million and more alone is what inexact angles look like") {
+  Fake subject = misled([](Call& call) { call.position_offset -= call.position_offset > 4'000'000 ? 1 : 0; });
+  const auto found = diagnosed(subject, {"ROT-01", "ANG-02"});
+  CHECK(first_of(found).bug_class == "precision");
+  CHECK(first_of(found).sentence.starts_with("angles of large positions are too far off, as if "));
+}
+
+TEST_CASE("Where only a rule of scaling comes out wrong, in no way that is known, it is named") {
+  Fake subject = misled([](Call& call) {
+    if (auto* rule = std::get_if<scaling::Yarn>(&call.scaling)) rule->beta_fast += 3.7;
+  });
+  const auto found = diagnosed(subject, {"ANG-04"});
+  CHECK(first_of(found).bug_class == "scaling-config");
+  CHECK(first_of(found).sentence == "yarn: the angles are not those of the rule");
+}
+
+TEST_CASE("Positions that linear scaling makes whole are found") {
+  const auto scaled = [](Call& call, const std::function<double(double)>& change) {
+    const auto* rule = std::get_if<scaling::Linear>(&call.scaling);
+    if (rule == nullptr || call.positions || call.source != AngleSource::computed || call.q.shape[1] != 1) return;
+    call.position_offset =
+        static_cast<std::int64_t>(change(static_cast<double>(call.position_offset) / rule->factor) * rule->factor);
+  };
+  Fake cut = misled([&](Call& call) { scaled(call, [](double p) { return std::floor(p); }); });
+  CHECK(first_of(diagnosed(cut, {"ROT-01", "ANG-04"})).sentence ==
+        "linear: positions divided by the factor are cut to whole ones");
+}
+
 TEST_CASE("What no hypothesis knows is named by the plan that is executed") {
   Fake subject = plain_loop(
       128,

@@ -67,6 +67,7 @@ TEST_CASE("identify: wrong kernels are told what they compute instead", "[identi
               {"PART-UNWRITTEN", "features 48 .. 63 are not written"},
               {"PIPE-01", "as where rope is applied twice"},
               {"PIPE-05", "times log2(e)"},
+              {"CUDA-REFILL", "positions are taken as given in a call of 8 tokens, and not in a longer one"},
               {"MEM-INPUT-WRITTEN", "wrote to the input q"}},
              way(Pairing::interleaved));
 }
