@@ -1,5 +1,7 @@
 """python -m ropecheck.conventions: what `ropecheck list conventions` prints. Needs no array library."""
 
+import signal
+
 from ropecheck.conventions import NAMES, convention_called
 
 
@@ -10,4 +12,5 @@ def main() -> None:
         print(f"{name:<18} {convention.signature}\n{'':<18} python:{convention.example}")
 
 
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it, as it ends every other program
 main()
