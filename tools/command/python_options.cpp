@@ -18,7 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view expected = "expected python:package.module:function [--convention NAME] [--python FILE]";
+constexpr std::string_view expected =
+    "expected python:package.module:function [--convention NAME] [--device cpu|cuda] [--python FILE]";
 
 bool is_python(const std::string& subject) { return subject.starts_with(python_prefix); }
 
@@ -58,10 +59,15 @@ void PythonOptions::add_to(CLI::App& command) {
       ->group(group);
   command.add_option("--convention", convention_, "how the function is called: `ropecheck list conventions`")
       ->group(group);
+  command
+      .add_option("--device", device_, "where its tensors are: cpu, or cuda (torch and JAX); default: as it declares")
+      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->group(group);
 }
 
 std::vector<std::string> PythonOptions::named(std::vector<std::string> subjects) const {
-  for (const auto& [option, value] : {std::pair("--convention", convention_), {"--python", python_}}) {
+  for (const auto& [option, value] :
+       {std::pair("--convention", convention_), {"--device", device_}, {"--python", python_}}) {
     if (value.empty()) continue;
     if (std::none_of(subjects.begin(), subjects.end(), is_python)) {
       throw InputError(fmt::format("{} goes with a kernel in Python; {}", option, expected));
@@ -95,11 +101,11 @@ worker::Launch python_launch(const std::string& subject) {
   const auto wrong = [&](std::string_view what) {
     throw InputError(fmt::format("subject \"{}\": {}; {}", subject, what, expected));
   };
-  std::string target, python = default_python(), convention;
+  std::string target, python = default_python(), convention, device;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--python" || words[i] == "--convention") {
+    if (words[i] == "--python" || words[i] == "--convention" || words[i] == "--device") {
       if (i + 1 == words.size()) wrong(fmt::format("{} has no value", words[i]));
-      (words[i] == "--python" ? python : convention) = words[i + 1];
+      (words[i] == "--python" ? python : words[i] == "--device" ? device : convention) = words[i + 1];
       ++i;
     } else if (target.empty() && is_target(words[i])) {
       target = words[i];
@@ -110,7 +116,12 @@ worker::Launch python_launch(const std::string& subject) {
   if (target.empty()) wrong("it names no function");
   worker::Launch launch{{python, "-m", "ropecheck.worker", target}, python_environment()};
   launch.environment.push_back("ROPECHECK_FAULTS=" + (program_folder() / "libropecheck_faults.so").string());
+  const std::string stand_in = "ROPECHECK_CUDA_STAND_IN";
+  if (const std::string device_of_tests = variable(stand_in.c_str()); !device_of_tests.empty()) {
+    launch.environment.push_back(stand_in + "=" + device_of_tests);
+  }
   if (!convention.empty()) launch.arguments.insert(launch.arguments.end(), {"--convention", convention});
+  if (!device.empty()) launch.arguments.insert(launch.arguments.end(), {"--device", device});
   return launch;
 }
 

@@ -1,4 +1,4 @@
-// Kernels in Python, "python:package.module:function [--convention NAME] [--python FILE]": which interpreter runs them,
+// Kernels in Python, "python:package.module:function [--convention NAME] [--device NAME] [--python FILE]": which interpreter runs them,
 // and how the function is called. The options of a command are written into the subjects' names, so that a replay line
 // says all that is needed.
 #pragma once
@@ -22,6 +22,7 @@ class PythonOptions {
  private:
   std::string python_;
   std::string convention_;
+  std::string device_;
 };
 
 // How the worker of such a subject is started. Throws InputError for a name that says no module and function.

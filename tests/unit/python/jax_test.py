@@ -34,6 +34,17 @@ class Jax(unittest.TestCase):
                 found, _ = judge(f"jax_kernels:{kernel}", "--only", "ROT-01")
                 self.assertIn(words, failures(found)["ROT-01"][1])
 
+    def test_on_a_device_which_the_cpu_stands_for(self):
+        here = {"ROPECHECK_CUDA_STAND_IN": "cpu"}
+        _, done = judge("jax_kernel:rope", "--device", "cuda", "--only", "ROT-01,ROT-07,POS-02,MEM-02", cwd=EXAMPLES,
+                        variables=here)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found, _ = judge("jax_kernels:wrong_type", "--device", "cuda", "--only", "ROT-01", variables=here)
+        self.assertIn("returned q as numpy.ndarray; an array of jax is due", failures(found)["ROT-01"][1])
+        _, done = judge("jax_kernel:rope", "--device", "cuda", cwd=EXAMPLES)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("no CUDA device: JAX", done.stderr)
+
     def test_64_bits_are_not_claimed_by_mistake(self):
         _, done = judge("jax_kernels:wide")
         self.assertEqual(done.returncode, 3)

@@ -14,6 +14,7 @@ Words = str | Iterable[str]
 
 ATTRIBUTE = "__ropecheck__"
 ARRAY_LIBRARIES = ("numpy", "torch", "jax")
+DEVICES = ("cpu", "cuda")
 # Without a word of the kernel's author, all that a caller of good will may ask for.
 EVERY_FEATURE = tuple(feature for feature in names.FEATURES if feature != "robust")
 
@@ -38,6 +39,7 @@ class Capabilities:
     head_dims: tuple[int, ...] = ()
     first_call_seconds: float = 0.0
     name: str = ""
+    device: str = "cpu"
 
     def claims(self, library: Any) -> dict[str, Any]:
         """As the hello of the worker protocol says it; `library` is what the arrays come from."""
@@ -65,7 +67,7 @@ class Capabilities:
             "alignment": max(self.alignment, library.alignment),
             "max_position": min(self.max_position, library.largest_position),
             "head_dims": list(self.head_dims),
-            "device": "cpu",
+            "device": library.device,
         }
 
 
@@ -129,6 +131,7 @@ def kernel(
     head_dims: Iterable[int] = ...,
     first_call_seconds: float = ...,
     name: str = ...,
+    device: str = ...,
 ) -> Callable[[F], F]: ...
 def kernel(
     function: Any = None,
@@ -149,6 +152,7 @@ def kernel(
     head_dims: Iterable[int] = (),
     first_call_seconds: float = 0.0,
     name: str = "",
+    device: str = "cpu",
 ) -> Any:
     """Declares what a kernel can do, and which arrays it takes. What is not claimed is never tested; what is left out
     here is claimed in full, `features` without "robust".
@@ -173,9 +177,12 @@ def kernel(
     :param head_dims: the only ones that are claimed; empty: every even one.
     :param first_call_seconds: what the first call may take (compilers).
     :param name: in reports; default: the function's.
+    :param device: "cpu", or "cuda": the tensors of torch and JAX are on the first CUDA device.
     """
     if array not in ARRAY_LIBRARIES:
         raise UsageError(f'kernel(array=...): "{array}" is not known; use {", ".join(ARRAY_LIBRARIES)}')
+    if device not in DEVICES:
+        raise UsageError(f'kernel(device=...): "{device}" is not known; use {", ".join(DEVICES)}')
     marker = _Marker(
         Capabilities(
             array=array,
@@ -193,6 +200,7 @@ def kernel(
             head_dims=tuple(int(dim) for dim in head_dims),
             first_call_seconds=float(first_call_seconds),
             name=name,
+            device=device,
         )
     )
     return marker if function is None else marker(function)

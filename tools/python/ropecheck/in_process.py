@@ -74,9 +74,9 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
 class KernelHere:
     """Where the relay of a kernel in this process connects to."""
 
-    def __init__(self, kernel: Callable[..., Any], name: str = "") -> None:
+    def __init__(self, kernel: Callable[..., Any], name: str = "", device: str = "") -> None:
         memory = _idle_memory.pop() if _idle_memory else GuardedMemory(private_inputs=True)
-        self._server = Server(kernel, memory, name)
+        self._server = Server(kernel, memory, name, device)
         self._folder = tempfile.TemporaryDirectory(prefix="ropecheck-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = str(Path(self._folder.name) / "socket")

@@ -76,9 +76,11 @@ class GuardedMemory:
         """All that can be mapped of a slot, from its address on."""
         return self._buffers[slot]
 
-    def holds(self, address: int) -> bool:
-        """Whether an address lies in the reservation."""
-        return self.base <= address < self.base + SLOTS * self.slot_size
+    def content(self, slot: int) -> memoryview:
+        """What is mapped of a slot from its address on, in one piece."""
+        pages = self._mapped[slot][2]
+        length = max((part.at + part.length for part in pages), default=0)
+        return memoryview(self.buffer(slot)).cast("B")[:length]
 
     def map(self, slot: int, file: int, pages: tuple[Pages, ...], writable: bool) -> None:
         """Maps parts of a file into a slot, and nothing else into that slot."""

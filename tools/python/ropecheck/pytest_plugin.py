@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
                     help="judge it, an item a requirement: package.module:function, lib.so#kernel, a built-in's name")
     group.addoption("--rope-convention", default=None, metavar="NAME",
                     help="how the function is called; `ropecheck list conventions`")
+    group.addoption("--rope-device", default=None, choices=("cpu", "cuda"), help="where a kernel in Python has its tensors")
     group.addoption("--rope-level", default="quick", choices=("quick", "full", "exhaustive"))
     group.addoption("--rope-spec", default=None, metavar="FILE", help="a RopeSpec; default: all that is claimed")
     group.addoption("--rope-require", default=None, metavar="WORDS", help="as `ropecheck verify --require`")
@@ -77,6 +78,7 @@ class RopeRequirement(pytest.Item):
         report = verify(
             self.subject,
             convention=option("--rope-convention"),
+            device=option("--rope-device"),
             level=option("--rope-level"),
             spec=option("--rope-spec"),
             require=option("--rope-require") or (),

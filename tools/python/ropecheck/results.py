@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -64,19 +63,13 @@ def _bits_of(name: str, value: object, library: ArrayLibrary) -> np.ndarray[Any,
     if not library.is_array(value):
         raise WrongResult(f"returned {name} as {_kind(value)}; an array of {library.name} is due")
     if place := library.place(value):
-        raise WrongResult(f"returned {name} on {place}; the call was on the CPU")
+        raise WrongResult(f"returned {name} on {place}; the call was on {library.device}")
     return library.bits(value)
-
-
-def _span(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    start = array.__array_interface__["data"][0]
-    reach = [(extent - 1) * stride for extent, stride in zip(array.shape, array.strides)]
-    return start + sum(step for step in reach if step < 0), start + sum(step for step in reach if step > 0)
 
 
 def _check_in_place(name: str, value: object, tensor: Tensor, library: ArrayLibrary) -> None:
     bits = _bits_of(name, value, library)
-    if bits.size and tensor.bits().__array_interface__["data"][0] != bits.__array_interface__["data"][0]:
+    if bits.size and library.memory_of(value)[0] != library.memory_of_tensor(tensor)[0]:
         raise WrongResult(f"returned {name} in new memory; in place, the result belongs into call.{name} (return None)")
 
 
@@ -88,11 +81,11 @@ def _store_one(name: str, value: object, tensors: Mapping[str, Tensor], library:
         raise WrongResult(f"returned {name} with dtype {dtype}; {library.dtype(output.dtype)} is due")
     if bits.shape != output.shape:
         raise WrongResult(f"returned {name} with shape {list(bits.shape)}; {list(output.shape)} is due")
-    if math.prod(bits.shape):
-        first, last = _span(bits)
+    if bits.size:
+        first, last = library.memory_of(value)
         for other in tensors.values():
-            if output.memory.holds(first) and not other.null and other.name != output.name:
-                begin, end = _span(other.bits()) if math.prod(other.shape) else (1, 0)
-                if first <= end and begin <= last:
+            if not other.null and other.name != output.name:
+                begin, end = library.memory_of_tensor(other)
+                if begin <= end and first <= end and begin <= last:
                     raise WrongResult(f"returned {name} as a view of its input {other.name}; a new array is due")
     np.copyto(output.bits(), bits)

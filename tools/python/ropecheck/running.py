@@ -97,7 +97,7 @@ def _end(child: subprocess.Popen[Any]) -> None:
     child.wait()
 
 
-def _run(subject: Subject, isolate: bool | None, convention: str | None, python: str | None,
+def _run(subject: Subject, isolate: bool | None, convention: str | None, device: str | None, python: str | None,
          command: Callable[[str], list[str]]) -> _Ran:
     """Runs the program; `command` makes the words from the name of the subject."""
     name = _isolated_name(subject, isolate)
@@ -117,7 +117,7 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, python:
             kernel: Any = subject
             shown = name_of(kernel)
             here = stack.enter_context(
-                KernelHere(conventions.adapt(kernel, convention) if convention else kernel, shown))
+                KernelHere(conventions.adapt(kernel, convention) if convention else kernel, shown, device or ""))
             words = command(here.subject)
         else:
             if name.startswith("python:") and python is None:
@@ -125,6 +125,7 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, python:
                 paths = [os.environ.get("PYTHONPATH", ""), *sys.path]
                 environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
             words = command(name) + (["--convention", convention] if convention else [])
+            words += ["--device", device] if device else []
         out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
         # In a process group of its own: Ctrl-C is for this process, which then ends the child.
         child = subprocess.Popen([str(program.path()), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
@@ -169,6 +170,7 @@ def verify(
     subject: Subject,
     *,
     convention: str | None = None,
+    device: str | None = None,
     level: str = "quick",
     spec: Spec = None,
     pairing: str | None = None,
@@ -190,6 +192,7 @@ def verify(
     says which way was taken.
 
     :param convention: how the function is called, where it takes no `Call`: `ropecheck list conventions`.
+    :param device: "cuda" for a kernel of torch or JAX whose tensors are on a CUDA device, "cpu"; default: as it declares.
     :param level: "quick" (about a second), "full" (ten) or "exhaustive".
     :param spec: the rope to judge, as a RopeSpec: {"head_dim": 128, "base": 500000}, or the path of one. Default: all
         that the kernel claims.
@@ -224,7 +227,7 @@ def verify(
                 words += ["--expected-failures", os.fspath(expected_failures)]
             return words
 
-        ran = _run(subject, isolate, convention, python, command)
+        ran = _run(subject, isolate, convention, device, python, command)
         if not reports[0].exists():
             ran.check()
             raise RopecheckError(f"ropecheck left no report: {ran.said()}")
@@ -244,6 +247,7 @@ def identify(
     subject: Subject,
     *,
     convention: str | None = None,
+    device: str | None = None,
     spec: Spec = None,
     pairing: str | None = None,
     dtype: str | None = None,
@@ -265,19 +269,19 @@ def identify(
                 words += [option, value] if value is not None else []
             return words + (["--backward"] if backward else [])
 
-        ran = _run(subject, isolate, convention, python, command)
+        ran = _run(subject, isolate, convention, device, python, command)
         ran.check()
         data = json.loads((folder / "plans.json").read_text())
     plans = tuple(data["subjects"][0]["plans"])
     return Identification(ran.name, ran.isolated, plans, ran.out)
 
 
-def replay(subject: Subject, case: str, *, convention: str | None = None, isolate: bool | None = None,
-           python: str | None = None) -> Replay:
+def replay(subject: Subject, case: str, *, convention: str | None = None, device: str | None = None,
+           isolate: bool | None = None, python: str | None = None) -> Replay:
     """Runs one case again, `Failure.case` of a report."""
     def command(name: str) -> list[str]:
         return ["replay", case, "--subject", name]
 
-    ran = _run(subject, isolate, convention, python, command)
+    ran = _run(subject, isolate, convention, device, python, command)
     ran.check()
     return Replay(ran.code == 0, ran.out)

@@ -56,12 +56,12 @@ class NoReports:
 class Server:
     """One kernel, its claims and the memory of its calls. Made once; serves one connection after the other."""
 
-    def __init__(self, kernel: Kernel, memory: GuardedMemory, name: str = "") -> None:
+    def __init__(self, kernel: Kernel, memory: GuardedMemory, name: str = "", device: str = "") -> None:
         self.kernel = kernel
         self.memory = memory
         self.name = name or name_of(kernel)
         self.capabilities = capabilities_of(kernel)
-        self.library: ArrayLibrary = library_called(self.capabilities.array)
+        self.library: ArrayLibrary = library_called(self.capabilities.array, device or self.capabilities.device)
         try:
             self.claims = self.capabilities.claims(self.library)
         except UsageError as error:
@@ -75,7 +75,7 @@ class Server:
             "name": self.name,
             "kind": "python",
             "views": True,
-            "far": "strided" in self.claims["features"],
+            "far": "strided" in self.claims["features"] and self.library.device == "cpu",
             "packed": "strided" in self.claims["features"],
             "base": self.memory.base,
             "slot": self.memory.slot_size,
@@ -108,7 +108,7 @@ class Server:
         try:
             if plan["fn"] != "apply":
                 raise Unsupported(f"{plan['fn']} is not known here")
-            return {"ok": True, "status": 0, "ns": self._run(plan, files)}
+            return {"ok": True, "status": 0, **self._run(plan, files)}
         except WrongResult as error:
             return _error("failed", str(error))
         except (Unsupported, NotImplementedError) as error:
@@ -116,22 +116,27 @@ class Server:
         except InvalidArgument as error:
             return _error("invalid_argument", str(error))
         except (Exception, SystemExit, GeneratorExit) as error:
+            if lost := self.library.lost():
+                return {"ended": lost}
             return _error(type(error).__name__, str(error), _trace_of(error))
 
-    def _run(self, plan: Mapping[str, Any], files: Files) -> int:
+    def _run(self, plan: Mapping[str, Any], files: Files) -> dict[str, Any]:
         attrs = plan["attrs"]
         tensors = map_tensors(plan["t"], self.memory, files.inputs, files.outputs)
         check_outputs(tensors, attrs["in_place"])
         for tensor in tensors.values():
             self.memory.stray(tensor.slot)  # that of a call which raised is not this one's
-        call = Call(attrs, tensors, self.library)
-        started = time.perf_counter_ns()
-        returned = self.kernel(call)
-        store(returned, call, tensors, self.library)
-        took = time.perf_counter_ns() - started
+        with self.library.running():
+            self.library.send(tensors)
+            call = Call(attrs, tensors, self.library)
+            started = time.perf_counter_ns()
+            returned = self.kernel(call)
+            breach = self.library.fetch(tensors)
+            store(returned, call, tensors, self.library)
+            took = time.perf_counter_ns() - started
         for tensor in tensors.values():
             if (byte := self.memory.damage(tensor.slot)) is not None:
                 raise WrongResult(f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are")
             if (byte := self.memory.stray(tensor.slot)) is not None:
                 raise WrongResult(f"wrote beside a tensor: {tensor.place_of(byte)}, beyond its ends")
-        return took
+        return {"ns": took, "breach": breach} if breach else {"ns": took}

@@ -1,4 +1,4 @@
-"""python -m ropecheck.worker package.module:function [--convention NAME]: the process that ropecheck starts for a
+"""python -m ropecheck.worker package.module:function [--convention NAME] [--device cuda]: the process that ropecheck starts for a
 kernel in Python. Not for people."""
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, connection: Connection, files: Files) -> 
     function = load(arguments.target)
     name = name_of(function)
     kernel = conventions.adapt(function, arguments.convention) if arguments.convention else function
-    server = Server(kernel, GuardedMemory(), name)
+    server = Server(kernel, GuardedMemory(), name, arguments.device)
     reports.note_loaded_modules()
     server.serve(connection, files, reports)
 
@@ -72,6 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="ropecheck.worker")
     parser.add_argument("target")
     parser.add_argument("--convention", default="")
+    parser.add_argument("--device", default="")
     arguments = parser.parse_args()
     try:
         files = announced_files(os.environ.get("ROPECHECK_WORKER"))

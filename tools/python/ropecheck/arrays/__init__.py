@@ -10,17 +10,23 @@ from ropecheck.errors import SubjectError
 if TYPE_CHECKING:
     from ropecheck.arrays.library import ArrayLibrary
 
-# The name that `kernel(array=...)` takes: module and class here, and what has to be installed.
+# What `kernel(array=..., device=...)` takes: module and class here, and what has to be installed.
 LIBRARIES = {
-    "numpy": ("ropecheck.arrays.of_numpy", "NumpyArrays", "numpy"),
-    "torch": ("ropecheck.arrays.of_torch", "TorchArrays", "torch"),
-    "jax": ("ropecheck.arrays.of_jax", "JaxArrays", "jax"),
+    ("numpy", "cpu"): ("ropecheck.arrays.of_numpy", "NumpyArrays", "numpy"),
+    ("torch", "cpu"): ("ropecheck.arrays.of_torch", "TorchArrays", "torch"),
+    ("torch", "cuda"): ("ropecheck.arrays.torch_on_device", "TorchOnDevice", "torch"),
+    ("jax", "cpu"): ("ropecheck.arrays.of_jax", "JaxArrays", "jax"),
+    ("jax", "cuda"): ("ropecheck.arrays.jax_on_device", "JaxOnDevice", "jax"),
 }
 
 
-def library_called(name: str) -> ArrayLibrary:
+def library_called(name: str, device: str = "cpu") -> ArrayLibrary:
     """Imports it now, and no other."""
-    module, cls, package = LIBRARIES[name]
+    if (name, device) not in LIBRARIES:
+        known = ", ".join(sorted(library for library, place in LIBRARIES if place == device))
+        raise SubjectError(f"the kernel takes {name} arrays, which are not on {device}; those of {known} can be: declare "
+                           f'it with @ropecheck.kernel(array="torch", device="{device}")')
+    module, cls, package = LIBRARIES[name, device]
     try:
         library: ArrayLibrary = getattr(importlib.import_module(module), cls)()
     except ImportError as error:

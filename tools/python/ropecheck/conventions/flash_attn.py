@@ -31,7 +31,7 @@ def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
     def flash_attn(call: Call) -> Any:
         positions_of(call)
         cos, sin = (table.to(call.dtype) for table in (call.cos, call.sin))
-        starts = torch.full((call.q.shape[0],), call.position_offset, dtype=torch.int32)
+        starts = torch.full((call.q.shape[0],), call.position_offset, dtype=torch.int32, device=call.q.device)
         how = {"interleaved": call.pairing == "interleaved", "inplace": call.in_place,
                "conjugate": call.direction == "backward"}
         q = function(call.q, cos, sin, seqlen_offsets=call.position_offset, **how)

@@ -8,6 +8,7 @@ from typing import Any
 from ropecheck.call import Call
 from ropecheck.capabilities import kernel
 from ropecheck.conventions.convention import Convention
+from ropecheck.conventions.modules import beside
 
 
 def adapted(cls: Callable[..., Any]) -> Callable[[Call], Any]:
@@ -26,7 +27,7 @@ def adapted(cls: Callable[..., Any]) -> Callable[[Call], Any]:
     def labml(call: Call) -> Any:
         plan = (call.rotary_dim, call.base)
         if plan not in modules:
-            modules[plan] = cls(call.rotary_dim, base=call.base)
+            modules[plan] = beside(cls(call.rotary_dim, base=call.base), call.q)
         turned = [modules[plan](x.transpose(0, 1)).transpose(0, 1) for x in (call.q, call.k) if x is not None]
         return turned[0] if call.k is None else tuple(turned)
 

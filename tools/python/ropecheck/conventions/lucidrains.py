@@ -8,6 +8,7 @@ from typing import Any
 from ropecheck.call import Call
 from ropecheck.capabilities import kernel
 from ropecheck.conventions.convention import Convention
+from ropecheck.conventions.modules import beside
 
 
 def adapted(cls: Callable[..., Any]) -> Callable[[Call], Any]:
@@ -27,7 +28,8 @@ def adapted(cls: Callable[..., Any]) -> Callable[[Call], Any]:
         factor = call.scaling.get("factor", 1.0)
         plan = (call.rotary_dim, call.base, factor)
         if plan not in modules:
-            modules[plan] = cls(dim=call.rotary_dim, theta=call.base, interpolate_factor=factor)
+            made = cls(dim=call.rotary_dim, theta=call.base, interpolate_factor=factor)
+            modules[plan] = beside(made, call.q)
         turned = [
             modules[plan].rotate_queries_or_keys(x.transpose(1, 2), offset=call.position_offset).transpose(1, 2)
             for x in (call.q, call.k)

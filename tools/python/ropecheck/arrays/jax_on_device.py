@@ -1,0 +1,43 @@
+"""JAX on a CUDA device: every array is copied there. They never change, so nothing can be written where it must not."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import jax
+import numpy as np
+
+from ropecheck.arrays.of_jax import DTYPES, JaxArrays
+from ropecheck.arrays.library import STAND_IN
+from ropecheck.errors import SubjectError
+from ropecheck.tensors import Tensor
+
+
+class JaxOnDevice(JaxArrays):
+    """The first device of JAX's platform `cuda`."""
+
+    device = "cuda"
+    alignment = 1
+
+    def __init__(self) -> None:
+        super().__init__()
+        try:
+            self._device = jax.devices(os.environ.get(STAND_IN, "cuda"))[0]
+        except RuntimeError as error:
+            raise SubjectError(f"no CUDA device: JAX {jax.__version__} finds none ({error}); kernels for CUDA run where "
+                               "there is one, and on the CPU without --device cuda") from None
+
+    def array(self, tensor: Tensor) -> Any:
+        bits = np.array(tensor.bits())  # of its own: what is mapped is another call's next
+        return jax.device_put(bits.view(DTYPES["bf16"]) if tensor.dtype == "bf16" else bits, self._device)
+
+    def counted(self, start: int, shape: tuple[int, ...]) -> Any:
+        return jax.device_put(super().counted(start, shape), self._device)
+
+    def place(self, array: Any) -> str:
+        platform = next(iter(array.devices())).platform
+        return "" if platform == self._device.platform else str(platform)
+
+    def memory_of(self, array: Any) -> tuple[int, int]:
+        return 1, 0  # no array of JAX's is a view of another

@@ -1,0 +1,120 @@
+"""torch on a CUDA device: the tensors of a call are copied there, each between canaries, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from ropecheck import names
+from ropecheck.arrays.library import STAND_IN
+from ropecheck.arrays.of_torch import DTYPES, TorchArrays
+from ropecheck.errors import SubjectError
+from ropecheck.tensors import Tensor
+
+MARGIN = 1 << 16  # bytes of canary on either side, as tools/worker/device_call.cpp has them
+CANARY = 0x7FF9  # as tools/worker/canary.hpp: a NaN in every floating type
+
+
+@dataclass
+class _Sent:
+    """The memory of one slot on the device: canary, the tensors' pages, canary; and the pages as they were sent."""
+
+    bytes: Any
+    given: Any
+
+    @property
+    def pages(self) -> Any:
+        return self.bytes[MARGIN:-MARGIN]
+
+
+class TorchOnDevice(TorchArrays):
+    """The kernel's stream is not the default one, and only that stream is waited for before results are read."""
+
+    device = "cuda"
+
+    def __init__(self) -> None:
+        self._device = torch.device(os.environ.get(STAND_IN, "cuda"))
+        self._stream: Any = None
+        if self._device.type == "cuda":
+            if not torch.cuda.is_available():
+                why = "is built without CUDA" if torch.version.cuda is None else "finds no NVIDIA driver or device"
+                raise SubjectError(f"no CUDA device: torch {torch.__version__} {why}; kernels for CUDA run where both "
+                                   "are, and on the CPU without --device cuda")
+            self._stream = torch.cuda.Stream()
+        self._canary = torch.full((MARGIN // 2,), CANARY, dtype=torch.int16, device=self._device).view(torch.uint8)
+        self._sent: dict[int, _Sent] = {}
+
+    def running(self) -> AbstractContextManager[Any]:
+        return nullcontext() if self._stream is None else torch.cuda.stream(self._stream)
+
+    def send(self, tensors: Mapping[str, Tensor]) -> None:
+        self._sent.clear()
+        for tensor in tensors.values():
+            if tensor.slot in self._sent:
+                continue
+            content = tensor.memory.content(tensor.slot)
+            host = torch.frombuffer(content, dtype=torch.uint8) if len(content) else torch.empty(0, dtype=torch.uint8)
+            given = torch.empty(len(content), dtype=torch.uint8, device=self._device)
+            given.copy_(host)
+            self._sent[tensor.slot] = _Sent(torch.cat([self._canary, given, self._canary]), given)
+
+    def fetch(self, tensors: Mapping[str, Tensor]) -> str:
+        if self._stream is not None:
+            self._stream.synchronize()
+        breach = ""
+        for tensor in {tensor.slot: tensor for tensor in reversed(tensors.values())}.values():
+            sent = self._sent[tensor.slot]
+            if tensor.writable and sent.pages.numel():
+                torch.frombuffer(tensor.memory.content(tensor.slot), dtype=torch.uint8).copy_(sent.pages)
+            breach = breach or self._breach(tensor, sent)
+        return breach
+
+    def _breach(self, tensor: Tensor, sent: _Sent) -> str:
+        before, behind = sent.bytes[:MARGIN], sent.bytes[-MARGIN:]
+        if not torch.equal(before, self._canary):
+            byte = int((before != self._canary).nonzero()[-1]) - MARGIN
+            return f"wrote beside a tensor: {tensor.place_of(byte)}, before its first page"
+        if not torch.equal(behind, self._canary):
+            byte = int((behind != self._canary).nonzero()[0]) + sent.pages.numel()
+            return f"wrote beside a tensor: {tensor.place_of(byte)}, beyond its last page"
+        if not tensor.writable and not torch.equal(sent.pages, sent.given):
+            byte = int((sent.pages != sent.given).nonzero()[0])
+            return f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are"
+        return ""
+
+    def lost(self) -> str:
+        if self._stream is None:
+            return ""
+        try:
+            torch.cuda.synchronize()
+        except RuntimeError as error:
+            return f"torch.cuda.synchronize: {str(error).splitlines()[0]}"
+        return ""
+
+    def array(self, tensor: Tensor) -> Any:
+        elements = self._sent[tensor.slot].bytes.view(DTYPES[tensor.dtype])
+        return elements.as_strided(tensor.shape, tensor.strides, (MARGIN + tensor.at) // names.SIZES[tensor.dtype])
+
+    def bits(self, array: Any) -> Any:
+        return super().bits(array.cpu())
+
+    def counted(self, start: int, shape: tuple[int, ...]) -> Any:
+        return super().counted(start, shape).to(self._device)
+
+    def place(self, array: Any) -> str:
+        return "" if array.device.type == self._device.type else str(array.device)
+
+    def memory_of(self, array: Any) -> tuple[int, int]:
+        first = array.data_ptr()
+        if not array.numel():
+            return first, first - 1
+        steps = sum((extent - 1) * stride for extent, stride in zip(array.shape, array.stride()))
+        return first, first + steps * array.element_size()
+
+    def memory_of_tensor(self, tensor: Tensor) -> tuple[int, int]:
+        return self.memory_of(self.array(tensor))
