@@ -5,9 +5,11 @@
     judge.py BUILD --level full              the same at level full
     judge.py BUILD --diagnosis               also whether the class that is named first is one of the kernel's
     judge.py BUILD paged tiles/f16-saturate  some, by name
+    judge.py BUILD --python PYTHON           those in python/, run by an interpreter with numpy, ml_dtypes and torch
+    judge.py BUILD --python PYTHON vllm      those of one convention; own_numpy and the two of onnx do without torch
 
-kernels.txt says what each is. A right kernel must conform, a wrong one must be rejected, and the library and the list
-must have the same kernels. What the diagnosis names is printed and decides nothing.
+kernels.txt, and python/kernels.txt, say what each is. A right kernel must conform, a wrong one must be rejected, and
+library and list must have the same kernels. What the diagnosis names is printed and decides nothing.
 
 Exit codes: 0 all as the list says, 1 not so, 2 usage or nothing to judge.
 """
@@ -26,7 +28,47 @@ from kernel_library import kernels_in  # noqa: E402
 
 LIBRARY = "styles.so"
 RIGHT = "right"
+OWN = "own_"  # modules of kernels with the decorator; the others are named by their convention
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a right kernel takes 2 and 20 of one core
+
+
+class Compiled:
+    """The kernels of styles.so."""
+
+    listed_in = HERE / "kernels.txt"
+
+    def __init__(self, build):
+        self.library = build / LIBRARY
+
+    def names(self, listed):
+        return kernels_in(self.library)
+
+    def arguments(self, name):
+        return [f"{self.library}#{name}"]
+
+    def belongs(self, kernel, name):
+        return kernel == name
+
+
+class InPython:
+    """The functions and classes of python/kernels/, MODULE:NAME."""
+
+    folder = HERE / "python"
+    listed_in = folder / "kernels.txt"
+
+    def __init__(self, interpreter):
+        self.interpreter = interpreter
+
+    def names(self, listed):
+        return list(listed)  # among their helpers nothing marks them; one that is not there gets no verdict
+
+    def arguments(self, name):
+        module = name.split(":")[0]
+        convention = [] if module.startswith(OWN) else ["--convention", module]
+        return [f"python:kernels.{name}", "--python", self.interpreter, *convention]
+
+    def belongs(self, kernel, name):
+        return name in (kernel, kernel.split(":")[0])
 
 
 def read_list(text):
@@ -68,13 +110,14 @@ def named_rightly(name, found, listed):
     return bool(found) and found[0]["class"] in listed[name][0]
 
 
-def judge(build, name, level, options):
+def judge(build, arguments, level, options):
     """Exit code, the requirements that it failed, the candidates of the diagnosis, seconds."""
-    subject = f"{build / LIBRARY}#{name}"
-    command = [str(build / "ropecheck"), "verify", subject, "--level", level, "--json", "-", *options]
+    command = [str(build / "ropecheck"), "verify", *arguments, "--level", level, "--json", "-", *options]
     start = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT[level], check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=TIME_LIMIT[level], check=False, cwd=InPython.folder
+        )
         exit_code, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired:
         exit_code, out, err = "none within the time limit", "", ""
@@ -99,35 +142,39 @@ def words_of(name, failed, found, listed, diagnosis):
     return f"rejected by {len(failed)}, named {verdict}: {found[0]['class']}: {found[0]['sentence']}"
 
 
-def main():
+def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path, help=f"where ropecheck and {LIBRARY} are")
     parser.add_argument("names", nargs="*", metavar="NAME", help="kernels; none: all")
+    parser.add_argument("--python", metavar="PYTHON", help="judge those in Python, with this interpreter")
     parser.add_argument("--level", choices=tuple(TIME_LIMIT), default="quick")
     parser.add_argument("--diagnosis", action="store_true", help="how often the first-named class is the right one")
     parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_intermixed_args()
+    options = parser.parse_intermixed_args(words)
     build = options.build.resolve()
-    for program in ("ropecheck", LIBRARY):
+    for program in ["ropecheck"] if options.python else ["ropecheck", LIBRARY]:
         if not (build / program).is_file():
             parser.error(f"{build / program} is missing")
+    # Not resolved: the interpreter of a virtual environment is a link.
+    style = InPython(str(Path(options.python).absolute())) if options.python else Compiled(build)
 
     try:
-        listed = read_list((HERE / "kernels.txt").read_text())
+        listed = read_list(style.listed_in.read_text())
     except ValueError as error:
         parser.error(str(error))
-    kernels = kernels_in(build / LIBRARY)
-    unknown = [name for name in options.names if name not in kernels]
+    kernels = style.names(listed)
+    unknown = [name for name in options.names if not any(style.belongs(kernel, name) for kernel in kernels)]
     if unknown:
-        parser.error(f"no kernel of that name in {LIBRARY}: {', '.join(unknown)}")
+        parser.error(f"no kernel of that name: {', '.join(unknown)}")
     problems = problems_of_list(kernels, listed)
-    chosen = [name for name in options.names or kernels if name in listed]
+    named = options.names
+    chosen = [k for k in kernels if k in listed and (not named or any(style.belongs(k, name) for name in named))]
 
     def one(name):
         short = not options.diagnosis and not is_right(name, listed)
-        return judge(build, name, options.level, ["--no-diagnosis", "--fail-fast"] if short else [])
+        return judge(build, style.arguments(name), options.level, ["--no-diagnosis", "--fail-fast"] if short else [])
 
-    named = []
+    rightly = []
     with cpu_pool(options.jobs) as pool:
         for name, (exit_code, failed, found, seconds) in zip(chosen, pool.map(one, chosen)):
             problem = problem_of(name, exit_code, failed, listed)
@@ -136,12 +183,12 @@ def main():
             if problem:
                 problems.append(f"{name}: {problem}")
             if not is_right(name, listed):
-                named.append(named_rightly(name, found, listed))
+                rightly.append(named_rightly(name, found, listed))
 
     for problem in problems:
         print(f"judge.py: {problem}", file=sys.stderr)
-    if options.diagnosis and named:
-        print(f"named rightly: {sum(named)} of {len(named)} ({100 * sum(named) / len(named):.1f} %)")
+    if options.diagnosis and rightly:
+        print(f"named rightly: {sum(rightly)} of {len(rightly)} ({100 * sum(rightly) / len(rightly):.1f} %)")
     judged = f"{len(chosen)} of {len(kernels)} kernels judged at level {options.level}"
     print(f"{judged}, {len(problems)} not as the list says")
     return 1 if problems else 0

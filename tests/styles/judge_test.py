@@ -1,5 +1,6 @@
 """judge.py must be able to fail: each way in which a kernel and kernels.txt can disagree."""
 
+import ast
 import unittest
 
 import judge
@@ -42,6 +43,29 @@ class Lists(unittest.TestCase):
         self.assertEqual((len(right), len(listed) - len(right)), (11, 74))
         for name in listed:
             self.assertEqual("/" not in name, name in right, name)
+
+
+class InPython(unittest.TestCase):
+    listed = judge.read_list(judge.InPython.listed_in.read_text())
+
+    def test_the_list_of_the_repository_can_be_read(self):
+        right = [name for name in self.listed if judge.is_right(name, self.listed)]
+        self.assertEqual((len(right), len(self.listed) - len(right)), (21, 81))
+
+    def test_every_kernel_of_the_list_is_in_its_module(self):
+        for name in self.listed:
+            module, function = name.split(":")
+            text = (judge.InPython.folder / "kernels" / f"{module}.py").read_text()
+            defined = [node.name for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+            self.assertIn(function, defined, module)
+
+    def test_a_module_is_called_by_the_convention_of_its_name(self):
+        style = judge.InPython("/bin/python")
+        self.assertEqual(style.arguments("vllm:rope"), ["python:kernels.vllm:rope", "--python", "/bin/python",
+                                                        "--convention", "vllm"])
+        self.assertEqual(style.arguments("own_torch:autocast")[-1], "/bin/python")
+        self.assertTrue(style.belongs("vllm:rope", "vllm") and style.belongs("vllm:rope", "vllm:rope"))
+        self.assertFalse(style.belongs("vllm:rope", "rope"))
 
 
 class Verdicts(unittest.TestCase):
