@@ -89,6 +89,8 @@ std::vector<Detail> details(const Finding& finding) {
   return lines;
 }
 
+std::string headline(const std::string& message) { return message.substr(0, message.find('\n')); }
+
 std::string explain(const Failure& failure) {
   std::string text = explain(failure.finding);
   if (failure.needs_earlier_calls) {

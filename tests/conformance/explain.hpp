@@ -12,6 +12,9 @@ namespace rope {
 std::string explain(const Finding& finding);
 std::string explain(const Failure& failure);  // with whether earlier calls have a part in it
 
+// The first line of a message: without the trace of an exception.
+std::string headline(const std::string& message);
+
 // Whether the finding's element is held against other results of the kernel, or against its own of another time, and
 // not against the oracle.
 bool relates_results(const Finding& finding);

@@ -304,7 +304,7 @@ std::vector<Pointer> from_requirements(const SubjectReport& report, const Observ
     if (pointer.requirements.empty()) continue;
     const RequirementResult* first = failed(report, pointer.requirements.front());
     if (first != nullptr && starts(row.requirements, "MEM") && !first->failure->finding.message.empty()) {
-      pointer.candidate.sentence += ": " + first->failure->finding.message;
+      pointer.candidate.sentence += ": " + headline(first->failure->finding.message);
     }
     if (const std::string rule = rule_that_fails(seen); row.requirements == "ANG" && !rule.empty()) {
       pointer.candidate.bug_class = "scaling-config";
@@ -332,7 +332,7 @@ std::vector<Pointer> from_answers(const SubjectReport& report, const Observation
   }
   if (with.empty()) return {};
   const std::vector<Literal> condition = separate(with, without);
-  Pointer pointer{{"strides-memory-race", first->message, words_of(condition), 0}, {}};
+  Pointer pointer{{"strides-memory-race", headline(first->message), words_of(condition), 0}, {}};
   if (first->kind == FailureKind::status) {
     const std::string spoken_for = class_of_condition(condition);
     // A kernel that says it failed did not refuse the call: its device, or its memory, did.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "tests/conformance/explain.hpp"
 #include "tools/report/words.hpp"
 
@@ -24,7 +26,22 @@ std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
   return "";
 }
 
-std::string line(const char* label, const std::string& value) { return fmt::format("      {:<9} {}\n", label, value); }
+std::string line(const char* label, const std::string& value) {
+  std::string text = fmt::format("      {:<9} ", label);
+  const std::string indent = "\n" + std::string(text.size(), ' ');
+  for (const char c : value) text += c == '\n' ? indent : std::string(1, c);
+  return text + "\n";
+}
+
+// One exception fails many requirements: its trace is shown with the first of them.
+using Traces = std::map<std::string, std::string>;  // the requirement that showed it
+
+std::string without_known_trace(const std::string& found, const std::string& id, Traces& shown) {
+  const std::size_t end = found.find('\n');
+  if (end == found.npos) return found;
+  const auto [trace, is_new] = shown.try_emplace(found.substr(end), id);
+  return is_new ? found : fmt::format("{} (traceback as for {})", headline(found), trace->second);
+}
 
 std::string lines_of(const std::string& found, const Finding& finding, const Case& c) {
   std::string text = line("found", found);
@@ -34,9 +51,12 @@ std::string lines_of(const std::string& found, const Finding& finding, const Cas
   return text;
 }
 
-std::string failure_text(const TerminalStyle& style, const RequirementResult& result, const SubjectReport& report) {
+std::string failure_text(const TerminalStyle& style, const RequirementResult& result, const SubjectReport& report,
+                         Traces& shown) {
   const Failure& failure = *result.failure;
-  return fmt::format("    {}\n", painted(style, "1", result.sentence)) + finding_lines(failure) +
+  const std::string found = without_known_trace(explain(failure), result.id, shown);
+  return fmt::format("    {}\n", painted(style, "1", result.sentence)) +
+         lines_of(found, failure.finding, failure.minimal) +
          line("failed", fmt::format("{} of {} cases", result.failed, result.cases)) +
          replay_line(failure.minimal, report.subject, report.selection.grade);
 }
@@ -63,6 +83,7 @@ std::string replay_line(const Case& c, const std::string& subject, Grade require
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style) {
   std::string text = painted(style, "1", title_of(report)) + "\n";
+  Traces shown;
   for (const RequirementResult& result : report.results) {
     text += fmt::format("  {}  {}", result.id, verdict_word(style, result.verdict));
     if (result.cases > 0) {
@@ -71,7 +92,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
     }
     text += "\n";
     if (!result.reason.empty()) text += line("listed", result.reason);
-    if (result.failure) text += failure_text(style, result, report);
+    if (result.failure) text += failure_text(style, result, report, shown);
   }
   for (const MeasuredGrade& grade : report.grades) {
     text += fmt::format("  {:<5} {}\n", name(grade.dtype), grade_words(grade));

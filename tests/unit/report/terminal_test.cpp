@@ -52,6 +52,20 @@ TEST_CASE("terminal: a failure carries all that is needed to repeat it") {
                             "'my lib.so#kernel'\n"));
 }
 
+TEST_CASE("terminal: the trace of an exception is shown once, under the words that it belongs to") {
+  SubjectReport report = sample_report();
+  for (RequirementResult& result : report.results) {
+    if (result.id != "POS-01" && result.id != "STA-01") continue;
+    result.failure->finding.kind = FailureKind::status;
+    result.failure->finding.message = "raised ValueError: no\nTraceback\n  File \"k.py\", line 7, in rope";
+  }
+  const std::string text = terminal_report(report, {});
+  CHECK_THAT(text, Contains("      found     raised ValueError: no\n"
+                            "                Traceback\n"
+                            "                  File \"k.py\", line 7, in rope\n"));
+  CHECK_THAT(text, Contains("      found     raised ValueError: no (traceback as for POS-01)\n"));
+}
+
 TEST_CASE("terminal: a failure without an element, and one beyond any bound, are told in words") {
   const std::string text = terminal_report(sample_report(), {});
   CHECK_THAT(text,
