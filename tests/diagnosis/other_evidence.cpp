@@ -166,6 +166,8 @@ constexpr Spoken spoken[] = {
     {"half-width tables", "table-cache"},
     {"tables with unequal halves", "table-cache"},
     {"tables of another type than q", "table-cache"},
+    {"tables that end with the largest position", "table-cache"},
+    {"more rows in the tables than positions need", "table-cache"},
     {"tables given", "table-cache"},
     {"in k", "heads-batch-qk"},
     {"in q", "heads-batch-qk"},
@@ -236,16 +238,18 @@ std::string class_of(const Weighed& cause) {
   if (h.short_table && (only("computed angles") || only("frequencies given") || only("no tables given"))) {
     return "table-cache";
   }
-  if (spoken_for.empty()) return h.bug_class;
+  // What is left out from a power of two on, or of calls that have many of something, is what a launch did not reach.
+  const bool of_a_launch = std::any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
+    const bool index = starts(l.words, "token ") || starts(l.words, "head ") || starts(l.words, "batch ");
+    const bool many = starts(l.words, "number of ") && !l.words.ends_with("or less") && l.limit > 8;
+    const bool from_a_power = index && l.limit >= 8 && (l.limit & (l.limit - 1)) == 0 && l.words.ends_with("or more");
+    return l.counted && (many || from_a_power);
+  });
+  if (spoken_for.empty()) return h.unrotated && of_a_launch ? "launch-limits" : h.bug_class;
   // The pass that is wrong is the bug, whatever else the pass gets wrong.
   if (only("backward")) return "backward";
   if (spoken_for == "special-values") return spoken_for;
   // That nothing is rotated says nothing; when it happens says all. k that stays as it was is memory not written.
-  // What is left out from a power of two on is what a launch did not reach.
-  const bool of_a_launch = std::any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
-    const bool index = starts(l.words, "token ") || starts(l.words, "head ") || starts(l.words, "batch ");
-    return l.counted && index && l.limit >= 8 && (l.limit & (l.limit - 1)) == 0 && l.words.ends_with("or more");
-  });
   if (h.unrotated && of_a_launch) return "launch-limits";
   const bool of_a_batch = only("past the first batch") || only("several batches");
   if (h.unrotated && of_a_batch && only("positions for each batch")) return "varlen-packing-cp";
