@@ -203,6 +203,11 @@ void scaling_cases(CaseList& list) {
           decode.seq = 1;
           decode.start = tokens - 1;
           if (within_table(decode) && tokens == 2 * length) list.add(decode);
+          // Where a rule is applied once for q and once for k, one of the two may be forgotten.
+          Case with_key = p;
+          with_key.key_heads = 1;
+          with_key.heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : 1;
+          if (within_table(with_key) && tokens == 2 * length) list.add(with_key);
           Case gradient = p;
           gradient.direction = Direction::backward;
           if (within_table(gradient) && tokens == 2 * length) list.add(gradient);
