@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +32,15 @@ class _Sent:
         return self.bytes[MARGIN:-MARGIN]
 
 
+def _one_of_each_slot(tensors: Mapping[str, Tensor]) -> Iterator[Tensor]:
+    """k may lie in the memory of q."""
+    seen: set[int] = set()
+    for tensor in tensors.values():
+        if tensor.slot not in seen:
+            seen.add(tensor.slot)
+            yield tensor
+
+
 class TorchOnDevice(TorchArrays):
     """The kernel's stream is not the default one, and only that stream is waited for before results are read."""
 
@@ -46,7 +55,8 @@ class TorchOnDevice(TorchArrays):
                 raise SubjectError(f"no CUDA device: torch {torch.__version__} {why}; kernels for CUDA run where both "
                                    "are, and on the CPU without --device cuda")
             self._stream = torch.cuda.Stream()
-        self._canary = torch.full((MARGIN // 2,), CANARY, dtype=torch.int16, device=self._device).view(torch.uint8)
+        with self.running():
+            self._canary = torch.full((MARGIN // 2,), CANARY, dtype=torch.int16, device=self._device).view(torch.uint8)
         self._sent: dict[int, _Sent] = {}
 
     def running(self) -> AbstractContextManager[Any]:
@@ -54,9 +64,7 @@ class TorchOnDevice(TorchArrays):
 
     def send(self, tensors: Mapping[str, Tensor]) -> None:
         self._sent.clear()
-        for tensor in tensors.values():
-            if tensor.slot in self._sent:
-                continue
+        for tensor in _one_of_each_slot(tensors):
             content = tensor.memory.content(tensor.slot)
             host = torch.frombuffer(content, dtype=torch.uint8) if len(content) else torch.empty(0, dtype=torch.uint8)
             given = torch.empty(len(content), dtype=torch.uint8, device=self._device)
@@ -67,7 +75,7 @@ class TorchOnDevice(TorchArrays):
         if self._stream is not None:
             self._stream.synchronize()
         breach = ""
-        for tensor in {tensor.slot: tensor for tensor in reversed(tensors.values())}.values():
+        for tensor in _one_of_each_slot(tensors):
             sent = self._sent[tensor.slot]
             if tensor.writable and sent.pages.numel():
                 torch.frombuffer(tensor.memory.content(tensor.slot), dtype=torch.uint8).copy_(sent.pages)
