@@ -266,7 +266,7 @@ void axis_cases(CaseList& list) {
       do {
         for (const AxisLayout& axes : axis_layouts(c.spec.rotary_dim / 2)) {
           c.spec.axes = axes;
-          for (PositionForm form : {PositionForm::shared, PositionForm::per_batch}) {
+          for (PositionForm form : {PositionForm::shared, PositionForm::per_batch, PositionForm::offset}) {
             c.form = form;
             list.add(c);
           }

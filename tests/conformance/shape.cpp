@@ -208,6 +208,7 @@ void every_head_dim_cases(CaseList& list) {
       c.batch = c.heads = 1;
       c.seq = 2;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
+      if (list.claims().has(ROPE_FEATURE_KEY)) c.key_heads = 1;  // whose dispatch may be another
       list.add(c);
       if (!quick || dim < 96) return;
       // Far enough for narrow angles to show, and with both pairings, of which quick gives one.
