@@ -74,13 +74,19 @@ class Diagnosing {
       // than what the values look like.
       // And what turned by another angle was not left out by a launch.
       std::optional<Candidate> shape = measured(seen_);
+      bool planned = false;
       if (std::optional<Candidate> executed = telling(plan); executed && (!shape || shape->sentence != never_written)) {
         shape = std::move(executed);
+        planned = true;
       }
       if (large_angles) shape = large_angles;
+      // A plan says more of wrong angles than that they are wrong.
+      const auto is_overruled = [&](const Candidate& c) {
+        return (c.bug_class == "launch-limits" && shape && shape->bug_class == "frequency-base") ||
+               (c.bug_class == "precision" && planned && !large_angles);
+      };
       const bool of_one_kind =
-          !pointers.empty() && pointers[0].candidate.fit >= nearly_all &&
-          !(pointers[0].candidate.bug_class == "launch-limits" && shape && shape->bug_class == "frequency-base");
+          !pointers.empty() && pointers[0].candidate.fit >= nearly_all && !is_overruled(pointers[0].candidate);
       if (shape && !of_one_kind && !state && !irregular) result.candidates.insert(result.candidates.begin(), *shape);
       for (std::size_t i = result.candidates.size(); i-- > 1;) {
         if (result.candidates[i].fit < worth_a_line)
