@@ -20,6 +20,7 @@ import hashlib
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -238,6 +239,7 @@ def run_all(runner, cache, jobs, threads):
             show_progress(done, len(missing), time.monotonic() - start, done, len(missing))
         return True
     except KeyboardInterrupt:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # it often comes twice
         runner.stop()
         return False
     finally:
@@ -315,6 +317,7 @@ def main():
         for seed in seeds
         for library, kernel in (in_turn(subjects, seed) if options.in_turn else subjects)
     ]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no run is left behind
     cache = Cache(build / "legal-results.json", options.fresh)
     start = time.monotonic()
     finished = run_all(Runner(build, options.level), cache, jobs, options.jobs)
