@@ -14,7 +14,7 @@ struct Pointer {
   std::vector<std::string> requirements;
 };
 
-// From the failing requirements alone, those that say most first.
+// From which requirements fail, and for which rule of scaling; those that say most first.
 std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
 // From cases that were not answered at all; none where there are none.

@@ -1,6 +1,6 @@
-// Kernels in Python, "python:package.module:function [--convention NAME] [--device NAME] [--python FILE]": which interpreter runs them,
-// and how the function is called. The options of a command are written into the subjects' names, so that a replay line
-// says all that is needed.
+// Kernels in Python, "python:package.module:function [--convention NAME] [--device NAME] [--python FILE]": which
+// interpreter runs them, how the function is called, and where its tensors are. The options of a command are written
+// into the subjects' names, so that a replay line says all that is needed.
 #pragma once
 
 #include <CLI/CLI.hpp>
