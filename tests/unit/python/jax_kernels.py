@@ -14,8 +14,8 @@ def addresses(dtype):
 
     @ropecheck.kernel(array="jax", dtypes=dtype, sources="tables", pairings="half_split", features=())
     def told(call):
-        lies_at = call.q.unsafe_buffer_pointer()
-        raise RuntimeError(f"q without a copy: {call._tensors['q'].memory.holds(lies_at)}, of {call.q.dtype}")
+        tensor = call._tensors["q"].bits().__array_interface__["data"][0]
+        raise RuntimeError(f"q without a copy: {call.q.unsafe_buffer_pointer() == tensor}, of {call.q.dtype}")
 
     return told
 
