@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/diagnosis/bug_class.hpp"
 #include "tests/diagnosis/large_angles.hpp"
 #include "tests/diagnosis/measure.hpp"
 #include "tests/diagnosis/other_evidence.hpp"

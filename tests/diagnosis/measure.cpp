@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "tests/diagnosis/other_evidence.hpp"
+#include "tests/diagnosis/bug_class.hpp"
 
 namespace rope::diagnosis {
 namespace {

@@ -7,11 +7,10 @@
 
 #include "tests/conformance/coverage.hpp"
 #include "tests/conformance/explain.hpp"
+#include "tests/diagnosis/bug_class.hpp"
 
 namespace rope::diagnosis {
 namespace {
-
-bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
 
 const RequirementResult* failed(const SubjectReport& report, std::string_view id) {
   for (const RequirementResult& r : report.results) {
@@ -75,7 +74,7 @@ bool names(const Spoke& row, std::string_view id) {
   for (std::size_t from = 0; from < row.requirements.size();) {
     const std::size_t to = std::min(row.requirements.find(' ', from), row.requirements.size());
     const std::string_view word = row.requirements.substr(from, to - from);
-    if (id == word || (word.find('-') == word.npos && starts(id, word))) return true;
+    if (id == word || (word.find('-') == word.npos && id.starts_with(word))) return true;
     from = to + 1;
   }
   return false;
@@ -86,7 +85,7 @@ std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examin
   std::vector<std::string> requirements;
   std::optional<Case> example;
   for (const RequirementResult& r : report.results) {
-    if (!starts(r.id, "ERR") || !r.failure || r.verdict != Verdict::fail) continue;
+    if (!r.id.starts_with("ERR") || !r.failure || r.verdict != Verdict::fail) continue;
     requirements.push_back(r.id);
     if (!example) example = r.failure->minimal;
   }
@@ -95,7 +94,7 @@ std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examin
   for (const FaultWord& known : fault_words()) {
     if (known.fault == Fault::none) continue;
     for (const RequirementResult& r : report.results) {
-      if (!starts(r.id, "ERR") || !r.failure || r.verdict != Verdict::fail) continue;
+      if (!r.id.starts_with("ERR") || !r.failure || r.verdict != Verdict::fail) continue;
       Case c = r.failure->minimal;
       if (c.fault != known.fault) {
         // A case with room for this fault: tables, positions and k as it needs them.
@@ -130,142 +129,6 @@ std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examin
   if (only({Fault::wide_table}) || only({Fault::odd_table, Fault::wide_table})) c.bug_class = "strides-memory-race";
   return Pointer{c, requirements};
 }
-
-struct Spoken {
-  std::string_view words;
-  const char* bug_class;
-};
-constexpr Spoken spoken[] = {
-    {"very large inputs", "special-values"},
-    {"subnormal inputs", "special-values"},
-    {"zeros for inputs", "special-values"},
-    {"inputs of an unusual size", "special-values"},
-    {"backward", "backward"},
-    {"several axes", "multi-axis"},
-    {"axes that alternate", "multi-axis"},
-    {"axes in blocks", "multi-axis"},
-    {"scaling", "scaling-config"},
-    {"linear scaling", "scaling-config"},
-    {"ntk scaling", "scaling-config"},
-    {"dynamic scaling", "scaling-config"},
-    {"yarn scaling", "scaling-config"},
-    {"longrope scaling", "scaling-config"},
-    {"llama3 scaling", "scaling-config"},
-    {"proportional scaling", "scaling-config"},
-    {"pixel scaling", "scaling-config"},
-    {"constant scaling", "scaling-config"},
-    {"an attention factor", "scaling-config"},
-    {"in place", "strides-memory-race"},
-    {"strides that are not contiguous", "strides-memory-race"},
-    {"padded rows", "strides-memory-race"},
-    {"negative strides, features apart", "strides-memory-race"},
-    {"an output laid out otherwise than the input", "strides-memory-race"},
-    {"heads before tokens in memory", "strides-memory-race"},
-    {"rotary_dim below head_dim", "partial-passthrough"},
-    {"full-width tables", "table-cache"},
-    {"half-width tables", "table-cache"},
-    {"tables with unequal halves", "table-cache"},
-    {"tables of another type than q", "table-cache"},
-    {"tables that end with the largest position", "table-cache"},
-    {"more rows in the tables than positions need", "table-cache"},
-    {"tables given", "table-cache"},
-    {"in k", "heads-batch-qk"},
-    {"in q", "heads-batch-qk"},
-    {"k given", "heads-batch-qk"},
-    {"k with fewer heads than q", "heads-batch-qk"},
-    {"k with more heads than q", "heads-batch-qk"},
-    {"past the first batch", "heads-batch-qk"},
-    {"past the first head", "heads-batch-qk"},
-    {"several batches", "heads-batch-qk"},
-    {"several heads", "heads-batch-qk"},
-    {"f16", "precision"},
-    {"bf16", "precision"},
-    {"f32", "precision"},
-    {"f64", "precision"},
-    {"16-bit tensors", "precision"},
-    {"positions for each batch", "position-offset"},
-    {"given positions", "position-offset"},
-    {"positions from an offset", "position-offset"},
-};
-
-}  // namespace
-
-std::string class_of_condition(const std::vector<Literal>& condition) {
-  for (const Spoken& s : spoken) {
-    for (const Literal& l : condition) {
-      if (l.words == s.words) return s.bug_class;
-    }
-  }
-  for (const Literal& l : condition) {
-    // No kernel handles so many by one loop: the number is that of a grid or a block.
-    const bool index = starts(l.words, "token ") || starts(l.words, "head ") || starts(l.words, "batch ");
-    if (l.counted && index && l.limit >= 1000) return "launch-limits";
-    if (l.counted && starts(l.words, "head_dim") && l.limit >= 1000) return "launch-limits";
-    if (l.counted && starts(l.words, "number of heads")) return "heads-batch-qk";
-    if (l.counted && starts(l.words, "head ")) return "heads-batch-qk";
-  }
-  return "";
-}
-
-std::string words_of(const std::vector<Literal>& condition) {
-  std::string text;
-  for (const Literal& l : condition) text += (text.empty() ? "only " : ", ") + l.words;
-  return text;
-}
-
-bool is_of_large_positions(const Weighed& cause) {
-  // No table is so long, no rule begins there and no counter ends there but those of 2^31: the angles are what is left.
-  constexpr std::int64_t large = 1 << 20;
-  return std::any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
-    return l.counted && starts(l.words, "position ") && l.words.ends_with("or more") && l.limit >= large;
-  });
-}
-
-std::string class_of(const Weighed& cause) {
-  const Hypothesis& h = *cause.hypothesis;
-  if (is_of_large_positions(cause)) return "precision";
-  const std::string spoken_for = class_of_condition(cause.condition);
-  // One size alone that is not rotated is a specialisation that is empty: sizes and types are chosen together
-  // (PREC-11).
-  const bool one_size = std::any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
-    return l.words == fmt::format("head_dim {}", l.limit) && l.counted && l.limit < 1000;
-  });
-  if (h.unrotated && one_size && spoken_for.empty()) return "precision";
-  const auto only = [&](std::string_view words) {
-    return std::any_of(cause.condition.begin(), cause.condition.end(),
-                       [&](const Literal& l) { return l.words == words; });
-  };
-  if (h.short_table && (only("computed angles") || only("frequencies given") || only("no tables given"))) {
-    return "table-cache";
-  }
-  // What is left out from a power of two on, or of calls that have many of something, is what a launch did not reach.
-  const bool of_a_launch = std::any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
-    const bool index = starts(l.words, "token ") || starts(l.words, "head ") || starts(l.words, "batch ");
-    const bool many = starts(l.words, "number of ") && !l.words.ends_with("or less") && l.limit > 8;
-    const bool from_a_power = index && l.limit >= 8 && (l.limit & (l.limit - 1)) == 0 && l.words.ends_with("or more");
-    return l.counted && (many || from_a_power);
-  });
-  if (spoken_for.empty()) return h.unrotated && of_a_launch ? "launch-limits" : h.bug_class;
-  // The pass that is wrong is the bug, whatever else the pass gets wrong.
-  if (only("backward")) return "backward";
-  if (spoken_for == "special-values") return spoken_for;
-  // That nothing is rotated says nothing; when it happens says all. k that stays as it was is memory not written.
-  if (h.unrotated && of_a_launch) return "launch-limits";
-  const bool of_a_batch = only("past the first batch") || only("several batches");
-  if (h.unrotated && of_a_batch && only("positions for each batch")) return "varlen-packing-cp";
-  if (h.unrotated) {
-    const bool some_heads = only("past the first head") || only("k with more heads than q") ||
-                            only("k with fewer heads than q") || only("several heads");
-    return only("in k") && !some_heads ? h.bug_class : spoken_for;
-  }
-  const bool vague = h.bug_class == "position-offset" || h.bug_class == "table-cache" || h.change.position;
-  if (vague && (spoken_for == "scaling-config" || spoken_for == "multi-axis")) return spoken_for;
-  if (h.bug_class == "scaling-config" && spoken_for == "table-cache" && h.change.params) return spoken_for;
-  if (h.bug_class == "pipeline" && spoken_for == "scaling-config") return spoken_for;
-  return h.bug_class;
-}
-
-namespace {
 
 // The scaling rule of everything that failed, where what has none holds. Empty: there is no such.
 std::string rule_that_fails(const Observations& seen) {
@@ -307,7 +170,7 @@ std::vector<Pointer> from_requirements(const SubjectReport& report, const Observ
     }
     if (pointer.requirements.empty()) continue;
     const RequirementResult* first = failed(report, pointer.requirements.front());
-    if (first != nullptr && starts(row.requirements, "MEM") && !first->failure->finding.message.empty()) {
+    if (first != nullptr && row.requirements.starts_with("MEM") && !first->failure->finding.message.empty()) {
       pointer.candidate.sentence += ": " + headline(first->failure->finding.message);
     }
     if (const std::string rule = rule_that_fails(seen); row.requirements == "ANG" && !rule.empty()) {

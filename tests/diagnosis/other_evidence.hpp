@@ -29,14 +29,4 @@ bool is_irregular(const SubjectReport& report, const Observations& seen, Examine
 // Whether everything that failed has inputs of an unusual size, while others hold.
 bool needs_unusual_inputs(const Observations& seen);
 
-// The class that a condition speaks for: "backward" for backward only, and so on. Empty: none.
-std::string class_of_condition(const std::vector<Literal>& condition);
-std::string words_of(const std::vector<Literal>& condition);  // "only in place, with several batches"
-
-// Whether a cause fits from a position of a million on alone, where it can only be what inexact angles look like.
-bool is_of_large_positions(const Weighed& cause);
-
-// The class of a cause under its condition.
-std::string class_of(const Weighed& cause);
-
 }  // namespace rope::diagnosis

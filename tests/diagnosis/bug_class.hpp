@@ -1,0 +1,22 @@
+// Of which class of the catalogue a cause is: that of its hypothesis, unless the condition under which it fits says
+// more.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/diagnosis/weigh.hpp"
+
+namespace rope::diagnosis {
+
+// The class that a condition speaks for: "backward" for backward only, and so on. Empty: none.
+std::string class_of_condition(const std::vector<Literal>& condition);
+std::string words_of(const std::vector<Literal>& condition);  // "only in place, with several batches"
+
+// Whether a cause fits from a position of a million on alone, where it can only be what inexact angles look like.
+bool is_of_large_positions(const Weighed& cause);
+
+// The class of a cause under its condition.
+std::string class_of(const Weighed& cause);
+
+}  // namespace rope::diagnosis
