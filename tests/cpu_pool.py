@@ -1,7 +1,8 @@
 """Judges several subjects at once, each on a CPU of its own.
 
 `ropecheck` and its worker take turns and spin while they wait for each other, so two that share two CPUs keep each other
-from running: a third less is judged than with a CPU for each (13.6 s against 20.2 s for two at level full, 2 CPUs).
+from running: a third less is judged than with a CPU for each (13.6 s against 20.2 s for two at level full, 2 CPUs). Two calls at once
+(DET-03) then only take turns: every mutant of ours shows so too, but what needs two CPUs to go wrong is not looked for.
 """
 
 import os
