@@ -11,6 +11,7 @@
 #include "reference/rope_spec.hpp"
 #include "tests/conformance/call.hpp"
 #include "tests/conformance/fault.hpp"
+#include "tests/conformance/sanitizer_tool.hpp"
 
 namespace rope {
 
@@ -77,8 +78,9 @@ struct Case {
   OutputLayout output = OutputLayout::as_input;
   InputKind input = InputKind::spread;
   std::uint64_t seed = 1;
-  Fault fault = Fault::none;  // what is wrong with the call
-  std::string golden;         // id of a golden case, whose arrays then take the place of seed, positions and tables
+  Fault fault = Fault::none;                 // what is wrong with the call
+  SanitizerTool tool = SanitizerTool::none;  // that the call is made under
+  std::string golden;  // id of a golden case, whose arrays then take the place of seed, positions and tables
 };
 
 // "ROT-01:head_dim=64,seq=3,.."; fields that hold their default are left out.

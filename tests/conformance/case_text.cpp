@@ -46,6 +46,11 @@ const Words<Fault> faults = [] {
   for (const FaultWord& known : fault_words()) words.emplace_back(known.word, known.fault);
   return words;
 }();
+const Words<SanitizerTool> tools = [] {
+  Words<SanitizerTool> words{{name(SanitizerTool::none), SanitizerTool::none}};
+  for (const SanitizerTool tool : sanitizer_tools) words.emplace_back(name(tool), tool);
+  return words;
+}();
 const Words<DType> dtypes{{"f64", DType::f64},   {"f32", DType::f32}, {"f16", DType::f16},
                           {"bf16", DType::bf16}, {"i32", DType::i32}, {"i64", DType::i64}};
 
@@ -175,6 +180,7 @@ const std::vector<Field>& fields() {
       word("input", &Case::input, inputs),
       number("seed", &Case::seed),
       word("fault", &Case::fault, faults),
+      word("tool", &Case::tool, tools),
       {"golden", [](const Case& c) { return c.golden; }, [](Case& c, const std::string& text) { c.golden = text; }},
   };
   return table;

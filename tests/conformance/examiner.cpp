@@ -104,6 +104,48 @@ Finding Examiner::refusal(const Case& c) {
                  fmt::format("the kernel answered ok to a call that is wrong: {}", word_of(c.fault).meaning));
 }
 
+Finding Examiner::under(SanitizerTool tool, std::span<const Case> cases) {
+  std::vector<Call> calls;
+  for (const Case& c : cases) calls.push_back(build(c));
+  calls_ += static_cast<std::int64_t>(calls.size());
+  const SanitizerReport report = subject_.apply_under(tool, calls);
+  if (report.is_clean()) return {};
+  Finding finding = problem(report.decided ? FailureKind::misbehaviour : FailureKind::none, report.words);
+  finding.decided = report.decided;
+  return finding;
+}
+
+void Examiner::sanitize(std::span<const Case> cases) {
+  for (const SanitizerTool tool : sanitizer_tools) {
+    std::vector<Case> of_tool;
+    std::ranges::copy_if(cases, std::back_inserter(of_tool), [=](const Case& c) { return c.tool == tool; });
+    if (of_tool.empty()) continue;
+    Finding finding = under(tool, of_tool);
+    for (const Case& c : of_tool) sanitized_[to_text(c)] = finding.passed() ? finding : Finding();
+    if (finding.passed()) continue;
+    std::span<const Case> left = of_tool;
+    while (left.size() > 1) {
+      const auto [half, rest] = std::pair(left.first(left.size() / 2), left.subspan(left.size() / 2));
+      Finding of_half = under(tool, half);
+      const bool is_in_half = !of_half.passed();
+      if (!is_in_half) of_half = under(tool, rest);
+      if (of_half.passed()) {
+        finding.message +=
+            fmt::format("\n(where one process makes {} calls; neither half of them shows it)", left.size());
+        break;
+      }
+      left = is_in_half ? half : rest;
+      finding = of_half;
+    }
+    sanitized_[to_text(left.back())] = finding;
+  }
+}
+
+Finding Examiner::sanitized(const Case& c) {
+  const auto known = sanitized_.find(to_text(c));
+  return known != sanitized_.end() ? known->second : under(c.tool, {&c, 1});
+}
+
 Finding Examiner::judge(const Case& c, const Trial& trial) {
   if (!trial.ok()) return trial.problem;
   Expectation expected = expectation(c, trial.call);

@@ -101,7 +101,7 @@ std::string explain(const Failure& failure) {
 
 std::string explain(const Finding& finding) {
   switch (finding.kind) {
-    case FailureKind::none: return "holds";
+    case FailureKind::none: return finding.decided ? "holds" : "not decided: " + finding.message;
     case FailureKind::value:
       return fmt::format("{} of {} elements are wrong; the worst is {}", finding.wrong, finding.compared,
                          against_oracle(*finding.element));

@@ -56,7 +56,7 @@ enum class FailureKind {
 
 struct Finding {
   FailureKind kind = FailureKind::none;
-  std::string message;             // for failures other than a value: a sentence
+  std::string message;             // for failures other than a value, and where nothing was decided: a sentence
   std::optional<Element> element;  // the worst one
   double use = 0;                  // error / bound of the worst element, against the loosest grade
   PerGrade<double> use_by_grade{};
@@ -64,6 +64,8 @@ struct Finding {
   std::int64_t compared = 0;       // elements
   std::int64_t wrong = 0;          // elements beyond their bound
   std::int64_t unlike_source = 0;  // of a golden case: elements whose bits are not the source's
+
+  bool decided = true;  // false: the case could not be judged
 
   bool passed() const { return kind == FailureKind::none; }
 

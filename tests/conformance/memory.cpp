@@ -215,6 +215,36 @@ void far_cases(CaseList& list) {
   });
 }
 
+// Every way to call it may be code of its own on a device. 67 tokens leave threads of the last block without work.
+void sanitized_cases(CaseList& list) {
+  const auto add = [&](Case c) {
+    if (c.given != DType::f32 && c.source == AngleSource::tables) return;
+    list.add(c);
+    c.batch = 1;
+    c.seq = 67;
+    c.heads = 3;
+    c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 0;
+    if (list.claims().has(ROPE_FEATURE_POSITIONS)) c.form = PositionForm::shared;
+    if ((list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) c.position_dtype = DType::i32;
+    list.add(c);
+    c.in_place = true;
+    list.add(c);
+  };
+  for (const SanitizerTool tool : sanitizer_tools) {
+    for (const int dim : {64, 6, 80}) {
+      if (list.level() == Level::quick && (tool != SanitizerTool::memcheck || dim != 64)) continue;
+      list.for_each_way(dim, [&](Case c) {
+        c.tool = tool;
+        add(c);
+      });
+    }
+  }
+}
+
+void sanitize(std::span<const Case> cases, Examiner& examiner) { examiner.sanitize(cases); }
+
+Finding under_sanitizer(const Case& c, Examiner& examiner) { return examiner.sanitized(c); }
+
 constexpr Requirement requirements[] = {
     {"MEM-01", "Nothing MUST be read or written outside of the tensors of a call.", "MEM-07, TAB-05, FREQ-11, AXIS-05",
      "what lies within the padding or the kernel's own memory; built-ins, which share our process", edge_cases,
@@ -231,6 +261,12 @@ constexpr Requirement requirements[] = {
     {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be found where they are.",
      "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
      accuracy},
+    {"MEM-07",
+     "On a CUDA device there MUST be nothing that compute-sanitizer reports: no access outside of a tensor, no race in "
+     "shared memory, no barrier that only some threads reach, no read of what nobody wrote.",
+     "MEM-05, MEM-07, TAB-05",
+     "kernels that are not in a shared library; machines without compute-sanitizer; races in global memory",
+     sanitized_cases, under_sanitizer, 0, sanitize},
 };
 
 }  // namespace

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "tests/conformance/call.hpp"
+#include "tests/conformance/sanitizer_tool.hpp"
 
 namespace rope {
 
@@ -69,6 +71,12 @@ class Subject {
   // back as it was. What a run beside it got otherwise than a run alone is preferred for the outputs. nullopt: this
   // subject cannot run two calls at once.
   virtual std::optional<Reply> apply_beside(Call& /*call*/, Call& /*companion*/) { return std::nullopt; }
+
+  // The calls one after the other in a process of their own, under a tool of compute-sanitizer. What is in their
+  // outputs then means nothing. Undecided where the tool cannot watch the subject.
+  virtual SanitizerReport apply_under(SanitizerTool /*tool*/, std::span<Call> /*calls*/) {
+    return {false, "compute-sanitizer cannot watch this subject"};
+  }
 };
 
 }  // namespace rope

@@ -88,6 +88,8 @@ Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& exam
   Outcome outcome{requirement.check(c, examiner)};
   const FailureKind kind = outcome.finding.kind;
   outcome.died = kind == FailureKind::crash || kind == FailureKind::timeout || examiner.subject().deaths() != before;
+  // Alone each of its cases has a process, too.
+  outcome.died = outcome.died || (requirement.prepare != nullptr && !outcome.finding.passed());
   return outcome;
 }
 
@@ -244,11 +246,16 @@ class Run {
     const bool shrinks = goes_on && options_.cases == nullptr;
     const bool slow = starts_slowly(examiner_.subject().claims());
     std::int64_t deaths = 0;
+    if (requirement.prepare != nullptr && !stopped()) requirement.prepare(task.cases, examiner_);
     for (const Case& c : task.cases) {
       if (stopped() || deaths >= most_deaths || (result.failed > 0 && !goes_on)) break;
       if (options_.before_case) options_.before_case(c);
       const Outcome outcome = outcome_of(requirement, c, examiner_);
       const Finding& finding = outcome.finding;
+      if (!finding.decided) {
+        if (result.undecided.empty()) result.undecided = finding.message;
+        continue;
+      }
       ++result.cases;
       // What is no MUST has no part in the grade: it may well lie outside of every bound.
       if (requirement.is_must()) collect(uses_, c.dtype, finding);
@@ -274,7 +281,7 @@ class Run {
       ++cases_;
       if (options_.progress) options_.progress({result, index, count, cases_, all_cases_});
     }
-    cases_ += static_cast<std::int64_t>(task.cases.size()) - result.cases;  // those that were left out
+    cases_ += static_cast<std::int64_t>(task.cases.size()) - result.cases;  // those that were left out, or not decided
     if (result.cases > 0) result.verdict = Verdict::pass;
     if (result.failed > 0) result.verdict = decides ? Verdict::fail : Verdict::note;
     expect(result);

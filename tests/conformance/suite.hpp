@@ -39,7 +39,8 @@ struct RequirementResult {
   std::optional<Finding> worst;  // the one that used most of its bound
   std::string worst_case;        // as text
   std::optional<Failure> failure;
-  std::string reason;  // why it was expected to fail
+  std::string reason;     // why it was expected to fail
+  std::string undecided;  // why the first case that could not be judged could not; such cases are not counted
   double seconds = 0;
 };
 

@@ -55,6 +55,7 @@ constexpr Spoke rows[] = {
     {"MEM-02", memory, "an input is written to", By::writing},
     {"MEM-03", memory, "what lies between the rows is written to", By::writing},
     {"MEM-01", memory, "memory beside the tensors is read or written", By::any},
+    {"MEM-07", memory, "the device's memory or its barriers are used wrongly, as the results do not show", By::any},
     {"SHP-06", "varlen-packing-cp", "a call without batches, tokens or heads is not served", By::any},
     {"SPC", "special-values",
      "zeros, NaN, infinities, very large or very small inputs are treated otherwise than others"},

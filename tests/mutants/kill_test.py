@@ -34,6 +34,7 @@ class Lists(unittest.TestCase):
             return kill.problems_of_lists(["none", "A", "B", "C"], REJECTED, NOT_YET, requirements)
 
         self.assertEqual(problems(["ROT-01", "ANG-02"]), [])
+        self.assertEqual(problems(["ROT-01", "ANG-02", *kill.ELSEWHERE]), [])
         self.assertIn("SPC-01 stands in no line", problems(["ROT-01", "ANG-02", "SPC-01"])[0])
         self.assertIn("ANG-02 in rejected.txt is no requirement", problems(["ROT-01"])[0])
 

@@ -7,6 +7,7 @@
 #include "tools/command/demand_options.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sanitizer_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/report/numpy_snippet.hpp"
 #include "tools/vectors/answers.hpp"
@@ -16,7 +17,7 @@ namespace rope {
 namespace {
 
 int replay_case(const std::string& id, const std::string& subject_name, const std::vector<std::string>& require,
-                const DeadlineOptions& deadlines) {
+                const WorkerOptions& worker) {
   const Case c = case_from_text(id);
   const Requirement& requirement = requirement_called(c.requirement);
   const std::optional<Manifest> golden = find_golden();
@@ -28,7 +29,7 @@ int replay_case(const std::string& id, const std::string& subject_name, const st
     answers->begin(c);
     subject = std::move(answers);
   } else {
-    subject = open_subject(subject_name, deadlines.worker_options());
+    subject = open_subject(subject_name, worker);
   }
   Oracles oracles;
   Selection demanded;
@@ -41,6 +42,7 @@ int replay_case(const std::string& id, const std::string& subject_name, const st
     fmt::print("  worst     {}\n", place(*finding.element, c));
     for (const auto& [label, text] : details(finding)) fmt::print("  {:<9} {}\n", label, text);
   }
+  if (!finding.decided) return exit_incomplete;
   fmt::print("  {}\n", finding.passed() ? "pass" : "FAIL");
   const std::optional<std::string> snippet = numpy_snippet(finding, c);
   fmt::print("\n{}", snippet ? *snippet : fmt::format("# No numpy program: {}.\n", why_no_snippet(finding)));
@@ -63,10 +65,15 @@ Action add_replay(CLI::App& app) {
   auto require = std::make_shared<std::vector<std::string>>();
   command->add_option("--require", *require, "as it was for verify; here only a grade matters")->delimiter(',');
   deadlines->add_to(*command);
+  auto sanitizer = std::make_shared<SanitizerOptions>();
+  sanitizer->add_to(*command);
   auto python = std::make_shared<PythonOptions>();
   python->add_to(*command);
   return [=]() -> int {
-    return command->parsed() ? replay_case(*id, python->named({*subject}).front(), *require, *deadlines) : -1;
+    if (!command->parsed()) return -1;
+    WorkerOptions worker = deadlines->worker_options();
+    sanitizer->apply_to(worker);
+    return replay_case(*id, python->named({*subject}).front(), *require, worker);
   };
 }
 

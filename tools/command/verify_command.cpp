@@ -13,6 +13,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_options.hpp"
+#include "tools/command/sanitizer_options.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/report/expected_failures.hpp"
@@ -26,6 +27,7 @@ struct VerifyOptions {
   std::vector<std::string> subjects;
   SelectionOptions selection{"full"};
   DeadlineOptions deadlines;
+  SanitizerOptions sanitizer;
   PythonOptions python;
   std::vector<std::string> require;
   bool fail_fast = false;
@@ -85,7 +87,8 @@ int verify(const VerifyOptions& options) {
   if (const std::optional<ModelConfig>& model = options.selection.model()) {
     for (const std::string& sentence : model->assumed) fmt::print(text, "{}\n", sentence);
   }
-  const WorkerOptions worker = options.deadlines.worker_options();
+  WorkerOptions worker = options.deadlines.worker_options();
+  options.sanitizer.apply_to(worker);
   Oracles oracles;
   RunReport run{ROPECHECK_VERSION, {}, {}};
   const std::vector<std::string> subjects = subjects_that_open(options.python.named(options.subjects), worker);
@@ -133,6 +136,7 @@ Action add_verify(CLI::App& app) {
       "every built-in");
   options->selection.add_to(*command);
   options->deadlines.add_to(*command);
+  options->sanitizer.add_to(*command);
   options->python.add_to(*command);
   command->add_option("--require", options->require, demand_help())->delimiter(',');
   command->add_flag("--fail-fast", options->fail_fast, "stop after the first requirement that fails");

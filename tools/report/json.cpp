@@ -76,6 +76,7 @@ Json result_json(const RequirementResult& result, const SubjectReport& report) {
             {"failed", result.failed},
             {"seconds", result.seconds}};
   if (!result.reason.empty()) json["reason"] = result.reason;
+  if (!result.undecided.empty()) json["undecided"] = result.undecided;
   if (result.worst && result.worst->element) {
     json["worst"] = {{"use", number(result.worst->use)},
                      {"case", result.worst_case},

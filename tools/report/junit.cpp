@@ -113,7 +113,8 @@ void add_testcase(pugi::xml_node suite, const RequirementResult& result, const S
       set_text(testcase.append_child("system-out"), "note: " + details(result, report));
       break;
     case Verdict::not_claimed:
-      set(testcase.append_child("skipped"), "message", "not claimed by the kernel, or not asked for");
+      set(testcase.append_child("skipped"), "message",
+          result.undecided.empty() ? "not claimed by the kernel, or not asked for" : result.undecided);
       break;
     case Verdict::expected_failure:
       set(testcase.append_child("skipped"), "message", with_reason("expected failure", result));

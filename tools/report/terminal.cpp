@@ -92,6 +92,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
     }
     text += "\n";
     if (!result.reason.empty()) text += line("listed", result.reason);
+    if (!result.undecided.empty()) text += line("undecided", result.undecided);
     if (result.failure) text += failure_text(style, result, report, shown);
   }
   for (const MeasuredGrade& grade : report.grades) {

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "reference/dtype.hpp"
 #include "tools/worker/wire.hpp"
 
 namespace rope::worker {
@@ -28,6 +29,23 @@ Mapped placed(const json& item, std::byte* start) {
           item.at("shape").get<std::vector<std::int64_t>>(), item.at("strides").get<std::vector<std::int64_t>>()};
 }
 
+// Adds the elements of a tensor to those that lie in the pages.
+void extend(MappedPages& pages, const Mapped& tensor) {
+  if (tensor.data == nullptr || std::ranges::any_of(tensor.shape, [](std::int64_t n) { return n <= 0; })) return;
+  std::int64_t low = 0, high = 1;
+  for (std::size_t i = 0; i < std::min(tensor.shape.size(), tensor.strides.size()); ++i) {
+    const std::int64_t span = (tensor.shape[i] - 1) * tensor.strides[i];
+    (span < 0 ? low : high) += span;
+  }
+  const auto size = static_cast<std::int64_t>(size_of(static_cast<DType>(tensor.dtype)));
+  const std::int64_t at = tensor.data - pages.start;
+  const auto first = static_cast<std::size_t>(at + low * size);
+  const auto last = static_cast<std::size_t>(at + high * size);
+  const bool is_first = pages.first == pages.last;
+  pages.first = is_first ? first : std::min(pages.first, first);
+  pages.last = is_first ? last : std::max(pages.last, last);
+}
+
 Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, int inputs, int outputs,
                     std::vector<MappedPages>& mapped) {
   Tensors tensors;
@@ -38,7 +56,9 @@ Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, i
     if (item.contains("in")) {
       const Mapped& shared = tensors.at(item.at("in").get<std::string>());
       ++slot;
-      tensors[name] = placed(item, shared.start);
+      const Mapped& tensor = tensors[name] = placed(item, shared.start);
+      const auto pages = std::ranges::find(mapped, shared.start, &MappedPages::start);
+      if (pages != mapped.end()) extend(*pages, tensor);
       continue;
     }
     const json& map = item.at("map");
@@ -58,8 +78,10 @@ Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, i
       throw std::runtime_error("tensor " + name + ": " + error.what());
     }
     const auto at = item.at("at").get<std::size_t>();
-    if (!item.contains("pages")) mapped.push_back({name, start, pages[0].length, at, !read_only});
-    tensors[name] = placed(item, start);
+    const Mapped& tensor = tensors[name] = placed(item, start);
+    if (item.contains("pages")) continue;
+    mapped.push_back({name, start, pages[0].length, at, at, at, !read_only});
+    extend(mapped.back(), tensor);
   }
   return tensors;
 }

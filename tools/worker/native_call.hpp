@@ -16,7 +16,8 @@ struct MappedPages {
   std::string name;
   std::byte* start = nullptr;
   std::size_t length = 0;
-  std::size_t at = 0;  // bytes from the start to element [0, 0, ..]
+  std::size_t at = 0;               // bytes from the start to element [0, 0, ..]
+  std::size_t first = 0, last = 0;  // to the first byte of any element, and to behind the last
   bool writable = false;
 };
 

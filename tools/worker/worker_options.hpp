@@ -20,6 +20,8 @@ struct WorkerOptions {
   std::chrono::milliseconds deadline{10'000};
   // The program that loads the library. Empty: ropecheck_host in the folder of the running program.
   std::filesystem::path host;
+  // The program under which kernels on a CUDA device can be run, compute_sanitizer.hpp. Empty: there is none.
+  std::filesystem::path compute_sanitizer;
 };
 
 }  // namespace rope

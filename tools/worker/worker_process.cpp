@@ -245,6 +245,20 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
   }
 }
 
+bool WorkerProcess::ends_within(std::chrono::milliseconds time) {
+  const Clock::time_point end = Clock::now() + time;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0) return false;
+    pollfd watched[] = {{output_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
+    if (poll(watched, std::size(watched), static_cast<int>(left.count())) < 0 && errno != EINTR) return false;
+    if (watched[0].revents != 0) drain_output();
+    if (watched[1].revents == 0) continue;
+    kill();
+    return true;
+  }
+}
+
 void WorkerProcess::limit_memory() {
   const auto page = static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
   const rlim_t half = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) * page / 2;

@@ -46,6 +46,9 @@ class WorkerProcess {
   // Where the connection ends the process has a fifth of a second more to end as well: `deadline` comes early then.
   Heard hear(std::chrono::milliseconds deadline);
 
+  // Whether it ends of itself in that time, once it was told to. If so, wait_status() says how.
+  bool ends_within(std::chrono::milliseconds time);
+
   // What it has printed to stdout and stderr since forget_output(): the last few KiB, printable.
   std::string output();
   void forget_output();

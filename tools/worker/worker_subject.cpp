@@ -13,6 +13,7 @@
 #include "tools/worker/call_message.hpp"
 #include "tools/worker/canary.hpp"
 #include "tools/worker/claims_text.hpp"
+#include "tools/worker/compute_sanitizer.hpp"
 #include "tools/worker/fault_report.hpp"
 #include "tools/worker/first_words.hpp"
 #include "tools/worker/subject_error.hpp"
@@ -27,6 +28,7 @@ using Event = WorkerProcess::Event;
 
 constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
 
+constexpr std::string_view bye = R"({"op":"bye"})";
 constexpr std::string_view killed = "its process was killed";
 
 std::string in_seconds(std::chrono::milliseconds time) {
@@ -51,7 +53,7 @@ class Worker final : public WorkerSubject {
   }
 
   ~Worker() override {
-    if (process_ && process_->alive()) process_->send(R"({"op":"bye"})");
+    if (process_ && process_->alive()) process_->send(bye);
   }
 
   const std::string& name() const override { return name_; }
@@ -62,6 +64,19 @@ class Worker final : public WorkerSubject {
   Reply apply(Call& call, Placement placement) override { return reply_to(bound(call), nullptr, placement); }
 
   std::int64_t deaths() const override { return deaths_; }
+
+  bool end() override {
+    if (!process_ || !process_->alive()) return false;
+    process_->send(bye);
+    if (process_->ends_within(options_.first_call_deadline)) return true;
+    process_->kill();
+    return false;
+  }
+
+  SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
+    if (claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
+    return run_sanitized(launch_, name_, options_, tool, calls);
+  }
 
   bool renew() override {
     process_->kill();
@@ -200,6 +215,8 @@ class Worker final : public WorkerSubject {
         return reply_of(finding);
       }
       if (message.is_object() && message.contains("ended")) {
+        process_->send(bye);
+        process_->ends_within(last_breath);
         process_->kill();
         return {ReplyKind::crashed, ROPE_FAILED, wire::printable(message.at("ended").get<std::string>(), 1 << 12), 0};
       }

@@ -15,6 +15,8 @@ class WorkerSubject : public Subject {
   using Subject::apply;  // with the placement of the options
   // One call with the tensors against the other end of their pages. Not for several threads at once.
   virtual Reply apply(Call& call, Placement placement) = 0;
+  // Lets the process end, as it does when all is judged. False where it had to be killed.
+  virtual bool end() = 0;
 };
 
 // Starts the worker and hears its claims. A name that is empty or ends in '#' is completed by that of the worker's

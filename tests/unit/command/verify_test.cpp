@@ -103,9 +103,9 @@ std::string requirement_count() { return std::to_string(all_requirements().size(
 
 TEST_CASE("command: a right kernel conforms, with nothing but the report in a pipe") {
   const Result result = ropecheck({"verify", "half_split", "--level", "quick"});
+  const std::string passed = std::to_string(all_requirements().size() - 1);  // MEM-07 is about devices
   CHECK(result.exit_code == 0);
-  CHECK_THAT(result.out,
-             Contains("half_split: conforms  (" + requirement_count() + " passed, 0 failed, 0 not claimed"));
+  CHECK_THAT(result.out, Contains("half_split: conforms  (" + passed + " passed, 0 failed, 1 not claimed"));
   CHECK(result.out.find('\x1b') == std::string::npos);
   CHECK(result.out.find('\r') == std::string::npos);
   CHECK(result.err.empty());

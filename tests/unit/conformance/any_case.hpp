@@ -63,7 +63,7 @@ inline bool same(const Case& a, const Case& b) {
   const auto plain = [](const Case& c) {
     return std::tuple(c.requirement, c.batch, c.seq, c.heads, c.key_heads, c.dtype, c.out_dtype, c.source, c.given,
                       c.full_tables, c.unequal_halves, c.spare_rows, c.form, c.position_dtype, c.pattern, c.start,
-                      c.sequence_length, c.direction, c.in_place, c.layout, c.output, c.input, c.seed, c.fault,
+                      c.sequence_length, c.direction, c.in_place, c.layout, c.output, c.input, c.seed, c.fault, c.tool,
                       c.golden);
   };
   return plain(a) == plain(b) && same(a.spec, b.spec);

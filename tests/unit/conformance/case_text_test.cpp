@@ -24,6 +24,7 @@ TEST_CASE("what a case prints reads as that case again", "[case_text]") {
     if (!c.spec.axes.sections.empty() && c.spec.axes.order == AxisLayout::Order::chunked) {
       c.spec.axes.restart = test::coin();
     }
+    c.tool = test::any_of({SanitizerTool::none, SanitizerTool::memcheck, SanitizerTool::initcheck});
     if (test::coin()) c.golden = "huggingface/llama/yarn-f32";
     const std::string text = to_text(c);
     RC_LOG() << text;

@@ -6,9 +6,12 @@
 
 #include "impls/builtin.hpp"
 #include "impls/claims.hpp"
+#include "reference/dtype.hpp"
 
 extern "C" {
 void fake_cuda_fail();
+void fake_cuda_report(const char* tool, const char* words);
+void fake_cuda_read(const void* address, std::size_t bytes);
 int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument);
 int cuStreamSynchronize(void* stream);
 }
@@ -82,6 +85,34 @@ std::int32_t faulting(const rope_call* call) {
   return launch(call, [](const rope_call&) { fake_cuda_fail(); });
 }
 
+// Of the element behind the last of q, which nobody sees in the result.
+std::int32_t reading_beyond(const rope_call* call) {
+  return launch(call, [](const rope_call& c) {
+    rotate(c);
+    const rope_tensor& q = c.q;
+    std::int64_t behind = 1;
+    for (int i = 0; i < 4; ++i) behind += (q.shape[i] - 1) * q.strides[i];
+    const std::size_t size = rope::size_of(static_cast<rope::DType>(q.dtype));
+    fake_cuda_read(static_cast<const std::byte*>(q.data) + behind * static_cast<std::int64_t>(size), size);
+  });
+}
+
+void report_race(const rope_call& c) {
+  rotate(c);
+  fake_cuda_report("racecheck",
+                   "========= Error: Race reported between Write access at rotate(rope_call)+0x90 in kernel.cu:41\n"
+                   "=========     and Read access at rotate(rope_call)+0x100 in kernel.cu:51 [508 hazards]\n"
+                   "=========\n");
+}
+
+std::int32_t racing(const rope_call* call) { return launch(call, report_race); }
+
+// Right until a process has asked it for many calls.
+std::int32_t racing_later(const rope_call* call) {
+  static int calls = 0;
+  return launch(call, ++calls > 10 ? report_race : rotate);
+}
+
 constexpr rope_kernel kernel(const char* name, std::int32_t (*apply)(const rope_call*)) {
   return {sizeof(rope_kernel), ROPE_KERNEL_ABI, name, "on the fake driver", apply, on_device()};
 }
@@ -94,6 +125,9 @@ constexpr rope_kernel kernels[] = {
     kernel("writing_before", writing_before),
     kernel("writing_after", writing_after),
     kernel("faulting", faulting),
+    kernel("reading_beyond", reading_beyond),
+    kernel("racing", racing),
+    kernel("racing_later", racing_later),
 };
 
 }  // namespace

@@ -1,9 +1,8 @@
 // Kernels for a CUDA device, on a driver that is none: the worker's side of the matter is the same.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 
 #include "tests/conformance/suite.hpp"
-#include "tests/unit/worker/small_call.hpp"
+#include "tests/unit/worker/on_device.hpp"
 #include "tools/worker/subject_error.hpp"
 
 namespace rope {
@@ -11,28 +10,9 @@ namespace {
 
 using Catch::Contains;
 
-const std::filesystem::path kernels = std::filesystem::path(ROPECHECK_BINARY_DIR) / "device_kernels.so";
-const std::filesystem::path fake_driver = std::filesystem::path(ROPECHECK_BINARY_DIR) / "libfake_cuda_driver.so";
-
-class Environment {
- public:
-  Environment(const char* name, const std::string& value) : name_(name) { setenv(name, value.c_str(), 1); }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-  ~Environment() { unsetenv(name_); }
-
- private:
-  const char* name_;
-};
-
-std::unique_ptr<WorkerSubject> on_device(const char* kernel) {
-  const Environment driver("ROPECHECK_CUDA_DRIVER", fake_driver.string());
-  return open_library(kernels, kernel);
-}
-
 std::string refusal() {
   try {
-    open_library(kernels, "right");
+    open_library(device_kernels, "right");
   } catch (const SubjectError& error) {
     return error.what();
   }

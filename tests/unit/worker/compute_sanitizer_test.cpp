@@ -1,0 +1,139 @@
+// What NVIDIA's compute-sanitizer says, and kernels under one that is none, on a device that is none.
+#include "tools/worker/compute_sanitizer.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/conformance/suite.hpp"
+#include "tests/unit/worker/on_device.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using worker::read_sanitizer_log;
+
+const std::filesystem::path fake_sanitizer =
+    std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker/fake_compute_sanitizer.py";
+
+RequirementResult mem_07(const char* kernel, Level level, const std::filesystem::path& sanitizer = fake_sanitizer) {
+  WorkerOptions options;
+  options.compute_sanitizer = sanitizer;
+  const auto subject = on_device(kernel, options);
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.level = level;
+  how.selection.only = {"MEM-07"};
+  how.selection.dtypes = {DType::f32};
+  return run_suite(*subject, oracles, how).results.at(0);
+}
+
+TEST_CASE("compute-sanitizer: a log with nothing in it is clean", "[sanitizer]") {
+  CHECK(read_sanitizer_log(SanitizerTool::memcheck, "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")
+            .is_clean());
+  CHECK(read_sanitizer_log(SanitizerTool::racecheck,
+                           "========= COMPUTE-SANITIZER\n"
+                           "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)\n")
+            .is_clean());
+}
+
+TEST_CASE("compute-sanitizer: the first finding is told, without the stack of the host", "[sanitizer]") {
+  const SanitizerReport found =
+      read_sanitizer_log(SanitizerTool::memcheck,
+                         "========= COMPUTE-SANITIZER\n"
+                         "========= Invalid __global__ write of size 4 bytes\n"
+                         "=========     at unaligned_kernel()+0x50\n"
+                         "=========     by thread (0,0,0) in block (0,0,0)\n"
+                         "=========     Address 0x710fdca00001 is misaligned\n"
+                         "=========     Saved host backtrace up to driver entry point at kernel launch time\n"
+                         "=========         Host Frame: main [0xae61] in memcheck_demo\n"
+                         "=========\n"
+                         "========= Invalid __global__ write of size 4 bytes\n"
+                         "=========     at out_of_bounds_kernel()+0x90\n"
+                         "=========\n"
+                         "========= ERROR SUMMARY: 2 errors\n");
+  CHECK(found.decided);
+  CHECK(found.words ==
+        "compute-sanitizer's memcheck reports: Invalid __global__ write of size 4 bytes\n"
+        "    at unaligned_kernel()+0x50\n"
+        "    by thread (0,0,0) in block (0,0,0)\n"
+        "    Address 0x710fdca00001 is misaligned\n"
+        "(2 errors in all)");
+  const SanitizerReport race =
+      read_sanitizer_log(SanitizerTool::racecheck,
+                         "========= COMPUTE-SANITIZER\n"
+                         "========= Error: Race reported between Write access at sum(int *)+0x90\n"
+                         "=========     and Read access at sum(int *)+0x100 [508 hazards]\n"
+                         "=========\n"
+                         "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n");
+  CHECK(race.decided);
+  CHECK_THAT(race.words, Contains("racecheck reports: Error: Race reported between Write access"));
+}
+
+TEST_CASE("compute-sanitizer: without a summary, or without a look at the kernel, nothing is decided", "[sanitizer]") {
+  for (const char* log :
+       {"", "========= COMPUTE-SANITIZER\n========= Error: No attachable process found. compute-sanitizer timed-out.\n",
+        "========= COMPUTE-SANITIZER\n"
+        "========= Target application terminated before first instrumented API call\n"
+        "========= ERROR SUMMARY: 0 errors\n",
+        // Of its own making, and counted.
+        "========= COMPUTE-SANITIZER\n"
+        "========= Error: process didn't terminate successfully\n"
+        "========= ERROR SUMMARY: 1 error\n",
+        "========= COMPUTE-SANITIZER\n"
+        "========= Internal Sanitizer Error: The Sanitizer encountered an error while launching rotate\n"
+        "========= ERROR SUMMARY: 0 errors\n"}) {
+    INFO(log);
+    const SanitizerReport report = read_sanitizer_log(SanitizerTool::memcheck, log);
+    CHECK_FALSE(report.decided);
+    CHECK_THAT(report.words, Contains("compute-sanitizer's memcheck says nothing of this kernel"));
+  }
+}
+
+TEST_CASE("compute-sanitizer: a right kernel passes under every tool", "[sanitizer]") {
+  const RequirementResult result = mem_07("right", Level::full);
+  CHECK(result.verdict == Verdict::pass);
+  CHECK(result.cases > 40);
+  CHECK(result.undecided == "");
+}
+
+TEST_CASE("compute-sanitizer: a read of one element behind a tensor is found, which no other check sees",
+          "[sanitizer]") {
+  const RequirementResult result = mem_07("reading_beyond", Level::quick);
+  REQUIRE(result.failure);
+  CHECK(result.failure->finding.kind == FailureKind::misbehaviour);
+  CHECK_THAT(result.failure->finding.message,
+             Contains("compute-sanitizer's memcheck reports: Invalid __global__ read of size 4 bytes\n") &&
+                 !Contains("Host Frame"));
+  CHECK(result.failure->minimal.tool == SanitizerTool::memcheck);
+  const auto subject = on_device("reading_beyond");
+  Call call = small_call();
+  CHECK(subject->apply(call).detail == "");
+}
+
+TEST_CASE("compute-sanitizer: a race is found at level full", "[sanitizer]") {
+  CHECK(mem_07("racing", Level::quick).verdict == Verdict::pass);
+  const RequirementResult result = mem_07("racing", Level::full);
+  REQUIRE(result.failure);
+  CHECK(result.failure->minimal.tool == SanitizerTool::racecheck);
+}
+
+TEST_CASE("compute-sanitizer: what no call alone shows is the finding of all together", "[sanitizer]") {
+  const RequirementResult result = mem_07("racing_later", Level::full);
+  CHECK(result.failed == 1);
+  REQUIRE(result.failure);
+  CHECK_THAT(result.failure->finding.message, Contains("Race reported") && Contains("neither half of them shows it)"));
+}
+
+TEST_CASE("compute-sanitizer: where there is none, or it cannot start a worker, nothing is decided", "[sanitizer]") {
+  const RequirementResult none = mem_07("right", Level::quick, {});
+  CHECK(none.verdict == Verdict::not_claimed);
+  CHECK_THAT(none.undecided, Contains("not in PATH"));
+  const Environment broken("FAKE_SANITIZER_BROKEN", "1");
+  const RequirementResult result = mem_07("reading_beyond", Level::quick);
+  CHECK(result.verdict == Verdict::not_claimed);
+  CHECK(result.cases == 0);
+  CHECK_THAT(result.undecided, Contains("Target application terminated before first instrumented API call"));
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,28 @@
+#include "tools/command/sanitizer_options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "reference/input_error.hpp"
+#include "tools/worker/compute_sanitizer.hpp"
+
+namespace rope {
+
+void SanitizerOptions::add_to(CLI::App& command) {
+  command.add_option("--compute-sanitizer", program_,
+                     "the program, or none; default: that in PATH or in CUDA's folder (MEM-07, CUDA kernels alone)");
+}
+
+void SanitizerOptions::apply_to(WorkerOptions& options) const {
+  if (program_ == "none") return;
+  if (program_.empty()) {
+    options.compute_sanitizer = worker::find_compute_sanitizer();
+    return;
+  }
+  if (access(program_.c_str(), X_OK) != 0 || std::filesystem::is_directory(program_)) {
+    throw InputError(fmt::format("--compute-sanitizer {}: no program there; give its path, or none", program_));
+  }
+  options.compute_sanitizer = std::filesystem::absolute(program_);
+}
+
+}  // namespace rope

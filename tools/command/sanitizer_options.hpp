@@ -1,0 +1,21 @@
+// Which compute-sanitizer watches kernels on a CUDA device: --compute-sanitizer.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "tools/worker/worker_options.hpp"
+
+namespace rope {
+
+class SanitizerOptions {
+ public:
+  void add_to(CLI::App& command);
+  // Throws InputError where the program that was named is not there.
+  void apply_to(WorkerOptions& options) const;
+
+ private:
+  std::string program_;  // empty: the one that is found
+};
+
+}  // namespace rope

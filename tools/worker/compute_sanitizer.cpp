@@ -1,0 +1,194 @@
+#include "tools/worker/compute_sanitizer.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "tools/worker/file_descriptor.hpp"
+#include "tools/worker/subject_error.hpp"
+#include "tools/worker/wire.hpp"
+#include "tools/worker/worker_subject.hpp"
+
+namespace rope::worker {
+namespace {
+
+constexpr std::string_view program = "compute-sanitizer";
+constexpr std::size_t most_lines = 12;  // of a finding; the stack of the host says nothing of the kernel
+constexpr std::size_t longest_words = 1 << 12;
+
+// The file that compute-sanitizer writes to, in memory: nothing is left behind, however this process ends.
+class Log {
+ public:
+  Log() : file_(memfd_create("ropecheck-sanitizer", MFD_CLOEXEC)) {
+    if (!file_) throw SubjectError(fmt::format("memory for the words of {}: {}", program, std::strerror(errno)));
+  }
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_.get()); }
+  std::string text() const {
+    std::string text;
+    char bytes[1 << 14];
+    ssize_t count = 0;
+    while ((count = pread(file_.get(), bytes, sizeof bytes, static_cast<off_t>(text.size()))) > 0) {
+      text.append(bytes, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+
+ private:
+  FileDescriptor file_;
+};
+
+Launch under(const std::filesystem::path& sanitizer, SanitizerTool tool, const Log& log, const Launch& launch) {
+  Launch watched = launch;
+  std::vector<std::string>& words = watched.arguments;
+  words = {sanitizer.string(), "--tool", std::string(name(tool)), "--log-file", log.path(), "--print-limit", "10",
+           "--show-backtrace", "device", "--print-level", "error",
+           // So that the worker lives on and says that it is done.
+           "--destroy-on-device-error", "kernel"};
+  // What a call of CUDA's own answers is the kernel's business: it may ask whether something can be had.
+  if (tool == SanitizerTool::memcheck) words.insert(words.end(), {"--report-api-errors", "no"});
+  words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
+  watched.environment.emplace_back("ROPECHECK_SANITIZED=1");
+  return watched;
+}
+
+// Its lines without the mark before each; "" is the line between two findings.
+std::vector<std::string_view> lines_of(std::string_view log) {
+  constexpr std::string_view mark = "=========";
+  std::vector<std::string_view> lines;
+  for (std::size_t from = 0; from < log.size();) {
+    const std::size_t to = std::min(log.find('\n', from), log.size());
+    std::string_view line = log.substr(from, to - from);
+    from = to + 1;
+    if (!line.starts_with(mark)) continue;
+    line.remove_prefix(mark.size());
+    line.remove_prefix(line.starts_with(' ') ? 1 : 0);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// "ERROR SUMMARY: 2 errors", "RACECHECK SUMMARY: 3 hazards displayed (1 error, 2 warnings)".
+std::optional<int> errors_in_summary(std::string_view line) {
+  std::size_t at = line.find(" SUMMARY: ");
+  if (at == line.npos || line.starts_with("LEAK")) return std::nullopt;
+  at = line.starts_with("RACECHECK") ? line.find('(') + 1 : at + std::strlen(" SUMMARY: ");
+  int count = 0;
+  const auto [end, error] = std::from_chars(line.data() + at, line.data() + line.size(), count);
+  return error == std::errc() ? std::optional(count) : std::nullopt;
+}
+
+// Of compute-sanitizer itself, not of the kernel.
+bool is_about_itself(std::string_view line) {
+  constexpr std::string_view beginnings[] = {
+      "COMPUTE-SANITIZER",          "Error: process", "Error: Target", "Target application", "Internal Sanitizer Error",
+      "Warning: Detected overflow", "Program hit"};
+  return line.find(" SUMMARY: ") != line.npos ||
+         std::ranges::any_of(beginnings, [&](std::string_view beginning) { return line.starts_with(beginning); });
+}
+
+bool begins_finding(std::string_view line) { return !line.empty() && line[0] != ' ' && !is_about_itself(line); }
+
+// The first finding, with what belongs to it.
+std::string first_finding(const std::vector<std::string_view>& lines) {
+  const auto first = std::ranges::find_if(lines, begins_finding);
+  std::vector<std::string_view> kept;
+  for (auto line = first; line != lines.end() && !line->empty() && kept.size() < most_lines; ++line) {
+    const std::string_view words = line->substr(std::min(line->find_first_not_of(' '), line->size()));
+    if (words.starts_with("Saved host") || words.starts_with("Host Frame")) continue;
+    kept.push_back(*line);
+  }
+  return fmt::format("{}", fmt::join(kept, "\n"));
+}
+
+std::string what_it_said(const std::vector<std::string_view>& lines) {
+  std::vector<std::string_view> said;
+  std::ranges::copy_if(lines, std::back_inserter(said),
+                       [](std::string_view line) { return !line.empty() && !line.starts_with("COMPUTE-SANITIZER"); });
+  return said.empty() ? "it wrote nothing" : fmt::format("it wrote:\n{}", fmt::join(said, "\n"));
+}
+
+}  // namespace
+
+std::filesystem::path find_compute_sanitizer() {
+  std::vector<std::filesystem::path> folders;
+  const char* path = std::getenv("PATH");
+  const std::string_view all = path == nullptr ? "" : path;
+  for (std::size_t from = 0; from < all.size();) {
+    const std::size_t to = std::min(all.find(':', from), all.size());
+    if (to > from) folders.emplace_back(all.substr(from, to - from));
+    from = to + 1;
+  }
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* folder = std::getenv(variable)) folders.push_back(std::filesystem::path(folder) / "bin");
+  }
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const std::filesystem::path& folder : folders) {
+    std::filesystem::path file = folder / program;
+    if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file)) return file;
+  }
+  return {};
+}
+
+SanitizerReport read_sanitizer_log(SanitizerTool tool, std::string_view log) {
+  const std::vector<std::string_view> lines = lines_of(log);
+  std::optional<int> errors;
+  bool saw_nothing = false;
+  for (const std::string_view line : lines) {
+    if (const auto count = errors_in_summary(line)) errors = std::max(errors.value_or(0), *count);
+    saw_nothing = saw_nothing || line.find("before first instrumented API call") != line.npos ||
+                  line.starts_with("Internal Sanitizer Error");
+  }
+  if (errors.value_or(0) > 0) {
+    if (const std::string finding = first_finding(lines); !finding.empty()) {
+      return {true, wire::printable(fmt::format("compute-sanitizer's {} reports: {}{}", name(tool), finding,
+                                                *errors == 1 ? "" : fmt::format("\n({} errors in all)", *errors)),
+                                    longest_words)};
+    }
+    saw_nothing = true;
+  }
+  if (errors && !saw_nothing) return {};
+  return {false, wire::printable(fmt::format("compute-sanitizer's {} says nothing of this kernel; {}", name(tool),
+                                             what_it_said(lines)),
+                                 longest_words)};
+}
+
+SanitizerReport run_sanitized(const Launch& launch, const std::string& name, const WorkerOptions& options,
+                              SanitizerTool tool, std::span<Call> calls) {
+  if (options.compute_sanitizer.empty()) {
+    return {false,
+            "compute-sanitizer, which would watch this kernel, is not in PATH and not in /usr/local/cuda/bin, or was "
+            "not to be used (--compute-sanitizer)"};
+  }
+  const Log log;
+  WorkerOptions patient = options;
+  patient.deadline =
+      std::max(options.deadline, options.first_call_deadline);  // a tool makes a kernel many times as slow
+  std::string trouble;
+  try {
+    const auto worker = open_worker(under(options.compute_sanitizer, tool, log, launch), name, patient);
+    for (Call& call : calls) {
+      const Reply reply = worker->apply(call);
+      if (reply.kind == ReplyKind::done) continue;
+      trouble = reply.detail;
+      break;
+    }
+    worker->end();
+  } catch (const SubjectError& error) {
+    trouble = error.what();
+  }
+  SanitizerReport report = read_sanitizer_log(tool, log.text());
+  // A kernel that ends its process is told by other requirements; what it did after that is not known.
+  if (report.is_clean() && !trouble.empty()) report = {false, ""};
+  if (!report.decided && !trouble.empty()) report.words += (report.words.empty() ? "" : "\n") + trouble;
+  return report;
+}
+
+}  // namespace rope::worker

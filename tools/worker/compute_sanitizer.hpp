@@ -1,0 +1,27 @@
+// NVIDIA's compute-sanitizer, which watches the kernels that a program launches on a device: here a worker's.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tests/conformance/call.hpp"
+#include "tests/conformance/sanitizer_tool.hpp"
+#include "tools/worker/worker_options.hpp"
+#include "tools/worker/worker_process.hpp"
+
+namespace rope::worker {
+
+// In PATH, else where CUDA is installed (CUDA_HOME, CUDA_PATH, /usr/local/cuda). Empty: it is in none of these.
+std::filesystem::path find_compute_sanitizer();
+
+// The calls in one worker under `tool`, whose tensors lie in memory of exactly their size on the device
+// (device_call.hpp). Undecided where there is no compute-sanitizer or where it says nothing of the kernel.
+SanitizerReport run_sanitized(const Launch& launch, const std::string& name, const WorkerOptions& options,
+                              SanitizerTool tool, std::span<Call> calls);
+
+// What the text that compute-sanitizer wrote says. Undecided where it has no summary, which it writes at its end.
+SanitizerReport read_sanitizer_log(SanitizerTool tool, std::string_view log);
+
+}  // namespace rope::worker
