@@ -25,12 +25,11 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from cpu_pool import cpu_pool  # noqa: E402
 from kernel_library import kernels_in  # noqa: E402
 
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a kernel takes 3 and 15 on an idle machine
@@ -228,7 +227,7 @@ def run_all(runner, cache, jobs, threads):
     """Runs what the cache does not hold; jobs: [(key, library, kernel, seed)]. False if interrupted."""
     missing = [job for job in jobs if job[0] not in cache.results]
     start = time.monotonic()
-    pool = cpu_pool(threads)
+    pool = ThreadPoolExecutor(threads)
     futures = {pool.submit(runner.judge, library, kernel, seed): key for key, library, kernel, seed in missing}
     done = 0
     try:

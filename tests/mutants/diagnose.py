@@ -18,13 +18,13 @@ import subprocess
 import sys
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kill
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from cpu_pool import cpu_pool  # noqa: E402
 from kernel_library import described_in  # noqa: E402
 
 PAIR = "MUTANT_PAIR"  # combined.cpp
@@ -123,7 +123,7 @@ def main():
             return error, 0.0
 
     results = {}
-    with cpu_pool(options.jobs) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool:
         for mutant, (found, seconds) in zip(chosen, pool.map(one, chosen)):
             if isinstance(found, Exception):
                 print(f"{mutant:<28} {found}", flush=True)

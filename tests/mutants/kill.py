@@ -17,11 +17,11 @@ import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from cpu_pool import cpu_pool  # noqa: E402
 from kernel_library import kernels_in  # noqa: E402
 
 RIGHT = "none"  # the kernel without a bug
@@ -151,7 +151,7 @@ def main():
     listed = [kernel for kernel in kernels if kernel == RIGHT or rejected.get(kernel) or kernel in not_yet]
     chosen = [kernel for kernel in listed if options.all or kernel == RIGHT or kernel in smoke]
 
-    with cpu_pool(options.jobs) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool:
         results = pool.map(lambda mutant: judge(build, mutant, level, told.get(mutant, ())), chosen)
         for mutant, (exit_code, failed, seconds) in zip(chosen, results):
             problem = problem_of(mutant, exit_code, failed, rejected, not_yet, level)

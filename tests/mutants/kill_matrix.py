@@ -17,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import kill
@@ -24,7 +25,6 @@ import matrix
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from cpu_pool import cpu_pool  # noqa: E402
 from kernel_library import described_in  # noqa: E402
 
 ROOT = HERE.parents[1]
@@ -102,7 +102,7 @@ def verify_all(build, kernels, cache, level, jobs):
     missing = [kernel for kernel in kernels if cache.get(kernel) is None]
     problems = []
     print(f"verify: {len(kernels) - len(missing)} of {len(kernels)} kernels are judged already", flush=True)
-    with cpu_pool(jobs) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         # Kept as they come, not in order: what is done must not be lost to one that hangs.
         def judge(kernel):
             judged = verify(build, kernel, level)

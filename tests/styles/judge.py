@@ -19,11 +19,11 @@ import json
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from cpu_pool import cpu_pool  # noqa: E402
 from kernel_library import kernels_in  # noqa: E402
 
 LIBRARY = "styles.so"
@@ -175,7 +175,7 @@ def main(words=None):
         return judge(build, style.arguments(name), options.level, ["--no-diagnosis", "--fail-fast"] if short else [])
 
     rightly = []
-    with cpu_pool(options.jobs) as pool:
+    with ThreadPoolExecutor(options.jobs) as pool:
         for name, (exit_code, failed, found, seconds) in zip(chosen, pool.map(one, chosen)):
             problem = problem_of(name, exit_code, failed, listed)
             words = problem or words_of(name, failed, found, listed, options.diagnosis)

@@ -54,7 +54,7 @@ std::optional<Announced> announced() {
 // Where a line cannot be sent the kernel has closed the connection; nothing can be said any more but by the status.
 class Connection {
  public:
-  explicit Connection(int fd) : fd_(fd), spin_(spin_time()) {}
+  explicit Connection(int fd) : fd_(fd) {}
 
   void send(std::string_view line) const {
     while (!line.empty()) {
@@ -71,11 +71,11 @@ class Connection {
       if (std::optional<std::string> line = lines_.take()) return line;
       ssize_t received = -1;
       char bytes[1 << 14];
-      spin_until(spin_, [&] {
+      const bool is_there = spin_.until(std::chrono::hours(1), [&] {
         received = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
         return received >= 0 || errno != EAGAIN;
       });
-      if (received < 0 && (errno == EAGAIN || errno == EINTR)) received = recv(fd_, bytes, sizeof bytes, 0);
+      if (!is_there || (received < 0 && errno == EINTR)) received = recv(fd_, bytes, sizeof bytes, 0);
       if (received < 0 && errno == EINTR) continue;
       if (received < 0) _exit(wire::lost_connection_status);
       if (received == 0) return std::nullopt;
@@ -85,7 +85,7 @@ class Connection {
 
  private:
   int fd_;
-  std::chrono::nanoseconds spin_;
+  Spin spin_;
   LineBuffer lines_;
 };
 

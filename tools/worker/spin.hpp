@@ -1,29 +1,44 @@
 // Waking a halted CPU costs 85-140 us, more than everything else in a small call; so both sides look again and again
-// for a while before they block. With one CPU that would only keep the other side from running; so it does where other
-// work holds the rest: the median of a small call is 8 us on two free CPUs, 170 us beside busy ones. Longer would cost
-// more there (410 us at 200 us); yielding instead gave 4 ms in one call of ten.
+// for a while before they block: the median of a small call is 8 us on two free CPUs. With one CPU, or where other work
+// holds them, that would only keep the other side from running, and where calls are long it is for nothing. Longer
+// would cost more there (410 us at 200 us); yielding instead gave 4 ms in one call of ten.
 #pragma once
 
 #include <sched.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace rope::worker {
 
-inline std::chrono::nanoseconds spin_time() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return {};
-  return std::chrono::microseconds(80);
-}
+class Spin {
+ public:
+  Spin() {
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) longest_ = {};
+  }
 
-// Calls `ready` until it returns true or the time is over; returns what it returned last.
-template <class Ready>
-bool spin_until(std::chrono::nanoseconds duration, Ready&& ready) {
-  const auto end = std::chrono::steady_clock::now() + duration;
-  do {
-    if (ready()) return true;
-  } while (std::chrono::steady_clock::now() < end);
-  return false;
-}
+  // Calls `ready` until it returns true or the time is over, at most `limit`; returns what it returned last. After some
+  // times for nothing most of the next are left out, and false is returned at once.
+  template <class Ready>
+  bool until(std::chrono::nanoseconds limit, Ready&& ready) {
+    const std::chrono::nanoseconds duration = std::min(longest_, limit);
+    if (duration.count() <= 0 || (in_vain_ >= enough && ++in_vain_ % tried_each != 0)) return false;
+    const auto end = std::chrono::steady_clock::now() + duration;
+    do {
+      if (!ready()) continue;
+      in_vain_ = 0;
+      return true;
+    } while (std::chrono::steady_clock::now() < end);
+    ++in_vain_;
+    return false;
+  }
+
+ private:
+  static constexpr unsigned enough = 8, tried_each = 16;
+
+  std::chrono::nanoseconds longest_ = std::chrono::microseconds(80);
+  unsigned in_vain_ = 0;
+};
 
 }  // namespace rope::worker

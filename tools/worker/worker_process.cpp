@@ -18,7 +18,6 @@
 #include <cstring>
 
 #include "tools/worker/orphans.hpp"
-#include "tools/worker/spin.hpp"
 #include "tools/worker/subject_error.hpp"
 #include "tools/worker/wire.hpp"
 
@@ -124,8 +123,7 @@ void settle(pid_t pid) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs)
-    : spin_(spin_time()) {
+WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs) {
   Pair connection = connection_pair();
   Pair output = pipe_pair(true);
   Pair life = pipe_pair(false);
@@ -211,13 +209,13 @@ void WorkerProcess::forget_output() {
 WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
   Clock::time_point end = Clock::now() + deadline;
   bool ending = false;
-  std::chrono::nanoseconds spin = std::min<std::chrono::nanoseconds>(spin_, deadline);
+  bool has_spun = false;
   for (;;) {
     if (auto line = lines_.take()) return {Event::line, std::move(*line)};
     if (lines_.overflown()) return {Event::line, "(more than 1 MiB without a newline)"};
-    if (connected_ && spin.count() > 0) {
-      spin_until(spin, [&] { return receive() || !connected_; });
-      spin = {};
+    if (connected_ && !has_spun) {
+      has_spun = true;
+      spin_.until(deadline, [&] { return receive() || !connected_; });
       continue;
     }
     if (!connected_ && !ending) {

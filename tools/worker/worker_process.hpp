@@ -13,6 +13,7 @@
 #include "tools/worker/file_descriptor.hpp"
 #include "tools/worker/line_buffer.hpp"
 #include "tools/worker/shared_memory.hpp"
+#include "tools/worker/spin.hpp"
 
 namespace rope::worker {
 
@@ -81,7 +82,7 @@ class WorkerProcess {
   FileDescriptor life_;  // its closing kills the worker, see native_host.cpp
   bool connected_ = true;
   int wait_status_ = 0;
-  std::chrono::nanoseconds spin_;
+  Spin spin_;
   LineBuffer lines_;
   std::string printed_;
 };
