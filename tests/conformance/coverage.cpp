@@ -83,8 +83,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     return "its worker cannot place rows beyond 2^31 elements";
   }
   if (c.layout == Layout::distant_rows && c.source != AngleSource::tables) return "it has no tables with distant rows";
-  if (c.tool != SanitizerTool::none && claims.capabilities.device != ROPE_CUDA) {
-    return "compute-sanitizer watches kernels on a CUDA device";
+  if (c.tool != SanitizerTool::none && (claims.capabilities.device != ROPE_CUDA || !claims.compiled)) {
+    return "compute-sanitizer watches kernels of libraries on a CUDA device";
   }
   for (const auto& row : table) {
     if (row.needed && !claims.has(row.feature)) return fmt::format("{} is not claimed", row.what);

@@ -121,17 +121,24 @@ void Examiner::sanitize(std::span<const Case> cases) {
     std::ranges::copy_if(cases, std::back_inserter(of_tool), [=](const Case& c) { return c.tool == tool; });
     if (of_tool.empty()) continue;
     Finding finding = under(tool, of_tool);
-    for (const Case& c : of_tool) sanitized_[to_text(c)] = finding.passed() ? finding : Finding();
+    Finding others = finding;
+    if (!finding.passed()) {
+      others = {};
+      others.decided = false;
+      others.message = fmt::format("not looked at alone under {}, which found something in another call", name(tool));
+    }
+    for (const Case& c : of_tool) sanitized_[to_text(c)] = others;
     if (finding.passed()) continue;
     std::span<const Case> left = of_tool;
     while (left.size() > 1) {
       const auto [half, rest] = std::pair(left.first(left.size() / 2), left.subspan(left.size() / 2));
       Finding of_half = under(tool, half);
       const bool is_in_half = !of_half.passed();
-      if (!is_in_half) of_half = under(tool, rest);
+      if (of_half.passed() && of_half.decided) of_half = under(tool, rest);
       if (of_half.passed()) {
         finding.message +=
-            fmt::format("\n(where one process makes {} calls; neither half of them shows it)", left.size());
+            fmt::format("\n(where one process makes {} calls; {})", left.size(),
+                        of_half.decided ? "neither half of them shows it" : "half of them decide nothing");
         break;
       }
       left = is_in_half ? half : rest;
@@ -142,8 +149,9 @@ void Examiner::sanitize(std::span<const Case> cases) {
 }
 
 Finding Examiner::sanitized(const Case& c) {
-  const auto known = sanitized_.find(to_text(c));
-  return known != sanitized_.end() ? known->second : under(c.tool, {&c, 1});
+  // What is asked for a second time is asked alone.
+  const auto known = sanitized_.extract(to_text(c));
+  return known ? known.mapped() : under(c.tool, {&c, 1});
 }
 
 Finding Examiner::judge(const Case& c, const Trial& trial) {

@@ -55,7 +55,8 @@ class Examiner {
   // The calls of all the cases under their tools, all of a tool in one process, which is many times as quick as one
   // each. Where that finds something, halves of them, down to the case that shows it.
   void sanitize(std::span<const Case> cases);
-  // What sanitize() found for the case, or, where it was not among its cases, what its tool reports of its call alone.
+  // What sanitize() found for the case; where it was not among its cases, or is asked for again, what its tool reports
+  // of its call alone.
   Finding sanitized(const Case& c);
 
   // Judges a trial of a case.

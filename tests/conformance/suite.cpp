@@ -229,8 +229,9 @@ class Run {
     if (listed == options_.expected_failures.end()) return;
     result.reason = listed->second;
     if (result.verdict == Verdict::fail) result.verdict = Verdict::expected_failure;
-    // A requirement that was cut short has not passed.
-    if (result.verdict == Verdict::pass && !stopped()) result.verdict = Verdict::unexpected_pass;
+    // A requirement that was cut short, or not decided in some case, has not passed.
+    if (result.verdict == Verdict::pass && !stopped() && result.undecided.empty())
+      result.verdict = Verdict::unexpected_pass;
   }
 
   RequirementResult judge(const Task& task, std::size_t index, std::size_t count) {

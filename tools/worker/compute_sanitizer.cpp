@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "tests/conformance/examiner.hpp"
 #include "tools/worker/file_descriptor.hpp"
 #include "tools/worker/subject_error.hpp"
 #include "tools/worker/wire.hpp"
@@ -49,7 +50,7 @@ Launch under(const std::filesystem::path& sanitizer, SanitizerTool tool, const L
   Launch watched = launch;
   std::vector<std::string>& words = watched.arguments;
   words = {sanitizer.string(), "--tool", std::string(name(tool)), "--log-file", log.path(), "--print-limit", "10",
-           "--show-backtrace", "device", "--print-level", "error",
+           "--show-backtrace", "device", "--print-level", "warn",
            // So that the worker lives on and says that it is done.
            "--destroy-on-device-error", "kernel"};
   // What a call of CUDA's own answers is the kernel's business: it may ask whether something can be had.
@@ -85,13 +86,23 @@ std::optional<int> errors_in_summary(std::string_view line) {
   return error == std::errc() ? std::optional(count) : std::nullopt;
 }
 
-// Of compute-sanitizer itself, not of the kernel.
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
+
+// Of compute-sanitizer itself, or a warning, not a finding.
 bool is_about_itself(std::string_view line) {
-  constexpr std::string_view beginnings[] = {
-      "COMPUTE-SANITIZER",          "Error: process", "Error: Target", "Target application", "Internal Sanitizer Error",
-      "Warning: Detected overflow", "Program hit"};
-  return line.find(" SUMMARY: ") != line.npos ||
+  constexpr std::string_view beginnings[] = {"COMPUTE-SANITIZER", "Target application", "Internal Sanitizer Error",
+                                             "Warning: ", "Program hit"};
+  if (line.starts_with("Error: ")) return !contains(line, "Race reported") && !contains(line, "hazard detected");
+  return contains(line, " SUMMARY: ") ||
          std::ranges::any_of(beginnings, [&](std::string_view beginning) { return line.starts_with(beginning); });
+}
+
+// It saw no kernel, or says itself that it may be wrong.
+bool is_in_doubt(std::string_view line) {
+  constexpr std::string_view words[] = {
+      "before first instrumented API call", "Internal Sanitizer Error", "Device not supported", "Failed to initialize",
+      "Results might be incorrect",         "Maximum number of hazards"};
+  return std::ranges::any_of(words, [&](std::string_view part) { return contains(line, part); });
 }
 
 bool begins_finding(std::string_view line) { return !line.empty() && line[0] != ' ' && !is_about_itself(line); }
@@ -140,21 +151,18 @@ std::filesystem::path find_compute_sanitizer() {
 SanitizerReport read_sanitizer_log(SanitizerTool tool, std::string_view log) {
   const std::vector<std::string_view> lines = lines_of(log);
   std::optional<int> errors;
-  bool saw_nothing = false;
+  bool in_doubt = false;
   for (const std::string_view line : lines) {
     if (const auto count = errors_in_summary(line)) errors = std::max(errors.value_or(0), *count);
-    saw_nothing = saw_nothing || line.find("before first instrumented API call") != line.npos ||
-                  line.starts_with("Internal Sanitizer Error");
+    in_doubt = in_doubt || is_in_doubt(line);
   }
-  if (errors.value_or(0) > 0) {
-    if (const std::string finding = first_finding(lines); !finding.empty()) {
-      return {true, wire::printable(fmt::format("compute-sanitizer's {} reports: {}{}", name(tool), finding,
-                                                *errors == 1 ? "" : fmt::format("\n({} errors in all)", *errors)),
-                                    longest_words)};
-    }
-    saw_nothing = true;
+  const std::string finding = first_finding(lines);
+  if (!in_doubt && errors == 0) return {};
+  if (!in_doubt && errors && !finding.empty()) {
+    return {true, wire::printable(fmt::format("compute-sanitizer's {} reports: {}{}", name(tool), finding,
+                                              *errors == 1 ? "" : fmt::format("\n({} errors in all)", *errors)),
+                                  longest_words)};
   }
-  if (errors && !saw_nothing) return {};
   return {false, wire::printable(fmt::format("compute-sanitizer's {} says nothing of this kernel; {}", name(tool),
                                              what_it_said(lines)),
                                  longest_words)};
@@ -163,9 +171,10 @@ SanitizerReport read_sanitizer_log(SanitizerTool tool, std::string_view log) {
 SanitizerReport run_sanitized(const Launch& launch, const std::string& name, const WorkerOptions& options,
                               SanitizerTool tool, std::span<Call> calls) {
   if (options.compute_sanitizer.empty()) {
-    return {false,
-            "compute-sanitizer, which would watch this kernel, is not in PATH and not in /usr/local/cuda/bin, or was "
-            "not to be used (--compute-sanitizer)"};
+    return {
+        false,
+        "compute-sanitizer, which would watch this kernel, is not in PATH and not where CUDA is (CUDA_HOME, CUDA_PATH, "
+        "/usr/local/cuda), or was not to be used (--compute-sanitizer)"};
   }
   const Log log;
   WorkerOptions patient = options;
@@ -176,11 +185,13 @@ SanitizerReport run_sanitized(const Launch& launch, const std::string& name, con
     const auto worker = open_worker(under(options.compute_sanitizer, tool, log, launch), name, patient);
     for (Call& call : calls) {
       const Reply reply = worker->apply(call);
-      if (reply.kind == ReplyKind::done) continue;
-      trouble = reply.detail;
+      if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) continue;
+      trouble = reply.kind == ReplyKind::done
+                    ? fmt::format("under it the kernel answered {}", status_name(reply.status))
+                    : reply.detail;
       break;
     }
-    worker->end();
+    if (!worker->end() && trouble.empty()) trouble = "the worker did not end under it, and was killed";
   } catch (const SubjectError& error) {
     trouble = error.what();
   }

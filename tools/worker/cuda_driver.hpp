@@ -24,7 +24,7 @@ class CudaDriver {
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
-  // Each throws CudaError. Copies without a stream return when they are done.
+  // Each throws CudaError. Copies without a stream are done by finish_all() at the latest.
   DevicePointer allocate(std::size_t bytes) const;
   void free(DevicePointer pointer) const;
   void upload(DevicePointer to, const void* from, std::size_t bytes) const;

@@ -89,6 +89,7 @@ bool DeviceCalls::is_to_be_held_back() {
 void DeviceCalls::place(const NativeCall& call, bool holds) try {
   upload(call);
   if (holds) hold_back(call);
+  driver_.finish_all();  // a copy may return before it is done, and the kernel's stream waits for no other
 } catch (const CudaError& error) {
   throw CannotPlace(fmt::format("the tensors of this call cannot be put on the device: {}", error.what()));
 }
@@ -216,6 +217,7 @@ void DeviceCalls::place_elements(const NativeCall& call) try {
     if (size > 0 && !is_output) driver_.upload(buffers_[i].data, pages.start + pages.first, size);
   }
   for (const DevicePointer pointer : between) driver_.free(pointer);
+  driver_.finish_all();
 } catch (const CudaError& error) {
   throw CannotPlace(fmt::format("the tensors of this call cannot be put on the device: {}", error.what()));
 }

@@ -1,7 +1,6 @@
 // Waking a halted CPU costs 85-140 us, more than everything else in a small call; so both sides look again and again
 // for a while before they block: the median of a small call is 8 us on two free CPUs. With one CPU, or where other work
-// holds them, that would only keep the other side from running, and where calls are long it is for nothing. Longer
-// would cost more there (410 us at 200 us); yielding instead gave 4 ms in one call of ten.
+// holds them, that would only keep the other side from running, and where calls are long it is for nothing.
 #pragma once
 
 #include <sched.h>

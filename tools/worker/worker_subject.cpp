@@ -74,7 +74,7 @@ class Worker final : public WorkerSubject {
   }
 
   SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
-    if (claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
+    if (!native_ || claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
     return run_sanitized(launch_, name_, options_, tool, calls);
   }
 
@@ -216,7 +216,7 @@ class Worker final : public WorkerSubject {
       }
       if (message.is_object() && message.contains("ended")) {
         process_->send(bye);
-        process_->ends_within(last_breath);
+        process_->ends_within(options_.deadline);
         process_->kill();
         return {ReplyKind::crashed, ROPE_FAILED, wire::printable(message.at("ended").get<std::string>(), 1 << 12), 0};
       }

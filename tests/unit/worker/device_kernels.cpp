@@ -97,6 +97,18 @@ std::int32_t reading_beyond(const rope_call* call) {
   });
 }
 
+// The first element of q, which is there, and of the output, before it is written.
+std::int32_t reading_output(const rope_call* call) {
+  return launch(call, [](const rope_call& c) {
+    const std::size_t size = rope::size_of(static_cast<rope::DType>(c.q.dtype));
+    fake_cuda_read(c.q.data, size);
+    fake_cuda_read(c.q_out.data, size);
+    rotate(c);
+  });
+}
+
+std::int32_t failing(const rope_call*) { return ROPE_FAILED; }
+
 void report_race(const rope_call& c) {
   rotate(c);
   fake_cuda_report("racecheck",
@@ -126,6 +138,8 @@ constexpr rope_kernel kernels[] = {
     kernel("writing_after", writing_after),
     kernel("faulting", faulting),
     kernel("reading_beyond", reading_beyond),
+    kernel("reading_output", reading_output),
+    kernel("failing", failing),
     kernel("racing", racing),
     kernel("racing_later", racing_later),
 };

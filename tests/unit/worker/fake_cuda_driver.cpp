@@ -1,5 +1,6 @@
 // What libcuda.so.1 does for a worker, on the CPU: a device whose memory is the process's own and whose streams are
 // threads. So the path to a device is tested on machines that have none.
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -55,8 +56,15 @@ class Stream {
 
 int error = ok;  // once there, it stays, as on a device
 
-std::map<std::uint64_t, std::size_t> allocated;  // address, bytes
+using Ranges = std::map<std::uint64_t, std::size_t>;  // address, bytes
+Ranges allocated;
+Ranges written;  // by copies
 std::mutex of_allocated;
+
+bool lies_in(const Ranges& ranges, std::uint64_t at, std::size_t bytes) {
+  const auto after = ranges.upper_bound(at);
+  return after != ranges.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second;
+}
 
 Stream* stream_of(void* handle) { return static_cast<Stream*>(handle); }
 void* pointer(std::uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -74,12 +82,18 @@ void fake_cuda_report(const char* tool, const char* words) {
   std::ofstream(std::getenv("FAKE_SANITIZER_FINDINGS"), std::ios::app) << words;
 }
 
-// As memcheck looks at an access of a kernel.
+// As memcheck and initcheck look at an access of a kernel.
 void fake_cuda_read(const void* address, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const std::lock_guard lock(of_allocated);
-  auto after = allocated.upper_bound(at);
-  if (after != allocated.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second) return;
+  if (lies_in(allocated, at, bytes)) {
+    if (lies_in(written, at, bytes)) return;
+    fake_cuda_report("initcheck",
+                     "========= Uninitialized __global__ memory read of size 4 bytes\n"
+                     "=========     at rotate(rope_call)+0x70 in kernel.cu:41\n"
+                     "=========\n");
+    return;
+  }
   fake_cuda_report("memcheck",
                    "========= Invalid __global__ read of size 4 bytes\n"
                    "=========     at rotate(rope_call)+0x50 in kernel.cu:6\n"
@@ -117,11 +131,16 @@ int cuMemFree_v2(std::uint64_t address) {
   {
     const std::lock_guard lock(of_allocated);
     allocated.erase(address);
+    written.erase(address);
   }
   std::free(pointer(address));
   return error;
 }
 int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t bytes) {
+  {
+    const std::lock_guard lock(of_allocated);
+    written[to] = std::max(written[to], bytes);
+  }
   std::memcpy(pointer(to), from, bytes);
   return error;
 }
