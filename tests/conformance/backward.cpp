@@ -94,7 +94,9 @@ Finding transpose(const Case& c, Examiner& examiner) {
     for (int j = 0; j < c.spec.head_dim; ++j) {
       left += static_cast<long double>(rx.value[static_cast<std::size_t>(j)]) * value_at(bg.q, row, j);
       right += static_cast<long double>(rg.value[static_cast<std::size_t>(j)]) * value_at(fx.q, row, j);
-      bound += std::fabs(rx.value[static_cast<std::size_t>(j)] * value_at(bg.q, row, j)) * 0x1p-53;
+      // Each product and each sum of both sides is rounded to long double.
+      bound +=
+          std::fabs(rx.value[static_cast<std::size_t>(j)] * value_at(bg.q, row, j)) * 4 * c.spec.head_dim * 0x1p-64;
     }
     for (std::size_t p = 0; p < expected_f.pairs(); ++p) {
       const double norm_x =

@@ -18,7 +18,8 @@ struct RelatedRow {
 RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& output, const RowIndex& row,
                        Expectation& expectation);
 
-// Reports a relation: |actual - expected| <= bound, at an element.
+// Reports a relation: |actual - expected| <= bound, at an element. To a bound above 0 comes what computing both sides
+// in double costs.
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
             std::optional<std::size_t> pair, double expected, double actual, double bound);
 
