@@ -254,7 +254,9 @@ std::vector<AxisLayout> axis_layouts(int pairs) {
   AxisLayout axial;
   axial.sections = {pairs - pairs / 2, pairs / 2};
   axial.restart = true;
-  return {chunked, interleaved, axial};
+  AxisLayout first_alone;  // whatever the others say; the call names no axes then
+  first_alone.sections = {pairs, 0, 0};
+  return {chunked, interleaved, axial, first_alone};
 }
 
 void axis_cases(CaseList& list) {

@@ -46,8 +46,8 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layo
   } else if (layout == Layout::reversed) {
     const std::int64_t head = 2 * dim + (key ? 3 : 1);
     const std::int64_t seq = shape[2] * head;
-    tensor.strides = {shape[1] * seq, -seq, head, 2};
-    tensor.origin = std::max<std::int64_t>(shape[1] - 1, 0) * seq;
+    tensor.strides = {-shape[1] * seq, -seq, -head, -2};
+    for (std::size_t i = 0; i < 4; ++i) tensor.origin -= std::max<std::int64_t>(shape[i] - 1, 0) * tensor.strides[i];
   } else if (layout == Layout::expanded) {
     tensor.strides = {0, dim, 0, 1};
   } else {
@@ -292,8 +292,11 @@ Call build_call(const Case& c, Oracles& oracles) {
   call.attention_factor = oracles.of(c.spec, sequence_length(c)).plan().lambda;
   if (call.axes > 1) {
     const std::vector<int> axis = axis_of_pairs(c.spec);
-    call.axis = Tensor::contiguous(DType::i32, {static_cast<std::int64_t>(axis.size())});
-    std::memcpy(call.axis->bytes.data(), axis.data(), axis.size() * sizeof(int));
+    // Left out where it would say what its absence says.
+    if (std::ranges::any_of(axis, [](int a) { return a != 0; })) {
+      call.axis = Tensor::contiguous(DType::i32, {static_cast<std::int64_t>(axis.size())});
+      std::memcpy(call.axis->bytes.data(), axis.data(), axis.size() * sizeof(int));
+    }
   }
   if (c.source == AngleSource::tables) give_tables(c, call, oracles);
   if (c.source == AngleSource::frequencies) give_frequencies(c, call, oracles);

@@ -31,7 +31,7 @@ enum class Layout {
   contiguous,
   strided,          // every stride larger than needed, rows padded
   seq_last,         // [batch, heads, seq, head_dim] in memory
-  reversed,         // tokens from the last to the first, features two elements apart
+  reversed,         // every dimension from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
   packed,           // in each token the heads of q, of k and of a v, as one product gives them
   distant_batches,  // a stride of more than 2^31 elements from batch to batch, placed_rows.hpp

@@ -34,6 +34,32 @@ Finding repetition(const Case& c, Examiner& examiner) {
   return finding;
 }
 
+// Rules that a kernel may keep frequencies of, for sequences about the original length.
+std::vector<Scaling> kept_rules(const Case& c) {
+  constexpr double length = 1024;
+  scaling::Linear linear;
+  linear.factor = 4;
+  scaling::Ntk ntk;
+  ntk.factor = 4;
+  scaling::Dynamic dynamic;
+  dynamic.factor = 4;
+  dynamic.original_max_position_embeddings = length;
+  scaling::Yarn yarn;
+  yarn.factor = 4;
+  yarn.original_max_position_embeddings = length;
+  scaling::Llama3 llama3;
+  llama3.factor = 4;
+  llama3.original_max_position_embeddings = length;
+  scaling::LongRope longrope;
+  longrope.factor = 4;
+  longrope.original_max_position_embeddings = length;
+  longrope.short_factor.assign(static_cast<std::size_t>(c.spec.rotary_dim / 2), 1.25);
+  longrope.long_factor.assign(static_cast<std::size_t>(c.spec.rotary_dim / 2), 3.5);
+  std::vector<Scaling> rules{linear, yarn, llama3, longrope};
+  if (c.spec.rotary_dim > 2) rules.insert(rules.end(), {ntk, dynamic});
+  return rules;
+}
+
 void interrupted_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     c.sequence_length = 1000;
@@ -47,22 +73,48 @@ void interrupted_cases(CaseList& list) {
       list.add(given);
     }
     if (c.source != AngleSource::computed) return;
-    // Rules that follow the length of the sequence: what was computed for a long one must not serve a short one.
-    scaling::Dynamic dynamic;
-    dynamic.factor = 4;
-    dynamic.original_max_position_embeddings = 1024;
-    c.spec.scaling = dynamic;
-    if (c.spec.rotary_dim > 2) list.add(c);
-    scaling::LongRope longrope;
-    longrope.factor = 4;
-    longrope.original_max_position_embeddings = 1024;
-    longrope.short_factor.assign(static_cast<std::size_t>(c.spec.rotary_dim / 2), 1.25);
-    longrope.long_factor.assign(static_cast<std::size_t>(c.spec.rotary_dim / 2), 3.5);
-    c.spec.scaling = longrope;
-    if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
-    list.add(c);
+    for (const Scaling& rule : kept_rules(c)) {
+      Case scaled = c;
+      scaled.spec.scaling = rule;
+      if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) scaled.spec.attention_factor = 1;
+      list.add(scaled);
+    }
   });
   list.add_random(30, [](Case&) {});
+}
+
+// The rule with one of its parameters changed, each in turn.
+std::vector<Scaling> altered(const Scaling& scaling) {
+  std::vector<Scaling> all;
+  std::visit(
+      [&](const auto& rule) {
+        using Rule = std::decay_t<decltype(rule)>;
+        const auto alter = [&](const auto& change) {
+          Rule other = rule;
+          change(other);
+          all.push_back(other);
+        };
+        if constexpr (requires { rule.factor; }) alter([](Rule& r) { r.factor *= 2; });
+        if constexpr (requires { rule.original_max_position_embeddings; }) {
+          alter([](Rule& r) { r.original_max_position_embeddings /= 4; });
+        }
+        if constexpr (requires { rule.beta_fast; }) {
+          alter([](Rule& r) { r.beta_fast *= 2; });
+          alter([](Rule& r) { r.beta_slow *= 2; });
+        }
+        if constexpr (requires { rule.low_freq_factor; }) {
+          alter([](Rule& r) { r.low_freq_factor /= 2; });
+          alter([](Rule& r) { r.high_freq_factor *= 2; });
+        }
+        if constexpr (requires { rule.short_factor; }) {
+          alter([](Rule& r) {
+            for (double& divisor : r.short_factor) divisor *= 1.5;
+            for (double& divisor : r.long_factor) divisor *= 1.5;
+          });
+        }
+      },
+      scaling);
+  return all;
 }
 
 // Calls that differ from `c` in one thing each that a kernel may keep from call to call.
@@ -88,7 +140,15 @@ std::vector<Case> interludes(const Case& c) {
     o.spec.pairing = o.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
   });
   other([](Case& o) { o.spec.attention_factor = 0.5; });
-  other([](Case& o) { o.direction = o.direction == Direction::forward ? Direction::backward : Direction::forward; });
+  const auto turned = [](Direction d) { return d == Direction::forward ? Direction::backward : Direction::forward; };
+  other([&](Case& o) { o.direction = turned(o.direction); });
+  other([&](Case& o) {  // a gradient of other tokens than the last that were rotated
+    o.direction = turned(o.direction);
+    o.start += 5;
+  });
+  for (const Scaling& rule : altered(c.spec.scaling)) {
+    other([&](Case& o) { o.spec.scaling = rule; });
+  }
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     other([&](Case& o) { o.dtype = o.out_dtype = dtype; });
     other([&](Case& o) { o.given = dtype; });
