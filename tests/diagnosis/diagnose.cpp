@@ -76,7 +76,8 @@ class Diagnosing {
       // And what turned by another angle was not left out by a launch.
       std::optional<Candidate> shape = measured(seen_);
       bool planned = false;
-      if (std::optional<Candidate> executed = telling(plan); executed && (!shape || shape->sentence != never_written)) {
+      const bool speaks = shape && (shape->sentence == never_written || shape->sentence == turned_again);
+      if (std::optional<Candidate> executed = telling(plan); executed && !speaks) {
         shape = std::move(executed);
         planned = true;
       }

@@ -25,6 +25,7 @@ struct Shape {
 };
 constexpr Shape passes{"partial-passthrough", "features that do not turn come out changed, those that do are right"};
 constexpr Shape still{"partial-passthrough", "some pairs come out as they went in"};
+constexpr Shape again{"strides-memory-race", turned_again, "backward"};
 constexpr Shape rounded_off{"precision", "all errors are small against the pair: a stage is too coarse"};
 constexpr Shape factor{"pipeline", "each pair turns rightly and is multiplied by a number"};
 constexpr Shape turned{"frequency-base", "pairs keep their length and turn by other angles, the same in every head",
@@ -93,6 +94,7 @@ class RowShape {
     if (foreign_) return foreign;
     if (turns_.empty() && no_number_) return no_angle;
     if (turns_.empty()) return of_no_size_ ? unusual : passes;
+    if (all_again_ && shows_again_) return again;
     if (all_small_) return rounded_off;
     if (all_still_) return still;
     if (all_scaled_) return factor;
@@ -118,12 +120,20 @@ class RowShape {
     }
     if (!std::isfinite(length)) {
       no_number_ = true;
-      all_small_ = all_still_ = all_scaled_ = all_kept_ = false;
+      all_small_ = all_still_ = all_scaled_ = all_kept_ = all_again_ = false;
       return;
     }
     all_small_ = all_small_ && error <= small * wanted;
     all_still_ = all_still_ && std::hypot(y.first - x.first, y.second - x.second) <= slack;
     all_kept_ = all_kept_ && std::fabs(length - wanted) <= slack;
+    // Of what the first turn made the second one makes this.
+    const Turned once = between(x, right);
+    const Values twice{once.cos * right.first - once.sin * right.second,
+                       once.cos * right.second + once.sin * right.first};
+    const double grown = slack * (1 + std::hypot(once.cos, once.sin));
+    all_again_ =
+        all_again_ && seen_.before.in_place && std::hypot(y.first - twice.first, y.second - twice.second) <= grown;
+    shows_again_ = shows_again_ || std::hypot(twice.first - right.first, twice.second - right.second) > 4 * grown;
     // Along the right result, at the length that the first pair has.
     const double ratio = length / wanted;
     if (turns_.empty()) ratio_ = ratio;
@@ -138,7 +148,8 @@ class RowShape {
   bool no_number_ = false;       // came out of a pair of numbers
   bool foreign_ = false;
   bool all_left_ = false;  // never written
-  bool all_small_ = true, all_still_ = true, all_scaled_ = true, all_kept_ = true;
+  bool all_small_ = true, all_still_ = true, all_scaled_ = true, all_kept_ = true, all_again_ = true;
+  bool shows_again_ = false;  // a second turn is more than the error of some pair
   double ratio_ = 1;
 };
 

@@ -11,6 +11,9 @@ namespace {
 
 bool several_pairs(const Call& call) { return call.rotary_dim > 2; }
 bool several_axes(const Call& call) { return call.axes > 1; }
+bool partial_halves(const Call& call) {
+  return call.pairing == Pairing::half_split && call.rotary_dim < call.q.shape[3];
+}
 
 void add_pairs(Hypotheses& all, std::string sentence, std::function<void(const Params&, PairList&)> change) {
   Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, several_pairs, false};
@@ -205,6 +208,33 @@ void add_pairing_hypotheses(Hypotheses& all) {
     for (std::size_t i = 0; i < pairs.size(); ++i)
       pairs[i] = {static_cast<int>(i), p.rotary_dim - 1 - static_cast<int>(i)};
   });
+  for (const bool others_pass : {false, true}) {
+    Hypothesis h{"pairing-layout",
+                 fmt::format("a feature's partner lies head_dim/2 behind it, not rotary_dim/2{}",
+                             others_pass ? ", and what is left passes" : ""),
+                 {},
+                 0,
+                 partial_halves,
+                 false};
+    h.change.index = [others_pass](const Spot& s, bool, int feature, std::int64_t index) {
+      const int half = s.params.rotary_dim / 2, gap = s.params.head_dim / 2 - half;
+      int moved = feature;
+      if (feature >= half && feature < s.params.rotary_dim) moved = feature + gap;
+      if (others_pass && feature >= s.params.rotary_dim && feature < s.params.rotary_dim + gap) moved = feature - half;
+      return index + (moved - feature) * s.in().strides[3];
+    };
+    all.push_back(std::move(h));
+  }
+  for (const int n : {16, 32, 64, 128, 256}) {
+    Hypothesis h{"launch-limits",
+                 fmt::format("pairs from {} on get the angles of the first ones again", n),
+                 {},
+                 0,
+                 [n](const Call& call) { return call.rotary_dim / 2 > n; },
+                 false};
+    h.change.pair_of = [n](const Params&, int, int pair) { return pair % n; };
+    all.push_back(std::move(h));
+  }
   add_angles(all, "the angles are spread over the features as the other layout has them: two in each pair",
              [](const Params& p, int feature, int) {
                return p.pairing == Pairing::interleaved ? feature % (p.rotary_dim / 2) : feature / 2;

@@ -302,6 +302,10 @@ void add_position_hypotheses(Hypotheses& all) {
   }
   add(all, "position-offset", "the position is counted from the other end",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
+  add(all, "position-offset", "the tokens are taken to be the last of the sequence, whatever positions are given",
+      [](const Spot& s, int, long double) {
+        return static_cast<long double>(s.call.sequence_length - s.call.q.shape[1] + s.seq);
+      });
   add(all, "position-offset", "the offset is taken to be the number of the tables' rows less that of the tokens",
       [](const Spot& s, int, long double p) {
         if (!s.call.cos || s.call.positions) return p;

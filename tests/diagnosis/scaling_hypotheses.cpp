@@ -287,6 +287,13 @@ void add_scaling_hypotheses(Hypotheses& all) {
     const double length = static_cast<double>(p.sequence_length), original = r.original_max_position_embeddings;
     return length <= original ? 1 : r.factor * length / original - (r.factor - 1);
   });
+  add<scaling::Dynamic>(
+      all, "lengths below the original one shrink the base", [](const Call&, Params& p, scaling::Dynamic& r) {
+        const double length = static_cast<double>(p.sequence_length), dim = p.rotary_dim;
+        const double stretch = r.factor * length / r.original_max_position_embeddings - (r.factor - 1);
+        if (dim > 2) p.base *= std::pow(stretch, dim / (dim - 2));
+        p.scaling = scaling::None{};
+      });
   add_numbers(all);
   add_linear(all);
   add_yarn(all);
