@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Does the suite tell right kernels with narrow claims from wrong ones?
 
-    judge.py BUILD                           every kernel of styles.so at level quick: the test `styles` of tools/test
+    judge.py BUILD                           every kernel of styles.so and engines.so at level quick: the test `styles`
     judge.py BUILD --level full              the same at level full
     judge.py BUILD --diagnosis               also whether the class that is named first is one of the kernel's
     judge.py BUILD paged tiles/f16-saturate  some, by name
     judge.py BUILD --python PYTHON           those in python/, run by an interpreter with numpy, ml_dtypes and torch
     judge.py BUILD --python PYTHON vllm      those of one convention; own_numpy and the two of onnx do without torch
 
-kernels.txt, and python/kernels.txt, say what each is. A right kernel must conform, a wrong one must be rejected, and
-library and list must have the same kernels. What the diagnosis names is printed and decides nothing.
+kernels.txt, engines/kernels.txt and python/kernels.txt say what each is. A right kernel must conform, a wrong one must
+be rejected, at level full where it conforms at level quick, and libraries and lists must have the same kernels. What
+the diagnosis names is printed and decides nothing.
 
 Exit codes: 0 all as the list says, 1 not so, 2 usage or nothing to judge.
 """
@@ -26,25 +27,25 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from kernel_library import kernels_in  # noqa: E402
 
-LIBRARY = "styles.so"
+LISTS = {"styles.so": HERE / "kernels.txt", "engines.so": HERE / "engines" / "kernels.txt"}
 RIGHT = "right"
 OWN = "own_"  # modules of kernels with the decorator; the others are named by their convention
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a right kernel takes 2 and 20 of one core
 
 
 class Compiled:
-    """The kernels of styles.so."""
+    """The kernels of styles.so and engines.so."""
 
-    listed_in = HERE / "kernels.txt"
+    lists = tuple(LISTS.values())
 
     def __init__(self, build):
-        self.library = build / LIBRARY
+        self.libraries = {kernel: build / library for library in LISTS for kernel in kernels_in(build / library)}
 
     def names(self, listed):
-        return kernels_in(self.library)
+        return list(self.libraries)
 
     def arguments(self, name):
-        return [f"{self.library}#{name}"]
+        return [f"{self.libraries[name]}#{name}"]
 
     def belongs(self, kernel, name):
         return kernel == name
@@ -54,7 +55,7 @@ class InPython:
     """The functions and classes of python/kernels/, MODULE:NAME."""
 
     folder = HERE / "python"
-    listed_in = folder / "kernels.txt"
+    lists = (folder / "kernels.txt",)
 
     def __init__(self, interpreter):
         self.interpreter = interpreter
@@ -87,13 +88,17 @@ def read_list(text):
     return listed
 
 
+def listed_for(style):
+    return read_list("\n".join(path.read_text() for path in style.lists))
+
+
 def is_right(name, listed):
     return listed[name][0] == [RIGHT]
 
 
 def problems_of_list(kernels, listed):
     problems = [f"{name} does not stand in kernels.txt; say there what it is" for name in kernels if name not in listed]
-    return problems + [f"{name} stands in kernels.txt and not in {LIBRARY}" for name in listed if name not in kernels]
+    return problems + [f"{name} stands in kernels.txt and in no library" for name in listed if name not in kernels]
 
 
 def problem_of(name, exit_code, failed, listed):
@@ -144,7 +149,7 @@ def words_of(name, failed, found, listed, diagnosis):
 
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=Path, help=f"where ropecheck and {LIBRARY} are")
+    parser.add_argument("build", type=Path, help=f"where ropecheck, {' and '.join(LISTS)} are")
     parser.add_argument("names", nargs="*", metavar="NAME", help="kernels; none: all")
     parser.add_argument("--python", metavar="PYTHON", help="judge those in Python, with this interpreter")
     parser.add_argument("--level", choices=tuple(TIME_LIMIT), default="quick")
@@ -152,14 +157,14 @@ def main(words=None):
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_intermixed_args(words)
     build = options.build.resolve()
-    for program in ["ropecheck"] if options.python else ["ropecheck", LIBRARY]:
+    for program in ["ropecheck"] if options.python else ["ropecheck", *LISTS]:
         if not (build / program).is_file():
             parser.error(f"{build / program} is missing")
     # Not resolved: the interpreter of a virtual environment is a link.
     style = InPython(str(Path(options.python).absolute())) if options.python else Compiled(build)
 
     try:
-        listed = read_list(style.listed_in.read_text())
+        listed = listed_for(style)
     except ValueError as error:
         parser.error(str(error))
     kernels = style.names(listed)
@@ -171,8 +176,12 @@ def main(words=None):
     chosen = [k for k in kernels if k in listed and (not named or any(style.belongs(k, name) for name in named))]
 
     def one(name):
-        short = not options.diagnosis and not is_right(name, listed)
-        return judge(build, style.arguments(name), options.level, ["--no-diagnosis", "--fail-fast"] if short else [])
+        wrong = not is_right(name, listed)
+        flags = ["--no-diagnosis", "--fail-fast"] if wrong and not options.diagnosis else []
+        judged = judge(build, style.arguments(name), options.level, flags)
+        if wrong and judged[0] == 0 and options.level == "quick":
+            return judge(build, style.arguments(name), "full", flags)
+        return judged
 
     rightly = []
     with ThreadPoolExecutor(options.jobs) as pool:

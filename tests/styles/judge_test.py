@@ -31,22 +31,26 @@ class Lists(unittest.TestCase):
         self.assertEqual(judge.problems_of_list(list(LISTED), LISTED), [])
         for kernels, words in [
             ([*LISTED, "paged/new"], "paged/new does not stand in kernels.txt"),
-            ([name for name in LISTED if name != "tiles/two"], "tiles/two stands in kernels.txt and not in styles.so"),
+            ([name for name in LISTED if name != "tiles/two"], "tiles/two stands in kernels.txt and in no library"),
         ]:
             problems = judge.problems_of_list(kernels, LISTED)
             self.assertEqual(len(problems), 1, problems)
             self.assertIn(words, problems[0])
 
-    def test_the_list_of_the_repository_can_be_read(self):
-        listed = judge.read_list((judge.HERE / "kernels.txt").read_text())
-        right = [name for name in listed if judge.is_right(name, listed)]
-        self.assertEqual((len(right), len(listed) - len(right)), (11, 74))
-        for name in listed:
-            self.assertEqual("/" not in name, name in right, name)
+    def test_the_lists_of_the_repository_can_be_read(self):
+        for library, counts in [("styles.so", (11, 74)), ("engines.so", (32, 108))]:
+            listed = judge.read_list(judge.LISTS[library].read_text())
+            right = [name for name in listed if judge.is_right(name, listed)]
+            self.assertEqual((len(right), len(listed) - len(right)), counts)
+            for name in listed:
+                self.assertEqual("/" not in name, name in right, name)
+
+    def test_no_kernel_is_in_two_lists(self):
+        self.assertEqual(len(judge.listed_for(judge.Compiled)), 85 + 140)
 
 
 class InPython(unittest.TestCase):
-    listed = judge.read_list(judge.InPython.listed_in.read_text())
+    listed = judge.listed_for(judge.InPython)
 
     def test_the_list_of_the_repository_can_be_read(self):
         right = [name for name in self.listed if judge.is_right(name, self.listed)]
