@@ -115,42 +115,45 @@ Finding Examiner::under(SanitizerTool tool, std::span<const Case> cases) {
   return finding;
 }
 
-void Examiner::sanitize(std::span<const Case> cases) {
-  for (const SanitizerTool tool : sanitizer_tools) {
-    std::vector<Case> of_tool;
-    std::ranges::copy_if(cases, std::back_inserter(of_tool), [=](const Case& c) { return c.tool == tool; });
-    if (of_tool.empty()) continue;
-    Finding finding = under(tool, of_tool);
-    Finding others = finding;
-    if (!finding.passed()) {
-      others = {};
-      others.decided = false;
-      others.message = fmt::format("not looked at alone under {}, which found something in another call", name(tool));
-    }
-    for (const Case& c : of_tool) sanitized_[to_text(c)] = others;
-    if (finding.passed()) continue;
-    std::span<const Case> left = of_tool;
-    while (left.size() > 1) {
-      const auto [half, rest] = std::pair(left.first(left.size() / 2), left.subspan(left.size() / 2));
-      Finding of_half = under(tool, half);
-      const bool is_in_half = !of_half.passed();
-      if (of_half.passed() && of_half.decided) of_half = under(tool, rest);
-      if (of_half.passed()) {
-        finding.message +=
-            fmt::format("\n(where one process makes {} calls; {})", left.size(),
-                        of_half.decided ? "neither half of them shows it" : "half of them decide nothing");
-        break;
-      }
-      left = is_in_half ? half : rest;
-      finding = of_half;
-    }
-    sanitized_[to_text(left.back())] = finding;
+void Examiner::sanitize(SanitizerTool tool, std::span<const Case> cases) {
+  Finding finding = under(tool, cases);
+  Finding others = finding;
+  if (!finding.passed()) {
+    others = {};
+    others.decided = false;
+    others.message = fmt::format("not looked at alone under {}, which found something in another call", name(tool));
   }
+  for (const Case& c : cases) sanitized_[to_text(c)] = others;
+  if (finding.passed()) return;
+  std::span<const Case> left = cases;
+  while (left.size() > 1) {
+    const auto [half, rest] = std::pair(left.first(left.size() / 2), left.subspan(left.size() / 2));
+    Finding of_half = under(tool, half);
+    const bool is_in_half = !of_half.passed();
+    if (of_half.passed() && of_half.decided) of_half = under(tool, rest);
+    if (of_half.passed()) {
+      finding.message += fmt::format("\n(where one process makes {} calls; {})", left.size(),
+                                     of_half.decided ? "neither half of them shows it" : "half of them decide nothing");
+      break;
+    }
+    left = is_in_half ? half : rest;
+    finding = of_half;
+  }
+  sanitized_[to_text(left.back())] = finding;
+}
+
+void Examiner::will_sanitize(std::span<const Case> cases) {
+  for (const Case& c : cases) to_sanitize_[c.tool].push_back(c);
 }
 
 Finding Examiner::sanitized(const Case& c) {
-  // What is asked for a second time is asked alone.
-  const auto known = sanitized_.extract(to_text(c));
+  const auto text = to_text(c);
+  const auto group = to_sanitize_.find(c.tool);
+  if (group != to_sanitize_.end() &&
+      std::ranges::any_of(group->second, [&](const Case& other) { return to_text(other) == text; })) {
+    sanitize(c.tool, to_sanitize_.extract(group).mapped());
+  }
+  const auto known = sanitized_.extract(text);
   return known ? known.mapped() : under(c.tool, {&c, 1});
 }
 

@@ -52,11 +52,11 @@ class Examiner {
   // run() and every element against the oracle.
   Finding accuracy(const Case& c);
 
-  // The calls of all the cases under their tools, all of a tool in one process, which is many times as quick as one
-  // each. Where that finds something, halves of them, down to the case that shows it.
-  void sanitize(std::span<const Case> cases);
-  // What sanitize() found for the case; where it was not among its cases, or is asked for again, what its tool reports
-  // of its call alone.
+  // What the case's tool of compute-sanitizer reports of its call. Of the cases of will_sanitize() the first makes the
+  // calls of all that have its tool, in one process, which is many times as quick as one each; where that finds
+  // something, halves of them, down to the case that shows it. Other cases are looked at alone, and so are all that are
+  // asked for a second time.
+  void will_sanitize(std::span<const Case> cases);
   Finding sanitized(const Case& c);
 
   // Judges a trial of a case.
@@ -72,12 +72,14 @@ class Examiner {
  private:
   Trial tried(Call call, const std::function<Reply(Call&)>& apply);
   Finding under(SanitizerTool tool, std::span<const Case> cases);
+  void sanitize(SanitizerTool tool, std::span<const Case> cases);
 
   Subject& subject_;
   Oracles& oracles_;
   const Manifest* golden_;
   Grade required_;
   std::int64_t calls_ = 0;
+  std::map<SanitizerTool, std::vector<Case>> to_sanitize_;
   std::map<std::string, Finding> sanitized_;  // by the case, as text
 };
 

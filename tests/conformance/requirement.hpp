@@ -21,7 +21,7 @@ struct Requirement {
   Finding (*check)(const Case&, Examiner&);
   Demands demanded_by = 0;  // 0: a MUST; else a SHOULD, which decides only where one of these is demanded
 
-  // What is better done for all cases at once, before the first is checked.
+  // Where cases are better looked at together: told of all of them before the first is checked.
   void (*prepare)(std::span<const Case>, Examiner&) = nullptr;
 
   bool is_must() const { return demanded_by == 0; }

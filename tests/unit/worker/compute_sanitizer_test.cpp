@@ -1,7 +1,9 @@
 // What NVIDIA's compute-sanitizer says, and kernels under one that is none, on a device that is none.
 #include "tools/worker/compute_sanitizer.hpp"
 
+#include <atomic>
 #include <catch2/catch.hpp>
+#include <fstream>
 
 #include "tests/conformance/suite.hpp"
 #include "tests/unit/worker/on_device.hpp"
@@ -15,16 +17,24 @@ using worker::read_sanitizer_log;
 const std::filesystem::path fake_sanitizer =
     std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker/fake_compute_sanitizer.py";
 
-RequirementResult mem_07(const char* kernel, Level level, const std::filesystem::path& sanitizer = fake_sanitizer) {
-  WorkerOptions options;
-  options.compute_sanitizer = sanitizer;
-  const auto subject = on_device(kernel, options);
-  Oracles oracles;
+SuiteOptions mem_07_at(Level level) {
   SuiteOptions how;
   how.selection.level = level;
   how.selection.only = {"MEM-07"};
   how.selection.dtypes = {DType::f32};
-  return run_suite(*subject, oracles, how).results.at(0);
+  return how;
+}
+
+SubjectReport judged(const char* kernel, const SuiteOptions& how, const std::filesystem::path& sanitizer) {
+  WorkerOptions options;
+  options.compute_sanitizer = sanitizer;
+  const auto subject = on_device(kernel, options);
+  Oracles oracles;
+  return run_suite(*subject, oracles, how);
+}
+
+RequirementResult mem_07(const char* kernel, Level level, const std::filesystem::path& sanitizer = fake_sanitizer) {
+  return judged(kernel, mem_07_at(level), sanitizer).results.at(0);
 }
 
 TEST_CASE("compute-sanitizer: a log with nothing in it is clean", "[sanitizer]") {
@@ -134,7 +144,7 @@ TEST_CASE("compute-sanitizer: reading an output before it is written is found, r
 TEST_CASE("compute-sanitizer: of a kernel that refuses its calls nothing is decided", "[sanitizer]") {
   const RequirementResult result = mem_07("failing", Level::quick);
   CHECK(result.verdict == Verdict::not_claimed);
-  CHECK_THAT(result.undecided, Contains("under it the kernel answered failed"));
+  CHECK_THAT(result.undecided, Contains("under it the kernel answered failed: cudaLaunchKernel: out of patience"));
 }
 
 TEST_CASE("compute-sanitizer: a race is found at level full", "[sanitizer]") {
@@ -150,6 +160,19 @@ TEST_CASE("compute-sanitizer: what no call alone shows is the finding of all tog
   REQUIRE(result.failure);
   CHECK(result.failure->needs_earlier_calls);
   CHECK_THAT(result.failure->finding.message, Contains("Race reported") && Contains("neither half of them shows it)"));
+}
+
+TEST_CASE("compute-sanitizer: an interrupted run starts no further tool", "[sanitizer]") {
+  const std::filesystem::path started = std::filesystem::path(ROPECHECK_BINARY_DIR) / "sanitizer_tools_started.txt";
+  std::filesystem::remove(started);
+  const Environment recorded("FAKE_SANITIZER_STARTED", started.string());
+  SuiteOptions how = mem_07_at(Level::full);
+  std::atomic<bool> stop = false;
+  how.stop = &stop;
+  how.before_case = [&](const Case&) { stop = true; };
+  CHECK(judged("right", how, fake_sanitizer).interrupted);
+  std::ifstream file(started);
+  CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "memcheck\n");
 }
 
 TEST_CASE("compute-sanitizer: where there is none, or it cannot start a worker, nothing is decided", "[sanitizer]") {

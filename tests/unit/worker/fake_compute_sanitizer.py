@@ -2,6 +2,7 @@
 """NVIDIA's compute-sanitizer where there is no device: runs the program, then writes what the fake driver was told.
 
 The text is that of version 2026.4. FAKE_SANITIZER_BROKEN: what version 2026.4 writes where it cannot start a program.
+FAKE_SANITIZER_STARTED: a file that is given a line with the tool.
 """
 
 import os
@@ -15,6 +16,9 @@ while words[0].startswith("--"):
     options[words[0]], *words = words[1:]
 tool, log = options["--tool"], Path(options["--log-file"])
 text = "========= COMPUTE-SANITIZER\n"
+if "FAKE_SANITIZER_STARTED" in os.environ:
+    with open(os.environ["FAKE_SANITIZER_STARTED"], "a") as started:
+        started.write(f"{tool}\n")
 if "FAKE_SANITIZER_BROKEN" in os.environ:
     log.write_text(
         f"{text}========= Error: process didn't terminate successfully\n"
