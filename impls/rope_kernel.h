@@ -195,6 +195,8 @@ typedef struct rope_kernel {
 /* What a shared library exports. rope_kernel_get returns NULL beyond the count. */
 uint32_t rope_kernel_count(void);
 const rope_kernel *rope_kernel_get(uint32_t index);
+/* May be left out: why this thread's last call came back as ROPE_FAILED, a sentence for reports. */
+const char *rope_last_error(void);
 
 #ifdef __cplusplus
 }

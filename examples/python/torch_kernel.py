@@ -11,7 +11,7 @@ import ropecheck
 @ropecheck.kernel(array="torch", dtypes=("f32", "bf16"), sources="computed", scalings="none", pairings="interleaved",
                   features=("positions", "batch_positions", "offset", "key", "grouped_heads"))
 def rope(call):
-    theta = call.base ** (-torch.arange(0, call.rotary_dim, 2) / call.rotary_dim)
+    theta = call.base ** (-torch.arange(0, call.rotary_dim, 2, device=call.q.device) / call.rotary_dim)
     phi = call.position_ids()[..., None] * theta
     turn = torch.polar(torch.ones_like(phi), phi)[:, :, None, :]
 

@@ -21,5 +21,4 @@ uint32_t rope_kernel_count() { return 1; }
 
 const rope_kernel* rope_kernel_get(uint32_t index) { return index == 0 ? &kernel : nullptr; }
 
-// Why the last call of this host thread came back as ROPE_FAILED.
-extern "C" const char* rope_cuda_error() { return rope::cuda::error(); }
+const char* rope_last_error() { return rope::cuda::error(); }

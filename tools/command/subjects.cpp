@@ -63,10 +63,11 @@ std::unique_ptr<Subject> open_python(const std::string& name, const WorkerOption
 std::unique_ptr<Subject> open_cuda_kernel(const WorkerOptions& options) {
   const std::filesystem::path library = cuda_kernel_library();
   if (!std::filesystem::exists(library)) {
-    throw SubjectError(
-        fmt::format("{}: this build has none: {} is missing, because CMake found no nvcc or ROPECHECK_CUDA is OFF; "
-                    "cuda-on-cpu is the same kernel on the CPU",
-                    cuda_kernel_name, library.string()));
+    throw SubjectError(fmt::format(
+        "{}: this build has none: {} is missing, because CMake found no nvcc of CUDA 12 or later, or ROPECHECK_CUDA "
+        "is OFF; where nvcc is there now, cmake --fresh --preset release finds it; cuda-on-cpu is the same kernel on "
+        "the CPU",
+        cuda_kernel_name, library.string()));
   }
   return open_library(library, cuda_kernel_name, options);
 }

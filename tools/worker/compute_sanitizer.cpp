@@ -187,7 +187,7 @@ SanitizerReport run_sanitized(const Launch& launch, const std::string& name, con
       const Reply reply = worker->apply(call);
       if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) continue;
       trouble = reply.kind == ReplyKind::done
-                    ? fmt::format("under it the kernel answered {}", status_name(reply.status))
+                    ? fmt::format("under it the kernel answered {}: {}", status_name(reply.status), reply.detail)
                     : reply.detail;
       break;
     }

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -78,14 +79,15 @@ CudaDriver::CudaDriver() {
     check(f.init(0), "cuInit");
     check(f.device_count(&count), "cuDeviceGetCount");
   } catch (const CudaError& error) {
-    throw std::runtime_error(fmt::format("no CUDA device: {}", error.what()));
+    const bool lacks_node = access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidia-uvm", F_OK) != 0;
+    throw std::runtime_error(fmt::format("no CUDA device: {}{}", error.what(),
+                                         lacks_node ? "; /dev/nvidia-uvm is missing: run nvidia-modprobe -u -c0" : ""));
   }
   if (count == 0) throw std::runtime_error("no CUDA device: the driver counts 0 of them");
   int device = 0;
-  void* context = nullptr;
   check(f.device(&device, 0), "cuDeviceGet");
-  check(f.retain_context(&context, device), "cuDevicePrimaryCtxRetain");
-  check(f.set_context(context), "cuCtxSetCurrent");
+  check(f.retain_context(&context_, device), "cuDevicePrimaryCtxRetain");
+  make_current();
   check(f.make_stream(&stream_, non_blocking), "cuStreamCreate");
   check(f.make_stream(&side_stream_, non_blocking), "cuStreamCreate");
 }
@@ -99,6 +101,8 @@ void CudaDriver::check(int result, const char* function) const {
   throw CudaError(fmt::format("{}: {} ({}, {})", function, text == nullptr ? "an unknown error" : text,
                               name == nullptr ? "without a name" : name, result));
 }
+
+void CudaDriver::make_current() const { check(functions_->set_context(context_), "cuCtxSetCurrent"); }
 
 DevicePointer CudaDriver::allocate(std::size_t bytes) const {
   DevicePointer pointer = 0;

@@ -24,6 +24,9 @@ class CudaDriver {
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
+  // What a kernel made current, another device for example, stays current; this makes it ours again.
+  void make_current() const;
+
   // Each throws CudaError. Copies without a stream are done by finish_all() at the latest.
   DevicePointer allocate(std::size_t bytes) const;
   void free(DevicePointer pointer) const;
@@ -43,6 +46,7 @@ class CudaDriver {
   void check(int result, const char* function) const;
 
   const Functions* functions_;
+  void* context_ = nullptr;
   void* stream_ = nullptr;
   void* side_stream_ = nullptr;
 };

@@ -43,13 +43,15 @@ class DeviceCalls {
  private:
   // On the device, one behind the other: a margin, the tensor's pages, a margin. Where sanitized: the elements alone.
   struct Buffer {
-    DevicePointer data = 0;
+    DevicePointer allocated = 0;
+    DevicePointer data = 0;    // in there
     DevicePointer source = 0;  // the same bytes, to be copied from when the stream comes to it
     std::size_t capacity = 0;
     DevicePointer pages = 0;  // where the first byte of the tensor's pages is, or would be
   };
 
   DeviceResult run_guarded(const rope_kernel& kernel, const NativeCall& call);
+  DeviceResult run_once(const rope_kernel& kernel, const NativeCall& call, bool holds);
   DeviceResult run_sanitized(const rope_kernel& kernel, const NativeCall& call);
   void place_elements(const NativeCall& call);
   void place(const NativeCall& call, bool holds);
@@ -65,7 +67,8 @@ class DeviceCalls {
   std::vector<Buffer> buffers_;   // one a mapped tensor
   std::vector<std::byte> bytes_;  // of one buffer, on the host
   std::int64_t calls_ = 0;
-  int waits_ = 0;  // calls that returned only when their stream was let go
+  int waits_ = 0;           // calls in a row that returned only when their stream was let go
+  bool was_early_ = false;  // a call worked on another stream
 };
 
 }  // namespace rope::worker

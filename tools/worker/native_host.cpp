@@ -106,6 +106,10 @@ void settle(const Announced& fds) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // what was printed before a crash must not be lost
   unsetenv("ROPECHECK_WORKER");
+  // Else a launch would wait for the stream that is held back: always, for want of queues, or to load its code.
+  unsetenv("CUDA_LAUNCH_BLOCKING");
+  unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);
 }
 
 bool is_on_device(const rope_kernel& kernel) { return kernel.claims.device == ROPE_CUDA; }
@@ -140,12 +144,19 @@ std::string error_text(std::int64_t id, const std::string& type, const char* mes
   return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
 }
 
-std::string run_alone(const rope_kernel& kernel, const rope_call& prepared, std::int64_t id) {
+// ROPE_FAILED, with what the library says of it.
+std::string failure_text(const NativeLibrary& library, std::int64_t id) {
+  return error_text(id, "failed", library.last_error().c_str());
+}
+
+std::string run_alone(const NativeLibrary& library, const rope_kernel& kernel, const rope_call& prepared,
+                      std::int64_t id) {
   rope_call call = prepared;  // a kernel that casts const away spoils its own copy only
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::int32_t status = kernel.apply(&call);
   const std::chrono::nanoseconds time = Clock::now() - start;
+  if (status == ROPE_FAILED) return failure_text(library, id);
   return fmt::format("{{\"id\":{},\"ok\":true,\"status\":{},\"ns\":{}}}\n", id, status, time.count());
 }
 
@@ -162,22 +173,25 @@ struct Plan {
   std::optional<NativeCall> companion;
 };
 
-std::string run_on_device(const rope_kernel& kernel, const Plan& plan, DeviceCalls& device, std::int64_t id) {
+std::string run_on_device(const NativeLibrary& library, const rope_kernel& kernel, const Plan& plan,
+                          DeviceCalls& device, std::int64_t id) {
   const DeviceResult result = device.run(kernel, plan.judged);
+  if (result.status == ROPE_FAILED && result.breach.empty()) return failure_text(library, id);
   json reply{{"id", id}, {"ok", true}, {"status", result.status}, {"ns", result.time.count()}};
   if (!result.breach.empty()) reply["breach"] = result.breach;
   return text_of(reply);
 }
 
-std::string run(const rope_kernel& kernel, const Plan& plan, DeviceCalls* device, std::int64_t id) {
+std::string run(const NativeLibrary& library, const rope_kernel& kernel, const Plan& plan, DeviceCalls* device,
+                std::int64_t id) {
   set_current_call(id);
   std::string reply;
   try {
-    reply = device != nullptr ? run_on_device(kernel, plan, *device, id)
+    reply = device != nullptr ? run_on_device(library, kernel, plan, *device, id)
             : plan.companion  ? run_two(kernel, plan.judged.call, plan.companion->call, id)
-                              : run_alone(kernel, plan.judged.call, id);
-  } catch (const CannotPlace&) {
-    throw;  // none of the kernel's doing
+                              : run_alone(library, kernel, plan.judged.call, id);
+  } catch (const CannotPlace& error) {
+    reply = error_text(id, std::string(wire::no_room), error.what());
   } catch (const CudaError& error) {
     reply = text_of({{"id", id}, {"ended", error.what()}});
   } catch (const std::exception& error) {
@@ -190,8 +204,8 @@ std::string run(const rope_kernel& kernel, const Plan& plan, DeviceCalls* device
 }
 
 // Until "bye" or the end of the parent.
-void serve(Connection& connection, const rope_kernel& kernel, GuardedMemory& memory, DeviceCalls* device,
-           const Announced& fds) {
+void serve(Connection& connection, const NativeLibrary& library, const rope_kernel& kernel, GuardedMemory& memory,
+           DeviceCalls* device, const Announced& fds) {
   Plan plan;
   while (const std::optional<std::string> line = connection.receive()) {
     const json message = json::parse(*line);
@@ -208,7 +222,7 @@ void serve(Connection& connection, const rope_kernel& kernel, GuardedMemory& mem
     } else if (message.at("plan") != plan.number) {
       throw std::runtime_error("a call repeats a plan that is not the last one");
     }
-    connection.send(run(kernel, plan, device, message.at("id").get<std::int64_t>()));
+    connection.send(run(library, kernel, plan, device, message.at("id").get<std::int64_t>()));
   }
 }
 
@@ -245,7 +259,7 @@ int worker_main() {
     const bool sanitized = std::getenv("ROPECHECK_SANITIZED") != nullptr;
     if (is_on_device(kernel)) device.emplace(sanitized);
     connection.send(text_of(hello(library, kernel, memory)));
-    serve(connection, kernel, memory, device ? &*device : nullptr, *fds);
+    serve(connection, library, kernel, memory, device ? &*device : nullptr, *fds);
     // compute-sanitizer writes down what it saw when a process ends as usual.
     if (sanitized) std::exit(0);
     // Without destructors: those of the kernel's library are nobody's business here, and may hang.

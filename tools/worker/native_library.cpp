@@ -67,6 +67,12 @@ NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
     kernels_.push_back(kernel);
     names_.emplace_back(kernel->name);
   }
+  last_error_ = reinterpret_cast<decltype(last_error_)>(dlsym(library, "rope_last_error"));
+}
+
+std::string NativeLibrary::last_error() const {
+  const char* text = last_error_ == nullptr ? nullptr : last_error_();
+  return text == nullptr ? "" : text;
 }
 
 const rope_kernel& NativeLibrary::kernel(std::string_view name) const {

@@ -19,10 +19,14 @@ class NativeLibrary {
   // An empty name takes the only kernel. Checks ABI, struct_size and apply.
   const rope_kernel& kernel(std::string_view name) const;
 
+  // Why this thread's last call failed, in the library's words; empty where it has none.
+  std::string last_error() const;
+
  private:
   std::string path_;
   std::vector<const rope_kernel*> kernels_;
   std::vector<std::string> names_;
+  decltype(&rope_last_error) last_error_ = nullptr;  // null: not exported
 };
 
 }  // namespace rope::worker

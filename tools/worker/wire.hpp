@@ -18,6 +18,9 @@ inline constexpr int version = 1;
 // reads it only together with the end of the connection.
 inline constexpr int lost_connection_status = 97;
 
+// The type of an error: the machine has no room for the call's tensors, and nothing was asked of the kernel.
+inline constexpr std::string_view no_room = "no_room";
+
 // Indexed by enumerator.
 using Names = std::span<const std::string_view>;
 extern const Names dtypes;      // rope_dtype

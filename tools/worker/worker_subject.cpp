@@ -45,6 +45,11 @@ std::optional<std::int32_t> status_named(std::string_view type) {
   return std::nullopt;
 }
 
+// The machine has no room for a call's tensors: nothing was asked of the kernel.
+struct NoRoom : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class Worker final : public WorkerSubject {
  public:
   Worker(const Launch& launch, std::string name, const WorkerOptions& options)
@@ -75,6 +80,7 @@ class Worker final : public WorkerSubject {
 
   SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
     if (!native_ || claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
+    process_->kill();  // a device may be one process's alone
     return run_sanitized(launch_, name_, options_, tool, calls);
   }
 
@@ -96,6 +102,23 @@ class Worker final : public WorkerSubject {
     return result;
   }
 
+  // What a process has no room for another may have: the kernel's earlier calls may have taken it all. Where that one
+  // has none either, nothing can be said of the kernel.
+  Reply attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
+                std::optional<std::chrono::milliseconds> again_with) {
+    try {
+      return attempt_once(judged, companion, placement, again_with);
+    } catch (const NoRoom&) {
+      process_->kill();
+    }
+    try {
+      return attempt_once(judged, companion, placement, again_with);
+    } catch (const NoRoom& error) {
+      process_->kill();
+      throw SubjectError(fmt::format("{} cannot be judged here: {}", name_, error.what()));
+    }
+  }
+
   // A shared machine may stand still for as long as a call may take, so a hang counts only where a second process hangs
   // in the same call as well. Nothing has come back from the first, so the call's tensors are still as they were.
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
@@ -115,8 +138,8 @@ class Worker final : public WorkerSubject {
     return second;
   }
 
-  Reply attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
-                std::optional<std::chrono::milliseconds> again_with) {
+  Reply attempt_once(const BoundCall& judged, const BoundCall* companion, Placement placement,
+                     std::optional<std::chrono::milliseconds> again_with) {
     try {
       if (!process_ || !process_->alive()) start();
     } catch (const SubjectError& error) {
@@ -226,6 +249,8 @@ class Worker final : public WorkerSubject {
                 "its worker gave up: " + wire::printable(message.value("msg", ""), 1 << 12), 0};
       }
       if (message.is_object() && message.at("id") == id_) return answered(message, layout);
+    } catch (const NoRoom&) {
+      throw;
     } catch (const std::exception&) {
       // Of a member that is missing, of another type or no number; what was said is shown below.
     }
@@ -323,6 +348,7 @@ class Worker final : public WorkerSubject {
     if (const std::string trace = error.value("trace", ""); !trace.empty()) {
       text += fmt::format("\n{}", wire::printable(trace, 1 << 12));
     }
+    if (type == wire::no_room) throw NoRoom(text);
     if (const auto status = status_named(type)) return {ReplyKind::done, *status, text, 0};
     if (native_) {
       return {ReplyKind::misbehaved, ROPE_FAILED,

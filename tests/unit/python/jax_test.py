@@ -41,7 +41,7 @@ class Jax(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         found, _ = judge("jax_kernels:wrong_type", "--device", "cuda", "--only", "ROT-01", variables=here)
         self.assertIn("returned q as numpy.ndarray; an array of jax is due", failures(found)["ROT-01"][1])
-        _, done = judge("jax_kernel:rope", "--device", "cuda", cwd=EXAMPLES)
+        _, done = judge("jax_kernel:rope", "--device", "cuda", cwd=EXAMPLES, variables={"CUDA_VISIBLE_DEVICES": ""})
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn("no CUDA device: JAX", done.stderr)
 

@@ -12,11 +12,15 @@ extern "C" {
 void fake_cuda_fail();
 void fake_cuda_report(const char* tool, const char* words);
 void fake_cuda_read(const void* address, std::size_t bytes);
+int cuCtxSetCurrent(void* context);
+int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes);
 int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument);
 int cuStreamSynchronize(void* stream);
 }
 
 namespace {
+
+constexpr std::int32_t call_alignment = 4096;
 
 constexpr rope_capabilities on_device() {
   rope_capabilities claims = rope::everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT));
@@ -57,6 +61,29 @@ std::int32_t waiting(const rope_call* call) {
 }
 
 std::int32_t default_stream(const rope_call* call) { return compute(*call); }
+
+// To load code a driver waits for all streams.
+std::int32_t default_stream_loading(const rope_call* call) {
+  static const int loaded = cuStreamSynchronize(call->stream);
+  return loaded == 0 ? compute(*call) : ROPE_FAILED;
+}
+
+std::int32_t leaving_context(const rope_call* call) {
+  const std::int32_t status = right(call);
+  cuCtxSetCurrent(nullptr);
+  return status;
+}
+
+std::int32_t leaking(const rope_call* call) {
+  std::uint64_t never_freed = 0;
+  cuMemAlloc_v2(&never_freed, 1 << 20);
+  return right(call);
+}
+
+std::int32_t aligned(const rope_call* call) {
+  const auto address = reinterpret_cast<std::uintptr_t>(call->q.data);
+  return address % call_alignment == 0 ? right(call) : ROPE_INVALID_ARGUMENT;
+}
 
 std::int32_t writing_input(const rope_call* call) {
   return launch(call, [](const rope_call& c) {
@@ -129,10 +156,20 @@ constexpr rope_kernel kernel(const char* name, std::int32_t (*apply)(const rope_
   return {sizeof(rope_kernel), ROPE_KERNEL_ABI, name, "on the fake driver", apply, on_device()};
 }
 
+constexpr rope_kernel aligned_kernel() {
+  rope_kernel claiming = kernel("aligned", aligned);
+  claiming.claims.alignment = call_alignment;
+  return claiming;
+}
+
 constexpr rope_kernel kernels[] = {
     kernel("right", right),
     kernel("waiting", waiting),
     kernel("default_stream", default_stream),
+    kernel("default_stream_loading", default_stream_loading),
+    kernel("leaving_context", leaving_context),
+    kernel("leaking", leaking),
+    aligned_kernel(),
     kernel("writing_input", writing_input),
     kernel("writing_before", writing_before),
     kernel("writing_after", writing_after),
@@ -151,4 +188,5 @@ std::uint32_t rope_kernel_count(void) { return std::size(kernels); }
 const rope_kernel* rope_kernel_get(std::uint32_t index) {
   return index < std::size(kernels) ? &kernels[index] : nullptr;
 }
+const char* rope_last_error(void) { return "cudaLaunchKernel: out of patience"; }
 }

@@ -93,13 +93,76 @@ TEST_CASE("device: however slow the machine is, a right kernel worked on its str
   CHECK(reply.detail == "");
 }
 
+TEST_CASE("device: with one queue for all streams a right kernel does not hang") {
+  const Environment one("FAKE_CUDA_ONE_QUEUE", "1");
+  const auto subject = on_device("right");
+  for (int i = 0; i < 3; ++i) {
+    Call call = small_call();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == ReplyKind::done);
+    CHECK(reply.detail == "");
+  }
+}
+
+TEST_CASE("device: the first call of a process shows the wrong stream, although its code has yet to be loaded") {
+  const auto subject = on_device("default_stream_loading");
+  Reply reply;
+  for (int i = 0; i < 8 && reply.kind == ReplyKind::done; ++i) {  // as above, of a loaded machine
+    Call call = small_call();
+    subject->renew();
+    reply = subject->apply(call);
+  }
+  CHECK_THAT(reply.detail, Contains("worked on another stream than the one that it was given"));
+}
+
+TEST_CASE("device: what a kernel makes current is its own affair") {
+  const auto subject = on_device("leaving_context");
+  for (int i = 0; i < 3; ++i) {
+    Call call = small_call();
+    const Reply reply = subject->apply(call);
+    CHECK(reply.kind == ReplyKind::done);
+    CHECK(reply.detail == "");
+    CHECK(is_right(call));
+  }
+}
+
+TEST_CASE("device: an alignment above the device's own is kept") {
+  const auto subject = on_device("aligned");
+  for (int i = 0; i < 3; ++i) {
+    Call call = small_call();
+    CHECK(subject->apply(call).status == ROPE_OK);
+  }
+}
+
+TEST_CASE("device: why a kernel failed is told in its library's words") {
+  Call call = small_call();
+  const Reply reply = on_device("failing")->apply(call);
+  CHECK(reply.kind == ReplyKind::done);
+  CHECK(reply.status == ROPE_FAILED);
+  CHECK(reply.detail == "cudaLaunchKernel: out of patience");
+}
+
 TEST_CASE("device: a device without room is not the kernel's error") {
   const Environment limit("FAKE_CUDA_LARGEST_ALLOCATION", "1000");
   const auto subject = on_device("right");
   Call call = small_call();
-  const Reply reply = subject->apply(call);
-  CHECK_THAT(reply.detail, Contains("its worker gave up: the tensors of this call cannot be put on the device: "
-                                    "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)"));
+  CHECK_THROWS_WITH(subject->apply(call),
+                    Contains("cannot be judged here: the tensors of this call cannot be put on the device: "
+                             "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)"));
+}
+
+TEST_CASE("device: what a process of the kernel's has used up another has again") {
+  const Environment limit("FAKE_CUDA_MEMORY", "10000000");
+  const auto subject = on_device("leaking");
+  for (int i = 0; i < 20; ++i) {
+    Call call = small_call();
+    REQUIRE(subject->apply(call).status == ROPE_OK);
+  }
+  Call larger = small_call();
+  larger.cos = larger.sin = Tensor::contiguous(DType::f32, {10000, 32});
+  const Reply reply = subject->apply(larger);
+  CHECK(reply.kind == ReplyKind::done);
+  CHECK(reply.status == ROPE_OK);
 }
 
 TEST_CASE("device: an error of the device ends the worker, and the next call has a new one") {

@@ -12,10 +12,11 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace {
 
-constexpr int ok = 0, out_of_memory = 2, illegal_address = 700;
+constexpr int ok = 0, out_of_memory = 2, invalid_context = 201, illegal_address = 700;
 
 class Stream {
  public:
@@ -55,6 +56,10 @@ class Stream {
 };
 
 int error = ok;  // once there, it stays, as on a device
+void* current = nullptr;
+
+std::mutex of_streams;
+std::vector<Stream*> streams;
 
 using Ranges = std::map<std::uint64_t, std::size_t>;  // address, bytes
 Ranges allocated;
@@ -64,6 +69,13 @@ std::mutex of_allocated;
 bool lies_in(const Ranges& ranges, std::uint64_t at, std::size_t bytes) {
   const auto after = ranges.upper_bound(at);
   return after != ranges.begin() && at + bytes <= std::prev(after)->first + std::prev(after)->second;
+}
+
+std::size_t taken() {
+  const std::lock_guard lock(of_allocated);
+  std::size_t bytes = 0;
+  for (const auto& [address, size] : allocated) bytes += size;
+  return bytes;
 }
 
 Stream* stream_of(void* handle) { return static_cast<Stream*>(handle); }
@@ -117,10 +129,15 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
   *context = &error;
   return ok;
 }
-int cuCtxSetCurrent(void*) { return ok; }
+int cuCtxSetCurrent(void* context) {
+  current = context;
+  return ok;
+}
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
   const char* limit = std::getenv("FAKE_CUDA_LARGEST_ALLOCATION");
   if (limit != nullptr && bytes > std::strtoull(limit, nullptr, 10)) return out_of_memory;
+  const char* room = std::getenv("FAKE_CUDA_MEMORY");
+  if (room != nullptr && bytes > std::strtoull(room, nullptr, 10) - taken()) return out_of_memory;
   void* memory = std::aligned_alloc(512, (bytes + 511) / 512 * 512);
   *address = reinterpret_cast<std::uint64_t>(memory);
   const std::lock_guard lock(of_allocated);
@@ -148,17 +165,28 @@ int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes
   stream_of(stream)->push([=] { std::memcpy(pointer(to), pointer(from), bytes); });
   return error;
 }
+void wait_for_all_but(Stream* own) {
+  const std::lock_guard lock(of_streams);
+  for (Stream* stream : streams) {
+    if (stream != own) stream->wait();
+  }
+}
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void* stream) {
   const char* delay = std::getenv("FAKE_CUDA_DOWNLOAD_MILLISECONDS");
   const std::chrono::milliseconds first(delay == nullptr ? 0 : std::atoi(delay));
+  const bool has_one_queue = std::getenv("FAKE_CUDA_ONE_QUEUE") != nullptr;
   stream_of(stream)->push([=] {
+    if (has_one_queue) wait_for_all_but(stream_of(stream));
     std::this_thread::sleep_for(first);
     std::memcpy(to, pointer(from), bytes);
   });
   return error;
 }
 int cuStreamCreate(void** stream, unsigned) {
-  *stream = new Stream;
+  auto* made = new Stream;
+  *stream = made;
+  const std::lock_guard lock(of_streams);
+  streams.push_back(made);
   return ok;
 }
 int cuLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
@@ -169,7 +197,7 @@ int cuStreamSynchronize(void* stream) {
   stream_of(stream)->wait();
   return error;
 }
-int cuCtxSynchronize() { return error; }
+int cuCtxSynchronize() { return current == &error ? error : invalid_context; }
 int cuGetErrorName(int result, const char** text) {
   *text = result == illegal_address ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "CUDA_ERROR_OUT_OF_MEMORY";
   return ok;

@@ -14,9 +14,9 @@ from ropecheck.call import Call
 from ropecheck.capabilities import capabilities_of
 from ropecheck.errors import InvalidArgument, SubjectError, Unsupported, UsageError, WrongResult
 from ropecheck.memory import GuardedMemory
-from ropecheck.protocol import VERSION, Connection, Files
+from ropecheck.protocol import NO_ROOM, VERSION, Connection, Files
 from ropecheck.results import check_outputs, store
-from ropecheck.tensors import map_tensors
+from ropecheck.tensors import Tensor, map_tensors
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 LONGEST_TRACE = 4000
@@ -41,6 +41,10 @@ def _error(kind: str, message: str, trace: str = "") -> dict[str, Any]:
     if trace:
         error["trace"] = trace
     return {"ok": False, "error": error}
+
+
+class NoRoom(Exception):
+    """There is none on the device for the tensors of a call: nothing was asked of the kernel."""
 
 
 class NoReports:
@@ -118,7 +122,15 @@ class Server:
         except (Exception, SystemExit, GeneratorExit) as error:
             if lost := self.library.lost():
                 return {"ended": lost}
+            if isinstance(error, NoRoom):
+                return _error(NO_ROOM, str(error))
             return _error(type(error).__name__, str(error), _trace_of(error))
+
+    def _send(self, tensors: Mapping[str, Tensor]) -> None:
+        try:
+            self.library.send(tensors)
+        except (RuntimeError, MemoryError) as error:
+            raise NoRoom(f"the tensors of this call cannot be put on the device: {error}") from None
 
     def _run(self, plan: Mapping[str, Any], files: Files) -> dict[str, Any]:
         attrs = plan["attrs"]
@@ -127,7 +139,7 @@ class Server:
         for tensor in tensors.values():
             self.memory.stray(tensor.slot)  # that of a call which raised is not this one's
         with self.library.running():
-            self.library.send(tensors)
+            self._send(tensors)
             call = Call(attrs, tensors, self.library)
             started = time.perf_counter_ns()
             returned = self.kernel(call)

@@ -39,6 +39,7 @@ def settle(files: Files) -> None:
     ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     del os.environ["ROPECHECK_WORKER"]
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else JAX takes most of a device's memory
 
 
 def run(arguments: argparse.Namespace, connection: Connection, files: Files) -> None:

@@ -58,7 +58,7 @@ TEST_CASE("the CUDA library refuses what it can see, touches no device memory, a
     t.call.theta = nowhere;
     t.call.theta_dtype = ROPE_F64;
     CHECK(kernel.apply(&t.call) == ROPE_FAILED);
-    const std::string error = symbol<const char*()>(library.get(), "rope_cuda_error")();
+    const std::string error = symbol<const char*()>(library.get(), "rope_last_error")();
     CHECK_THAT(error, Catch::StartsWith("cuda"));
     CHECK_THAT(error, Catch::Contains(": "));
   }

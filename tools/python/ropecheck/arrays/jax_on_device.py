@@ -32,6 +32,13 @@ class JaxOnDevice(JaxArrays):
         bits = np.array(tensor.bits())  # of its own: what is mapped is another call's next
         return jax.device_put(bits.view(DTYPES["bf16"]) if tensor.dtype == "bf16" else bits, self._device)
 
+    def lost(self) -> str:
+        try:
+            jax.device_put(np.zeros(1, np.float32), self._device).block_until_ready()
+        except RuntimeError as error:
+            return f"jax.device_put: {str(error).splitlines()[0]}"
+        return ""
+
     def counted(self, start: int, shape: tuple[int, ...]) -> Any:
         return jax.device_put(super().counted(start, shape), self._device)
 
