@@ -119,7 +119,7 @@ typedef struct rope_call {
   uint32_t struct_size; /* sizeof(rope_call) of the caller */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
   rope_tensor q;
-  rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim; heads may differ */
+  rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim */
   /* Same shape as q. In place: q_out.data == q.data with the same strides; k_out and k then too, else neither. */
   rope_tensor q_out;
   rope_tensor k_out;
@@ -152,9 +152,9 @@ enum rope_feature {
   ROPE_FEATURE_BATCH_POSITIONS = 2,     /* positions differ between batches */
   ROPE_FEATURE_IN_PLACE = 3,            /* q_out is q, k_out is k */
   ROPE_FEATURE_STRIDED = 4,             /* rows that do not follow one another, in outputs otherwise than in inputs; stride
-                                         * 0 in inputs: rows that are the same memory */
+                                         * 0 in inputs: rows that are the same memory; tables and positions too */
   ROPE_FEATURE_KEY = 5,                 /* q and k in one call */
-  ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q */
+  ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q, whose number is a multiple of k's */
   ROPE_FEATURE_BACKWARD = 7,
   ROPE_FEATURE_AXES = 8,                /* more than one position axis */
   ROPE_FEATURE_ATTENTION_FACTOR = 9,    /* attention_factor other than 1 */

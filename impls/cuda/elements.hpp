@@ -1,6 +1,7 @@
 // Elements as the kernel loads, converts and stores them: one, or as many as 16 bytes hold.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "impls/element.hpp"
@@ -22,6 +23,12 @@ struct alignas(n == 1 ? alignof(E) : 16) Elements {
 };
 
 #ifdef __CUDACC__
+
+// Elements of 16 bits stay in the words that they are loaded in: one by one they would take twice as many registers.
+template <class E, int n>
+requires(sizeof(E) == 2 && n > 1) struct alignas(16) Elements<E, n> {
+  std::uint32_t words[n / 2];
+};
 
 template <class E, int n>
 __device__ inline Elements<E, n> load(const E* source) {
@@ -46,16 +53,49 @@ __device__ inline void round_to(Bfloat16& target, float value) {
   target.bits = __bfloat16_as_ushort(__float2bfloat16_rn(value));
 }
 
+// Two elements of 16 bits in a word, the first one in the low half.
+__device__ inline float2 as_floats(std::uint32_t word, Half) {
+  return __half22float2(__halves2half2(__ushort_as_half(static_cast<std::uint16_t>(word)),
+                                       __ushort_as_half(static_cast<std::uint16_t>(word >> 16))));
+}
+__device__ inline float2 as_floats(std::uint32_t word, Bfloat16) {
+  return {__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u)};
+}
+template <class Pair>
+__device__ inline std::uint32_t word_of(Pair pair) {
+  std::uint32_t word;
+  std::memcpy(&word, &pair, sizeof word);
+  return word;
+}
+__device__ inline std::uint32_t rounded(float low, float high, Half) { return word_of(__floats2half2_rn(low, high)); }
+__device__ inline std::uint32_t rounded(float low, float high, Bfloat16) {
+  return word_of(__floats2bfloat162_rn(low, high));
+}
+
 template <class Work, class E, int n>
 __device__ inline void widen(const Elements<E, n>& from, Work (&to)[n]) {
+  if constexpr (sizeof(E) == 2 && n > 1) {
 #pragma unroll
-  for (int i = 0; i < n; ++i) to[i] = static_cast<Work>(as_float(from.at[i]));
+    for (int i = 0; i < n; i += 2) {
+      const float2 pair = as_floats(from.words[i / 2], E());
+      to[i] = static_cast<Work>(pair.x);
+      to[i + 1] = static_cast<Work>(pair.y);
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < n; ++i) to[i] = static_cast<Work>(as_float(from.at[i]));
+  }
 }
 
 template <class Work, class E, int n>
 __device__ inline void narrow(const Work (&from)[n], Elements<E, n>& to) {
+  if constexpr (sizeof(E) == 2 && n > 1) {
 #pragma unroll
-  for (int i = 0; i < n; ++i) round_to(to.at[i], from[i]);
+    for (int i = 0; i < n; i += 2) to.words[i / 2] = rounded(from[i], from[i + 1], E());
+  } else {
+#pragma unroll
+    for (int i = 0; i < n; ++i) round_to(to.at[i], from[i]);
+  }
 }
 
 #else

@@ -42,8 +42,11 @@ struct Job {
   std::int32_t rotary_chunks;  // of a head
   std::int32_t chunks;         // with those that pass through
   Divisor unit_chunks;         // of a unit
-  Divisor unit_heads;
+  std::int32_t unit_heads;
   std::int32_t unit_tokens;
+  Divisor columns;                  // of a unit, a chunk of a token each
+  std::int32_t lanes;               // heads that a block turns at once
+  std::uint32_t places;             // columns * lanes: what the threads share
   Divisor slots;                    // pairs of a unit that have a cos and a sin in shared memory, each token for itself
   std::int32_t in_double;           // the working type
   std::int32_t two_rows;            // the two features of a pair have their own

@@ -37,7 +37,8 @@ bool copies_what_passes(const rope_call& call) {
          (has_key(call) && call.k.data != call.k_out.data);
 }
 
-void cut(Job& job, std::int64_t items) {
+void cut(Job& job, const Cut& size) {
+  const std::int64_t items = size.items;
   const std::int64_t unit_chunks = std::min<std::int64_t>(job.chunks, most_slots / job.width);
   job.stretches = over(job.chunks, unit_chunks);
   const std::int64_t most_heads = std::max<std::int64_t>(over(heads_of_the_same_angles * items, unit_chunks), 1);
@@ -48,8 +49,13 @@ void cut(Job& job, std::int64_t items) {
   const std::int64_t unit_tokens = std::clamp<std::int64_t>(most_tokens, 1, std::max<std::int64_t>(job.tokens, 1));
   job.units = over(job.tokens, unit_tokens) * job.groups * job.stretches;
   job.unit_chunks = Divisor(static_cast<std::uint32_t>(unit_chunks));
-  job.unit_heads = Divisor(static_cast<std::uint32_t>(unit_heads));
+  job.unit_heads = static_cast<std::int32_t>(unit_heads);
   job.unit_tokens = static_cast<std::int32_t>(unit_tokens);
+  const std::int64_t columns = unit_tokens * unit_chunks;
+  const std::int64_t lanes = std::max<std::int64_t>(size.threads / columns, 1);
+  job.columns = Divisor(static_cast<std::uint32_t>(columns));
+  job.lanes = static_cast<std::int32_t>(lanes);
+  job.places = static_cast<std::uint32_t>(columns * lanes);
   job.slots = Divisor(static_cast<std::uint32_t>(slots));
 }
 
@@ -75,7 +81,7 @@ Plan plan_of(const rope_call& call, const Cut& size, std::int32_t width) {
   const std::int64_t passing = copies_what_passes(call) ? call.q.shape[3] - call.rotary_dim : 0;
   job.rotary_chunks = call.rotary_dim / 2 / job.width;
   job.chunks = job.rotary_chunks + static_cast<std::int32_t>(over(passing, 2 * job.width));
-  cut(job, size.items);
+  cut(job, size);
 
   if (call.angle_source == ROPE_COMPUTED) {
     const Theta theta = theta_of(call);

@@ -10,7 +10,7 @@ namespace rope::cuda {
 
 // How large a unit is to be.
 struct Cut {
-  std::uint32_t threads;  // of a block
+  std::uint32_t threads;  // of a block; more may be launched, and do little
   std::uint32_t items;    // chunks of a unit, about; at least one token of one head
 };
 

@@ -1,8 +1,9 @@
 // The rotation kernel: one source, which nvcc compiles for devices and any C++ compiler by way of grid_shim.hpp.
 //
-// A block takes one unit after the other (job.hpp). For each it first asks for the elements of its first chunks, then
-// brings cos and sin of the unit's tokens into shared memory, all threads sharing the pairs, and turns the chunks by
-// them.
+// A block takes one unit after the other (job.hpp). At its place in a unit a thread has one chunk of one token, in
+// every so many-th head: what it turns by is the same in all of them. It first asks for the elements of its first
+// heads, then brings its part of cos and sin of the unit's tokens into shared memory, and when all have done so turns
+// head after head.
 //
 // Shared memory: rows of job.slots values in the working type, [row][token][slot]; row 0 cos and row 1 sin, attention
 // factor and direction included; with two_rows those of the first features, and 2 and 3 those of the second ones.
@@ -27,8 +28,8 @@ struct AsIntended {
   __device__ static std::int64_t first_unit() { return blockIdx.x; }
   __device__ static std::int64_t unit_step() { return gridDim.x; }
   __device__ static std::int64_t index(std::int64_t element) { return element; }
-  __device__ static int items(int unit) { return unit; }
-  __device__ static void rows_are_filled(bool /*this thread has a chunk*/) { __syncthreads(); }
+  __device__ static int heads_of_unit(int heads, int /*of a step*/) { return heads; }
+  __device__ static void rows_are_filled(bool /*this thread has a head*/) { __syncthreads(); }
   __device__ static void rows_are_used() { __syncthreads(); }
   __device__ static CosSin turned(double position, double theta, double low) { return turn(position, theta, low); }
   template <class In, int width>
@@ -59,25 +60,32 @@ struct Unit {
   int tokens;
 };
 
+// What is left of index after division by n, which index becomes the quotient of. A division of 64 bits costs a device
+// as much as a chunk: where there is nothing to divide, none is made.
+__device__ inline std::int64_t taken_from(std::int64_t& index, std::int64_t n) {
+  if (n == 1) return 0;
+  const std::int64_t rest = index % n;
+  index /= n;
+  return rest;
+}
+
+__device__ inline Token token_at(const Job& job, std::int64_t batch, std::int64_t seq) {
+  const std::int64_t length = job.call.q.shape[1];
+  if (seq < length) return {batch, seq};
+  return {batch + seq / length, seq % length};
+}
+
 __device__ inline Unit unit_of(const Job& job, std::int64_t index) {
-  const std::int64_t stretch = index % job.stretches;
-  index /= job.stretches;
-  const std::int64_t group = index % job.groups;
-  index /= job.groups;
+  const std::int64_t stretch = taken_from(index, job.stretches);
+  const std::int64_t group = taken_from(index, job.groups);
   const std::int64_t token = index * job.unit_tokens;
   const std::int64_t left = job.tokens - token;
-  return {{token / job.call.q.shape[1], token % job.call.q.shape[1]},
-          group * job.unit_heads.value(),
-          static_cast<int>(stretch * job.unit_chunks.value()),
+  return {token_at(job, 0, token), group * job.unit_heads, static_cast<int>(stretch * job.unit_chunks.value()),
           static_cast<int>(left < job.unit_tokens ? left : job.unit_tokens)};
 }
 
-// A division of 64 bits costs a device as much as a chunk: only tokens of a later batch pay for one.
 __device__ inline Token token_of(const Job& job, const Unit& unit, int index) {
-  const std::int64_t seq = unit.first.seq + index;
-  const std::int64_t length = job.call.q.shape[1];
-  if (seq < length) return {unit.first.batch, seq};
-  return {unit.first.batch + seq / length, seq % length};
+  return token_at(job, unit.first.batch, unit.first.seq + index);
 }
 
 // The pair that slot `slot` of a unit holds. Chunks of more than one interleaved pair are two runs of features, one in
@@ -179,117 +187,162 @@ __device__ inline void fill_rows(const Job& job, const Unit& unit, typename V::W
   }
 }
 
-// One chunk of one head of one token, on its way from the input to the output.
+// What a pair is turned by: columns of some slots of shared memory.
+template <class Work, int width>
+struct Turns {
+  Work cos[width];
+  Work sin[width];
+
+  __device__ void load(const Work* row, int row_size) {
+    load_row(row, cos);
+    load_row(row + row_size, sin);
+  }
+
+ private:
+  __device__ static void load_row(const Work* row, Work (&values)[width]) {
+    constexpr int step = width == 1 ? 1 : static_cast<int>(16 / sizeof(Work));
+    ROPE_UNROLL
+    for (int i = 0; i < width; i += step) {
+      const Elements<Work, step> some = cuda::load<Work, step>(row + i);
+      ROPE_UNROLL
+      for (int j = 0; j < step; ++j) values[i + j] = some.at[j];
+    }
+  }
+};
+
+constexpr int in_flight = 3;  // heads that a thread asks for before it turns the first
+
+// What a thread does at one place of a unit: one chunk of one token, in some of the heads.
 template <class V, class Policy>
-class Chunk {
+class Share {
   using In = typename V::In;
   using Out = typename V::Out;
   using Work = typename V::Work;
   static constexpr int width = V::width;
 
  public:
-  // False where `item` is none: beyond the last head or chunk.
-  __device__ bool load(const Job& job, const Unit& unit, int item) {
-    const auto row = static_cast<int>(job.unit_chunks.quotient(static_cast<std::uint32_t>(item)));
-    const int in_unit = item - row * static_cast<int>(job.unit_chunks.value());
-    const int index = static_cast<int>(job.unit_heads.quotient(static_cast<std::uint32_t>(row)));
-    std::int64_t head = unit.head + row - index * static_cast<std::int64_t>(job.unit_heads.value());
+  // A thread has place threadIdx.x, and where a unit has more places than the block threads, some later ones.
+  __device__ Share(const Job& job, const Unit& unit, std::uint32_t place) {
+    const std::uint32_t lane = job.columns.quotient(place);
+    const std::uint32_t column = place - lane * job.columns.value();
+    const auto index = static_cast<int>(job.unit_chunks.quotient(column));
+    const int in_unit = static_cast<int>(column) - index * static_cast<int>(job.unit_chunks.value());
     const int chunk = unit.chunk + in_unit;
-    if (chunk >= job.chunks || head >= job.heads) return false;
+    if (static_cast<int>(lane) >= job.lanes || index >= unit.tokens || chunk >= job.chunks) return;
 
-    const bool key = head >= job.call.q.shape[2];
-    if (key) head -= job.call.q.shape[2];
+    const std::int64_t left = job.heads - unit.head;
+    const auto heads = static_cast<int>(left < job.unit_heads ? left : job.unit_heads);
+    head_ = unit.head + lane;
+    end_ = unit.head + Policy::heads_of_unit(heads, job.lanes);
     slot_ = index * static_cast<int>(job.slots.value()) + in_unit * width;
     turns_ = chunk < job.rotary_chunks;
-    const Features at = features(job, chunk);
+    at_ = features(job, chunk);
     const Token token = token_of(job, unit, index);
-    const Row<const In> x(key, job.call.q, job.call.k, token, head);
-    const Row<Out> y(key, job.call.q_out, job.call.k_out, token, head);
-    held_[0] = cuda::load<In, width>(x.at(at.first));
-    y_[0] = y.at(at.first);
-    y_[1] = nullptr;
-    if (at.second >= 0) {
-      held_[1] = cuda::load<In, width>(x.at(at.second));
-      y_[1] = y.at(at.second);
-    }
-    if (width == 1 && turns_) {
-      held_[1].at[0] = Policy::template partner<In, width>(job, chunk, held_[0].at[0], held_[1].at[0]);
-    }
-    return true;
+    x_ = Row<const In>(job.call.q, job.call.k, token);
+    y_ = Row<Out>(job.call.q_out, job.call.k_out, token);
   }
 
-  __device__ void turn_and_store(const Job& job, const Work* rows) const {
-    Elements<Out, width> result[2];
-    if (turns_) {
-      turn(job, rows + slot_, job.unit_tokens * static_cast<int>(job.slots.value()), result);
-    } else {
-      pass(result);
+  __device__ bool has_head() const { return head_ < end_; }
+
+  // Asks for the elements of its next heads.
+  __device__ void load(const Job& job) {
+    ROPE_UNROLL
+    for (int i = 0; i < in_flight; ++i) {
+      const std::int64_t head = head_of(job, i);
+      if (head >= end_) continue;
+      const auto from = [&](int feature) {
+        return cuda::load<In, width>(x_.at(job.call.q, job.call.k, head, feature));
+      };
+      held_[i][0] = from(at_.first);
+      if (at_.second >= 0) held_[i][1] = from(at_.second);
+      if constexpr (width == 1) {
+        In& second = held_[i][1].at[0];
+        if (turns_) second = Policy::template partner<In, width>(job, at_.chunk, held_[i][0].at[0], second);
+      }
     }
-    cuda::store(result[0], y_[0]);
-    if (y_[1] != nullptr) cuda::store(result[1], y_[1]);
+  }
+
+  // What its chunk is turned by in every head; the rows have to be filled.
+  __device__ void load_turns(const Job& job, const Work* rows) {
+    if (has_head() && turns_) turns_by_.load(rows + slot_, row_size(job));
+  }
+
+  // Of the heads that load asked for, which then are done.
+  __device__ void turn_and_store(const Job& job, const Work* rows) {
+    ROPE_UNROLL
+    for (int i = 0; i < in_flight; ++i) {
+      const std::int64_t head = head_of(job, i);
+      if (head >= end_) continue;
+      Elements<Out, width> result[2];
+      if (!turns_) {
+        pass(held_[i], result);
+      } else if (job.two_rows) {
+        Turns<Work, width> second;
+        second.load(rows + slot_ + 2 * row_size(job), row_size(job));
+        turn(job, held_[i], second, result);
+      } else {
+        turn(job, held_[i], turns_by_, result);
+      }
+      const auto to = [&](int feature) { return y_.at(job.call.q_out, job.call.k_out, head, feature); };
+      cuda::store(result[0], to(at_.first));
+      if (at_.second >= 0) cuda::store(result[1], to(at_.second));
+    }
+    head_ = head_of(job, in_flight);
   }
 
  private:
   struct Features {
+    int chunk;
     int first;
     int second;  // -1: none
   };
 
-  __device__ Features features(const Job& job, int chunk) const {
-    const int pairs = job.call.rotary_dim / 2;
-    if (turns_) {
-      const bool neighbours = width == 1 && job.call.pairing == ROPE_INTERLEAVED;
-      return neighbours ? Features{2 * chunk, 2 * chunk + 1} : Features{chunk * width, chunk * width + pairs};
-    }
-    const int first = 2 * pairs + (chunk - job.rotary_chunks) * 2 * width;
-    return {first, first + width < job.call.q.shape[3] ? first + width : -1};
-  }
-
-  // A head of q or of k. Every value is chosen for itself: a tensor chosen by its address would make of the kernel's
-  // parameter, which a device reads like constants, memory that it loads from.
+  // The token in any head of q or of k. Every value is chosen for itself: a tensor chosen by its address would make of
+  // the kernel's parameter, which a device reads like constants, memory that it loads from.
   template <class E>
   class Row {
    public:
-    __device__ Row(bool key, const rope_tensor& q, const rope_tensor& k, const Token& token, std::int64_t head)
-        : data_(static_cast<E*>(key ? k.data : q.data)),
-          first_(token.batch * (key ? k.strides[0] : q.strides[0]) + token.seq * (key ? k.strides[1] : q.strides[1]) +
-                 head * (key ? k.strides[2] : q.strides[2])),
-          stride_(key ? k.strides[3] : q.strides[3]) {}
-    __device__ E* at(int feature) const {
-      return data_ + Policy::index(first_ + (width == 1 ? feature * stride_ : feature));
+    Row() = default;
+    __device__ Row(const rope_tensor& q, const rope_tensor& k, const Token& token)
+        : of_q_(token.batch * q.strides[0] + token.seq * q.strides[1]),
+          of_k_(token.batch * k.strides[0] + token.seq * k.strides[1]) {}
+    __device__ E* at(const rope_tensor& q, const rope_tensor& k, std::int64_t head, int feature) const {
+      const bool key = head >= q.shape[2];
+      const std::int64_t first = key ? of_k_ + (head - q.shape[2]) * k.strides[2] : of_q_ + head * q.strides[2];
+      const std::int64_t stride = key ? k.strides[3] : q.strides[3];
+      E* const data = static_cast<E*>(key ? k.data : q.data);
+      return data + Policy::index(first + (width == 1 ? feature * stride : feature));
     }
 
    private:
-    E* data_;
-    std::int64_t first_;  // elements from the tensor's first one
-    std::int64_t stride_;
+    std::int64_t of_q_ = 0;  // elements from the tensor's first one
+    std::int64_t of_k_ = 0;
   };
 
-  __device__ void turn(const Job& job, const Work* rows, int row_size, Elements<Out, width> (&result)[2]) const {
-    Work cos_first[width];
-    Work sin_first[width];
-    Work cos_second[width];
-    Work sin_second[width];
-    load_row(rows, cos_first);
-    load_row(rows + row_size, sin_first);
-    if (job.two_rows) {
-      load_row(rows + 2 * row_size, cos_second);
-      load_row(rows + 3 * row_size, sin_second);
-    } else {
-      ROPE_UNROLL
-      for (int i = 0; i < width; ++i) {
-        cos_second[i] = cos_first[i];
-        sin_second[i] = sin_first[i];
-      }
+  __device__ static Features features(const Job& job, int chunk) {
+    const int pairs = job.call.rotary_dim / 2;
+    if (chunk < job.rotary_chunks) {
+      const bool neighbours = width == 1 && job.call.pairing == ROPE_INTERLEAVED;
+      return neighbours ? Features{chunk, 2 * chunk, 2 * chunk + 1}
+                        : Features{chunk, chunk * width, chunk * width + pairs};
     }
+    const int first = 2 * pairs + (chunk - job.rotary_chunks) * 2 * width;
+    return {chunk, first, first + width < job.call.q.shape[3] ? first + width : -1};
+  }
+
+  __device__ static int row_size(const Job& job) { return job.unit_tokens * static_cast<int>(job.slots.value()); }
+  __device__ std::int64_t head_of(const Job& job, int i) const { return head_ + i * std::int64_t{job.lanes}; }
+
+  __device__ void turn(const Job& job, const Elements<In, width> (&held)[2], const Turns<Work, width>& second,
+                       Elements<Out, width> (&result)[2]) const {
     const auto turn_pair = [&](int i, Work& a, Work& b) {
       const Work x = a;
-      a = x * cos_first[i] - b * sin_first[i];
-      b = b * cos_second[i] + x * sin_second[i];
+      a = x * turns_by_.cos[i] - b * turns_by_.sin[i];
+      b = b * second.cos[i] + x * second.sin[i];
     };
     Work values[2][width];
-    widen<Work>(held_[0], values[0]);
-    widen<Work>(held_[1], values[1]);
+    widen<Work>(held[0], values[0]);
+    widen<Work>(held[1], values[1]);
     if (width == 1 || job.call.pairing == ROPE_HALF_SPLIT) {
       ROPE_UNROLL
       for (int i = 0; i < width; ++i) turn_pair(i, values[0][i], values[1][i]);
@@ -304,66 +357,49 @@ class Chunk {
     narrow(values[1], result[1]);
   }
 
-  __device__ static void load_row(const Work* row, Work (&values)[width]) {
-    constexpr int step = width == 1 ? 1 : static_cast<int>(16 / sizeof(Work));
-    ROPE_UNROLL
-    for (int i = 0; i < width; i += step) {
-      const Elements<Work, step> some = cuda::load<Work, step>(row + i);
-      ROPE_UNROLL
-      for (int j = 0; j < step; ++j) values[i + j] = some.at[j];
-    }
-  }
-
   // By way of the working type only where the type changes: a conversion would quiet a signalling NaN.
-  __device__ void pass(Elements<Out, width> (&result)[2]) const {
-    for (int half = 0; half < (y_[1] != nullptr ? 2 : 1); ++half) {
+  __device__ void pass(const Elements<In, width> (&held)[2], Elements<Out, width> (&result)[2]) const {
+    for (int half = 0; half < (at_.second >= 0 ? 2 : 1); ++half) {
       if constexpr (std::is_same_v<In, Out>) {
-        result[half] = held_[half];
+        result[half] = held[half];
       } else {
         Work values[width];
-        widen<Work>(held_[half], values);
+        widen<Work>(held[half], values);
         narrow(values, result[half]);
       }
     }
   }
 
-  Out* y_[2];  // where the two halves go; nullptr: there is no second one
-  int slot_;
-  bool turns_;
-  Elements<In, width> held_[2];
+  std::int64_t head_ = 0;  // the next one, of q and k
+  std::int64_t end_ = 0;
+  int slot_ = 0;
+  bool turns_ = false;
+  Features at_{};
+  Row<const In> x_;
+  Row<Out> y_;
+  Turns<Work, width> turns_by_;
+  Elements<In, width> held_[in_flight][2];
 };
-
-constexpr int in_flight = 2;  // chunks that a thread asks for before it turns the first
 
 // What every thread does.
 template <class V, class Policy = AsIntended>
 __device__ void rotate(const Job& job) {
   ROPE_SHARED_MEMORY(shared);
   auto* const rows = reinterpret_cast<typename V::Work*>(shared);
-  const int threads = static_cast<int>(blockDim.x);
   for (std::int64_t index = Policy::first_unit(); index < job.units; index += Policy::unit_step()) {
     const Unit unit = unit_of(job, index);
-    const int items = Policy::items(unit.tokens * static_cast<int>(job.unit_heads.value() * job.unit_chunks.value()));
-    int item = static_cast<int>(threadIdx.x);
-    Chunk<V, Policy> chunks[in_flight];
-    bool holds[in_flight];
-    const auto load = [&] {
-      ROPE_UNROLL
-      for (int i = 0; i < in_flight; ++i) {
-        holds[i] = item + i * threads < items && chunks[i].load(job, unit, item + i * threads);
+    for (std::uint32_t place = threadIdx.x; place == threadIdx.x || place < job.places; place += blockDim.x) {
+      Share<V, Policy> share(job, unit, place);
+      share.load(job);
+      if (place == threadIdx.x) {
+        fill_rows<V, Policy>(job, unit, rows);
+        Policy::rows_are_filled(share.has_head());
       }
-    };
-    load();
-    fill_rows<V, Policy>(job, unit, rows);
-    Policy::rows_are_filled(holds[0]);
-    for (;;) {
-      ROPE_UNROLL
-      for (int i = 0; i < in_flight; ++i) {
-        if (holds[i]) chunks[i].turn_and_store(job, rows);
+      share.load_turns(job, rows);
+      while (share.has_head()) {
+        share.turn_and_store(job, rows);
+        share.load(job);
       }
-      item += in_flight * threads;
-      if (item >= items) break;
-      load();
     }
     if (index + Policy::unit_step() < job.units) Policy::rows_are_used();
   }

@@ -48,7 +48,7 @@ constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534,
 void limit_cases(CaseList& list) {
   for (std::int64_t start : integer_limits) {
     list.for_each_way(64, [&](Case c) {
-      if (list.level() == Level::quick && c.full_tables) return;
+      if (list.level() == Level::quick && !list.usual().has_width(c)) return;
       if (counts_from_zero(list.claims())) {
         c.seq = static_cast<int>(std::min(start, longest_table)) + 3;
         if (start < longest_table) list.add(probe(c, 0));
@@ -165,6 +165,10 @@ void partial_scaling_case(CaseList& list, Case c) {
       p.start = list.claims().has(ROPE_FEATURE_OFFSET) ? tokens - p.seq : 0;
       p.sequence_length = tokens;
       list.add(p);
+      // The gradient of the first tokens of the same sequence.
+      p.start = 0;
+      p.direction = Direction::backward;
+      list.add(p);
     }
   }
 }
@@ -176,8 +180,8 @@ void scaling_cases(CaseList& list) {
       // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already,
       // and what is left to see is lambda.
       const bool computed = c.source == AngleSource::computed;
-      if (!computed && (c.dtype != DType::f32 || c.given != DType::f32)) return;
-      if (list.level() == Level::quick && (dim != 64 || c.out_dtype != c.dtype)) return;
+      if (!computed && !(list.usual().has_type(c) && list.usual().has_given(c))) return;
+      if (list.level() == Level::quick && (dim != 64 || !list.usual().has_output(c))) return;
       if (computed && c.dtype == DType::f32) partial_scaling_case(list, c);
       int rules = 0;
       for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
@@ -260,10 +264,13 @@ std::vector<AxisLayout> axis_layouts(int pairs) {
 }
 
 void axis_cases(CaseList& list) {
-  for (int dim : {64, 128}) {
-    if (list.level() == Level::quick && dim != 64) continue;
+  const UsualWay& usual = list.usual();
+  for (int dim : {64, 128, 256}) {
+    if (list.level() == Level::quick && dim == 128) continue;
     list.for_each_way(dim, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_AXES)) return;
+      // More pairs than two warps have threads, each of them with an axis, in one way.
+      if (dim == 256 && !(usual.has_type(c) && usual.has_given(c) && usual.has_width(c))) return;
       c.start = 11;
       do {
         for (const AxisLayout& axes : axis_layouts(c.spec.rotary_dim / 2)) {

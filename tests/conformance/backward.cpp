@@ -67,6 +67,9 @@ void transpose_cases(CaseList& list) {
     list.add(c);
     c.unequal_halves = true;
     list.add(c);
+    c.unequal_halves = false;
+    c.seq = 1;  // a path of its own in many kernels
+    list.add(c);
   });
   list.add_random(60, shape);
 }

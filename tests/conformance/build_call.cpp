@@ -48,6 +48,8 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layo
     const std::int64_t seq = shape[2] * head;
     tensor.strides = {-shape[1] * seq, -seq, -head, -2};
     for (std::size_t i = 0; i < 4; ++i) tensor.origin -= std::max<std::int64_t>(shape[i] - 1, 0) * tensor.strides[i];
+  } else if (layout == Layout::shifted) {
+    tensor.origin = 1;
   } else if (layout == Layout::expanded) {
     tensor.strides = {0, dim, 0, 1};
   } else {
@@ -58,7 +60,9 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layo
   for (std::size_t i = 0; i < 4; ++i) {
     last += std::max<std::int64_t>(shape[i] - 1, 0) * std::max<std::int64_t>(tensor.strides[i], 0);
   }
-  const std::int64_t tail = layout == Layout::strided ? 9 : 1;
+  // Behind a shifted one stands another element, so that it does not begin at an aligned address where it ends with a
+  // page.
+  const std::int64_t tail = layout == Layout::strided ? 9 : layout == Layout::shifted ? 2 : 1;
   tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), gap);
   return tensor;
 }
@@ -124,6 +128,7 @@ Layout output_layout(const Case& c) {
     case OutputLayout::as_input: return c.layout == Layout::expanded ? Layout::contiguous : c.layout;
     case OutputLayout::contiguous: return Layout::contiguous;
     case OutputLayout::strided: return Layout::strided;
+    case OutputLayout::shifted: return Layout::shifted;
   }
   return c.layout;
 }
@@ -135,23 +140,33 @@ Tensor output_tensor(const Case& c, int heads, bool key) {
   return tensor;
 }
 
-// Shared positions have a batch stride of 0. Strided tensors come with a gap behind each position.
+// Shared positions have a batch stride of 0. Strided tensors come with gaps behind positions, batches and axes;
+// those with heads before tokens with the coordinates of a token side by side, and its batches behind them.
 Tensor position_tensor(const Case& c) {
   const bool per_batch = c.form == PositionForm::per_batch;
-  Tensor tensor = Tensor::contiguous(c.position_dtype, {c.spec.axes.count(), per_batch ? c.batch : 1, c.seq});
-  const std::size_t step = c.layout == Layout::strided ? 2 : 1;
-  for (std::int64_t& stride : tensor.strides) stride *= static_cast<std::int64_t>(step);
-  tensor.bytes.resize(tensor.bytes.size() * step, input_canary);
-  if (!per_batch) tensor.strides[1] = 0;
+  const std::int64_t axes = c.spec.axes.count(), rows = per_batch ? c.batch : 1;
+  Tensor tensor = Tensor::contiguous(c.position_dtype, {axes, rows, c.seq});
+  if (c.layout == Layout::strided) {
+    const std::int64_t row = 2 * std::int64_t{c.seq} + 3;
+    tensor.strides = {rows * row + 5, row, 2};
+  } else if (c.layout == Layout::seq_last) {
+    tensor.strides = {1, axes, axes * rows};
+  }
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < 3; ++i) last += std::max<std::int64_t>(tensor.shape[i] - 1, 0) * tensor.strides[i];
+  tensor.bytes.assign(static_cast<std::size_t>(tensor.count() == 0 ? 0 : last + 1) * size_of(c.position_dtype),
+                      input_canary);
   const std::vector<std::int64_t> all = positions(c);
-  std::size_t at = 0;
   const auto batches = static_cast<std::size_t>(c.batch);
   const auto seq = static_cast<std::size_t>(c.seq);
   for (std::size_t a = 0; a < static_cast<std::size_t>(c.spec.axes.count()); ++a) {
     for (std::size_t b = 0; b < (per_batch ? batches : std::min<std::size_t>(batches, 1)); ++b) {
       for (std::size_t s = 0; s < seq; ++s) {
         const std::int64_t value = all[(a * batches + b) * seq + s];
-        std::byte* element = tensor.bytes.data() + step * at++ * size_of(c.position_dtype);
+        const std::int64_t at = static_cast<std::int64_t>(a) * tensor.strides[0] +
+                                static_cast<std::int64_t>(b) * tensor.strides[1] +
+                                static_cast<std::int64_t>(s) * tensor.strides[2];
+        std::byte* element = tensor.bytes.data() + static_cast<std::size_t>(at) * size_of(c.position_dtype);
         if (c.position_dtype == DType::i32) {
           const auto narrow = static_cast<std::int32_t>(value);
           std::memcpy(element, &narrow, sizeof narrow);
@@ -161,6 +176,7 @@ Tensor position_tensor(const Case& c) {
       }
     }
   }
+  if (!per_batch) tensor.strides[1] = 0;
   return tensor;
 }
 

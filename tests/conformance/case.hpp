@@ -20,15 +20,17 @@ enum class PositionForm { offset, shared, per_batch };
 
 // What they are; s = token, all from `start`.
 enum class PositionPattern {
-  consecutive,  // start + s
-  repeated,     // start + s/3
-  descending,   // start + (seq - 1 - s)
-  exchanged,    // as consecutive, but each two tokens between the first and the last have changed places
-  scattered     // anything in 0 .. start, every order of magnitude alike
+  consecutive,     // start + s
+  repeated,        // start + s/3
+  descending,      // start + (seq - 1 - s)
+  exchanged,       // as consecutive, but each two tokens between the first and the last have changed places
+  first_in_order,  // as consecutive in the first batch, as exchanged in the others
+  scattered        // anything in 0 .. start, every order of magnitude alike
 };
 
 enum class Layout {
   contiguous,
+  shifted,          // contiguous, from the second element after an aligned address on
   strided,          // every stride larger than needed, rows padded
   seq_last,         // [batch, heads, seq, head_dim] in memory
   reversed,         // every dimension from the last to the first, features two elements apart
@@ -41,7 +43,7 @@ enum class Layout {
 };
 
 // Of the outputs, where they are not the inputs.
-enum class OutputLayout { as_input, contiguous, strided };
+enum class OutputLayout { as_input, contiguous, strided, shifted };
 
 enum class InputKind {
   spread,     // random signs, fractions and exponents 2^-4 .. 2^3

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/conformance/combinations.hpp"
 #include "tests/conformance/coverage.hpp"
 #include "tests/conformance/random_case.hpp"
 
@@ -14,7 +15,11 @@ bool Selection::wants(std::string_view requirement) const {
 }
 
 CaseList::CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden)
-    : requirement_(requirement), claims_(std::move(claims)), selection_(std::move(selection)), golden_(golden) {}
+    : requirement_(requirement),
+      claims_(std::move(claims)),
+      selection_(std::move(selection)),
+      usual_(claims_, selection_.dtypes),
+      golden_(golden) {}
 
 bool CaseList::selected(const Case& c) const {
   if (selection_.pairing && c.spec.pairing != *selection_.pairing) return false;
@@ -46,7 +51,9 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   c.seq = 3;
   c.seed = selection_.seed;
   // Quick keeps the kinds that kernels meet: tables in f32 or in the type of x, frequencies in the working type.
-  const auto skipped = [&](const Case& candidate, DType given) {
+  const auto skipped = [&](const Case& candidate) {
+    const DType given = candidate.given;
+    if (usual_.has_given(candidate)) return false;
     if (level() != Level::quick) return given != DType::f32 && given != DType::f64 && given != candidate.dtype;
     return given != (candidate.source == AngleSource::tables ? candidate.dtype : DType::f32) &&
            !(given == DType::f32 && candidate.dtype != DType::f64);
@@ -73,14 +80,13 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
       propose();
       c.source = AngleSource::frequencies;
       for (DType given : {DType::f32, DType::f64}) {
-        if (skipped(c, given)) continue;
         c.given = given;
-        propose();
+        if (!skipped(c)) propose();
       }
       c.source = AngleSource::tables;
       for (DType given : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
-        if (skipped(c, given)) continue;
         c.given = given;
+        if (skipped(c)) continue;
         for (bool full : {false, true}) {
           c.full_tables = full;
           propose();
@@ -90,22 +96,55 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   }
 }
 
+// A stream of its own for each requirement, so that adding one does not move the cases of another.
+rc::Random CaseList::random() const {
+  std::uint64_t stream = selection_.seed;
+  for (char ch : requirement_) stream = stream * 1099511628211u + static_cast<unsigned char>(ch);
+  return rc::Random(stream);
+}
+
+void CaseList::select(Case& c) const {
+  if (selection_.spec) c.spec = *selection_.spec;
+  if (selection_.pairing) c.spec.pairing = *selection_.pairing;
+}
+
 void CaseList::add_random(int count, const std::function<void(Case&)>& change,
                           const std::function<bool(const Case&)>& wanted) {
   if (level() == Level::quick) count = std::max(count / 10, 3);
   if (level() == Level::exhaustive) count *= 10;
-  // A stream of its own for each requirement, so that adding one does not move the cases of another.
-  std::uint64_t stream = selection_.seed;
-  for (char ch : requirement_) stream = stream * 1099511628211u + static_cast<unsigned char>(ch);
-  rc::Random random(stream);
+  rc::Random drawn = random();
   for (int i = 0; i < count; ++i) {
-    const std::optional<Case> c = random_case(random, claims_, [&](Case& candidate) {
-      if (selection_.spec) candidate.spec = *selection_.spec;
-      if (selection_.pairing) candidate.spec.pairing = *selection_.pairing;
+    const std::optional<Case> c = random_case(drawn, claims_, [&](Case& candidate) {
+      select(candidate);
       change(candidate);
     });
     if (!c) return;
     if (!wanted || wanted(*c)) add(*c);
+  }
+}
+
+void CaseList::add_combined() {
+  const bool quick = level() == Level::quick;
+  const int count = quick ? 100 : level() == Level::exhaustive ? 4000 : 500;
+  const std::int64_t most_elements = quick ? 40'000 : 200'000;
+  constexpr int candidates = 12;
+  Combinations met(quick ? 2 : 3);
+  rc::Random drawn = random();
+  for (int i = 0; i < count; ++i) {
+    std::optional<Case> best;
+    std::size_t most = 0;
+    for (int n = 0; n < candidates; ++n) {
+      std::optional<Case> c =
+          wide_random_case(drawn, claims_, most_elements, [&](Case& candidate) { select(candidate); });
+      if (!c) return;
+      const std::size_t fresh = selected(*c) ? met.fresh(*c) : 0;
+      if (fresh <= most) continue;
+      most = fresh;
+      best = std::move(c);
+    }
+    if (!best) continue;
+    met.add(*best);
+    add(std::move(*best));
   }
 }
 

@@ -2,6 +2,8 @@
 // claims cover.
 #pragma once
 
+#include <rapidcheck/Random.h>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,6 +16,7 @@
 #include "tests/conformance/case.hpp"
 #include "tests/conformance/demand.hpp"
 #include "tests/conformance/subject.hpp"
+#include "tests/conformance/usual_way.hpp"
 
 namespace rope {
 
@@ -44,6 +47,7 @@ class CaseList {
   Level level() const { return selection_.level; }
   const Manifest* golden() const { return golden_; }
   const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // where one was selected
+  const UsualWay& usual() const { return usual_; }
 
   // Keeps the case if claims and selection cover it. Where a spec was selected it takes the place of the case's own;
   // golden cases have theirs, and are kept where the two agree.
@@ -62,14 +66,21 @@ class CaseList {
   void add_random(int count, const std::function<void(Case&)>& change,
                   const std::function<bool(const Case&)>& wanted = {});
 
+  // Of random cases of every size those in which most circumstances meet for the first time: pairs of them at quick,
+  // three at a time above (combinations.hpp).
+  void add_combined();
+
   std::vector<Case> take() { return std::move(cases_); }
 
  private:
   bool selected(const Case& c) const;
+  rc::Random random() const;
+  void select(Case& c) const;  // makes the spec and the pairing of a random case what a person asked for
 
   std::string requirement_;
   Claims claims_;
   Selection selection_;
+  UsualWay usual_;
   const Manifest* golden_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;

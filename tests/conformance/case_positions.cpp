@@ -46,6 +46,7 @@ std::vector<std::int64_t> positions(const Case& c) {
           case PositionPattern::repeated: m = c.start + s / 3; break;
           case PositionPattern::descending: m = c.start + c.seq - 1 - s; break;
           case PositionPattern::exchanged: m = c.start + exchanged(s, c.seq); break;
+          case PositionPattern::first_in_order: m = c.start + (row == 0 ? s : exchanged(s, c.seq)); break;
           case PositionPattern::scattered: m = scattered(words[index], c.start); break;
         }
         // Batches and axes that walk in step would hide a kernel that takes one for the other.

@@ -14,12 +14,12 @@ using Words = std::vector<std::pair<std::string_view, Enum>>;
 
 const Words<PositionForm> forms{
     {"offset", PositionForm::offset}, {"shared", PositionForm::shared}, {"per_batch", PositionForm::per_batch}};
-const Words<PositionPattern> patterns{{"consecutive", PositionPattern::consecutive},
-                                      {"repeated", PositionPattern::repeated},
-                                      {"descending", PositionPattern::descending},
-                                      {"exchanged", PositionPattern::exchanged},
-                                      {"scattered", PositionPattern::scattered}};
+const Words<PositionPattern> patterns{
+    {"consecutive", PositionPattern::consecutive},       {"repeated", PositionPattern::repeated},
+    {"descending", PositionPattern::descending},         {"exchanged", PositionPattern::exchanged},
+    {"first_in_order", PositionPattern::first_in_order}, {"scattered", PositionPattern::scattered}};
 const Words<Layout> layouts{{"contiguous", Layout::contiguous},
+                            {"shifted", Layout::shifted},
                             {"strided", Layout::strided},
                             {"seq_last", Layout::seq_last},
                             {"reversed", Layout::reversed},
@@ -29,8 +29,10 @@ const Words<Layout> layouts{{"contiguous", Layout::contiguous},
                             {"distant_tokens", Layout::distant_tokens},
                             {"distant_heads", Layout::distant_heads},
                             {"distant_rows", Layout::distant_rows}};
-const Words<OutputLayout> outputs{
-    {"as_input", OutputLayout::as_input}, {"contiguous", OutputLayout::contiguous}, {"strided", OutputLayout::strided}};
+const Words<OutputLayout> outputs{{"as_input", OutputLayout::as_input},
+                                  {"contiguous", OutputLayout::contiguous},
+                                  {"strided", OutputLayout::strided},
+                                  {"shifted", OutputLayout::shifted}};
 const Words<InputKind> inputs{{"spread", InputKind::spread}, {"unit", InputKind::unit},
                               {"lonely", InputKind::lonely}, {"constant", InputKind::constant},
                               {"huge", InputKind::huge},     {"subnormal", InputKind::subnormal},

@@ -63,10 +63,11 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {c.form == PositionForm::per_batch && c.batch > 1, ROPE_FEATURE_BATCH_POSITIONS, "positions per batch"},
       {c.form == PositionForm::offset && c.start != 0, ROPE_FEATURE_OFFSET, "a position offset"},
       {c.in_place, ROPE_FEATURE_IN_PLACE, "in place"},
-      {c.layout != Layout::contiguous || c.output == OutputLayout::strided, ROPE_FEATURE_STRIDED, "strides"},
+      {(c.layout != Layout::contiguous && c.layout != Layout::shifted) || c.output == OutputLayout::strided,
+       ROPE_FEATURE_STRIDED, "strides"},
       {c.layout == Layout::reversed, ROPE_FEATURE_ANY_STRIDES, "negative strides, or features apart"},
       {c.key_heads > 0, ROPE_FEATURE_KEY, "q and k in one call"},
-      {c.key_heads > 0 && c.key_heads != c.heads, ROPE_FEATURE_GROUPED_HEADS, "k with another number of heads"},
+      {c.key_heads > 0 && c.key_heads != c.heads, ROPE_FEATURE_GROUPED_HEADS, "k with fewer heads"},
       {c.direction == Direction::backward, ROPE_FEATURE_BACKWARD, "backward"},
       {c.spec.axes.count() > 1, ROPE_FEATURE_AXES, "several position axes"},
       {lambda_of(c) != 1, ROPE_FEATURE_ATTENTION_FACTOR, "an attention factor"},
@@ -74,6 +75,11 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   };
   if (c.output != OutputLayout::as_input && (c.in_place || c.layout >= Layout::distant_batches)) {
     return "outputs that are inputs, or far away, are laid out as these";
+  }
+  if (c.layout == Layout::shifted || c.output == OutputLayout::shifted) {
+    if (!claims.shifted_tensors) return "its worker has tensors at aligned addresses alone";
+    const std::size_t least = std::min(size_of(c.dtype), size_of(c.out_dtype));
+    if (claims.capabilities.alignment > least) return "data that begins at any element is not claimed";
   }
   if (c.layout == Layout::expanded && c.in_place) return "rows that share their memory cannot be written in place";
   if (c.layout == Layout::packed) {
@@ -83,6 +89,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     return "its worker cannot place rows beyond 2^31 elements";
   }
   if (c.layout == Layout::distant_rows && c.source != AngleSource::tables) return "it has no tables with distant rows";
+  if (c.key_heads > 0 && c.heads % c.key_heads != 0) return "no kernel claims a k whose heads q has no multiple of";
   if (c.tool != SanitizerTool::none && (claims.capabilities.device != ROPE_CUDA || !claims.compiled)) {
     return "compute-sanitizer watches kernels of libraries on a CUDA device";
   }

@@ -247,8 +247,9 @@ void concurrent_cases(CaseList& list) {
   if (!list.claims().concurrent_calls) return;
   list.for_each_way(64, [&](Case c) {
     // A case takes a tenth of a second where the machine is busy.
-    if (c.out_dtype != c.dtype || c.given != DType::f32 || c.full_tables) return;
-    if (c.dtype != DType::f32 && (c.dtype != DType::bf16 || list.level() == Level::quick)) return;
+    const UsualWay& usual = list.usual();
+    if (!usual.has_output(c) || !usual.has_given(c) || !usual.has_width(c)) return;
+    if (!usual.has_type(c) && (c.dtype != DType::bf16 || list.level() == Level::quick)) return;
     c.seq = 16;
     c.heads = 4;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;

@@ -7,8 +7,9 @@ namespace {
 // Every claimed pairing and angle source, in one dtype; what is wrong does not depend on more.
 void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
   list.for_each_way(64, [&](Case c) {
-    if (c.dtype != DType::f32 && list.level() == Level::quick) return;
-    if (c.out_dtype != c.dtype || (c.given != DType::f32 && c.given != c.dtype)) return;
+    const UsualWay& usual = list.usual();
+    if (!usual.has_type(c) && list.level() == Level::quick) return;
+    if (!usual.has_output(c) || (!usual.has_given(c) && c.given != c.dtype)) return;
     for (Fault fault : faults) {
       Case wrong = c;
       wrong.fault = fault;

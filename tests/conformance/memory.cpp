@@ -12,6 +12,22 @@ namespace {
 
 Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
+// The one rule that comes with lists, below its length and above.
+void add_factors(CaseList& list, Case c) {
+  if (c.source != AngleSource::computed) return;
+  const auto pairs = static_cast<std::size_t>(c.spec.rotary_dim / 2);
+  scaling::LongRope rule;
+  rule.factor = 4;
+  rule.original_max_position_embeddings = 1000;
+  rule.short_factor.assign(pairs, 1.25);
+  rule.long_factor.assign(pairs, 3.5);
+  c.spec.scaling = rule;
+  for (const std::int64_t length : {1000, 2000}) {
+    c.sequence_length = length;
+    list.add(c);
+  }
+}
+
 // Sizes that are no multiple of any vector, so that the last load of a row reaches beyond it if it is a whole one.
 void edge_cases(CaseList& list) {
   for (int dim : {64, 2, 6, 80, 130}) {
@@ -24,8 +40,9 @@ void edge_cases(CaseList& list) {
       list.add(c);
       c.in_place = true;
       list.add(c);
-      if (!list.claims().has(ROPE_FEATURE_POSITIONS)) return;
       c.in_place = false;
+      add_factors(list, c);
+      if (!list.claims().has(ROPE_FEATURE_POSITIONS)) return;
       c.form = PositionForm::shared;
       c.position_dtype = c.full_tables ? DType::i32 : DType::i64;
       list.add(c);
@@ -198,7 +215,7 @@ void far_cases(CaseList& list) {
                  {Layout::distant_heads, &Case::heads}};
   for (const auto& [layout, dimension] : layouts) {
     list.for_each_way(64, [&, far = layout, many = dimension](Case c) {
-      if (c.given != DType::f32 || c.full_tables || c.source == AngleSource::frequencies) return;
+      if (!list.usual().has_given(c) || !list.usual().has_width(c) || !list.usual().has_source(c)) return;
       c.layout = far;
       c.*many = 3;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
@@ -208,9 +225,29 @@ void far_cases(CaseList& list) {
     });
   }
   list.for_each_way(64, [&](Case c) {
-    if (c.dtype != c.out_dtype) return;
+    if (!list.usual().has_output(c)) return;
     c.layout = Layout::distant_rows;
     c.seq = 3;
+    list.add(c);
+  });
+}
+
+void shifted_cases(CaseList& list) {
+  // Halves of a head that take vectors of any usual width.
+  list.for_each_way(128, [&](Case c) {
+    if (!list.usual().has_given(c) && list.level() == Level::quick) return;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+    c.output = OutputLayout::shifted;  // while the input begins at an aligned address
+    list.add(c);
+    c.output = OutputLayout::as_input;
+    c.layout = Layout::shifted;
+    list.add(c);
+    c.direction = Direction::backward;
+    list.add(c);
+    c.direction = Direction::forward;
+    c.in_place = true;
+    list.add(c);
+    c.seq = 1;
     list.add(c);
   });
 }
@@ -218,8 +255,7 @@ void far_cases(CaseList& list) {
 // Every way to call it may be code of its own on a device. 67 tokens leave threads of the last block without work.
 void sanitized_cases(CaseList& list) {
   const auto add = [&](Case c) {
-    const bool in_f32 = (list.claims().capabilities.table_dtypes & ROPE_BIT(ROPE_F32)) != 0;
-    if (c.source == AngleSource::tables && c.given != DType::f32 && in_f32) return;
+    if (c.source == AngleSource::tables && !list.usual().has_given(c)) return;
     list.add(c);
     c.batch = 1;
     c.seq = 67;
@@ -269,6 +305,10 @@ constexpr Requirement requirements[] = {
      "kernels that are not in a shared library; machines without compute-sanitizer; strided "
      "tensors; races in global memory and within a warp",
      sanitized_cases, under_sanitizer, 0, will_sanitize},
+    {"MEM-08",
+     "Tensors MUST be served wherever the claimed alignment lets them begin, between two elements of a vector too.",
+     "MEM-ALIGNED-DOWN, CUDA-UNALIGNED", "tables, frequencies and positions, which are aligned", shifted_cases,
+     accuracy},
 };
 
 }  // namespace

@@ -120,7 +120,7 @@ void decode_cases(CaseList& list) {
   });
   // As models decode: a path of its own in many kernels.
   list.for_each_way(128, [&](Case c) {
-    if (c.out_dtype != c.dtype || !list.claims().has(ROPE_FEATURE_KEY)) return;
+    if (!list.usual().has_output(c) || !list.claims().has(ROPE_FEATURE_KEY)) return;
     c.seq = 1;
     c.heads = 4;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 4;
@@ -143,7 +143,7 @@ Finding as_given(const Case& c, Examiner& examiner) {
 
 void arbitrary_cases(CaseList& list) {
   for (PositionPattern pattern : {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending,
-                                  PositionPattern::exchanged}) {
+                                  PositionPattern::exchanged, PositionPattern::first_in_order}) {
     list.for_each_way(64, [&](Case c) {
       c.form = PositionForm::shared;
       c.pattern = pattern;

@@ -31,7 +31,8 @@ class Draw {
   rc::Random& random_;
 };
 
-constexpr double original_length = 512;  // of the scaling rules below; short enough for tables on both sides of it
+constexpr std::int64_t longest_table = 1500;  // rows, of which each costs exact angles
+constexpr double original_length = 512;       // of the scaling rules below; short enough for tables on both sides of it
 
 Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
   if (!draw.one_in(3) || spec.rotary_dim < 4) return scaling::None{};
@@ -135,11 +136,11 @@ void draw_positions(Draw& draw, Case& c, std::int64_t most) {
   c.form = draw.one_of({PositionForm::offset, PositionForm::shared, PositionForm::per_batch});
   c.position_dtype = draw.one_in(2) ? DType::i32 : DType::i64;
   c.pattern = draw.one_of({PositionPattern::consecutive, PositionPattern::scattered, PositionPattern::repeated,
-                           PositionPattern::descending, PositionPattern::exchanged, PositionPattern::scattered});
+                           PositionPattern::descending, PositionPattern::exchanged, PositionPattern::scattered,
+                           PositionPattern::first_in_order});
   if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
   // Tables hold a row for every position up to the largest.
-  const std::int64_t reach =
-      std::min(most, c.source == AngleSource::tables ? std::int64_t{1500} : std::int64_t{1} << 20);
+  const std::int64_t reach = std::min(most, c.source == AngleSource::tables ? longest_table : std::int64_t{1} << 20);
   const int magnitude = draw.between(0, 20);
   c.start = std::min(reach - 100, draw.below(std::int64_t{1} << magnitude));
   if (draw.one_in(4)) c.start = 0;
@@ -179,6 +180,40 @@ Case draw_case(Draw& draw, const Claims& claims) {
   return c;
 }
 
+std::int64_t elements(const Case& c) {
+  return std::int64_t{c.batch} * c.seq * (c.heads + c.key_heads) * c.spec.head_dim;
+}
+
+void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements) {
+  if (claims.head_dims.empty() && draw.one_in(3)) {
+    c.spec.head_dim = draw.one_in(2) ? draw.one_of({192, 320, 512, 576, 1024}) : 2 * draw.between(1, 128);
+    c.spec.rotary_dim = draw.one_in(3) ? draw.between(1, c.spec.head_dim / 2) * 2 : c.spec.head_dim;
+    c.spec.axes = draw_axes(draw, c.spec.rotary_dim / 2);
+    c.spec.scaling = draw_scaling(draw, c.spec);
+  }
+  do {
+    c.batch = draw.one_of({1, 1, 2, 3, 9, 33, 65});
+    c.seq = draw.one_of({1, 2, 3, 8, 16, 17, 32, 40, 64, 65, 128, 130, 256, 257, 512, 520, 1030, 2050});
+    c.heads = draw.one_of({1, 2, 3, 4, 8, 12, 32, 33, 65, 130});
+    c.key_heads = draw.one_of({0, 1, c.heads / 2, c.heads});
+  } while (elements(c) > std::max<std::int64_t>(most_elements, c.spec.head_dim));
+  if (draw.one_in(3) && c.spec.rotary_dim < c.spec.head_dim && c.spec.head_dim >= 12) {
+    c.spec.rotary_dim = c.spec.head_dim - draw.one_of({6, c.spec.head_dim / 6 * 2, 8});
+    c.spec.axes = {};
+    c.spec.scaling = draw_scaling(draw, c.spec);
+  }
+  if (draw.one_in(3) && claims.has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 0.625;
+  if (draw.one_in(6)) c.layout = draw.one_in(2) ? Layout::shifted : Layout::expanded;
+  if (draw.one_in(8)) c.output = OutputLayout::shifted;
+  constexpr std::int64_t one = 1;
+  c.start = draw.one_of({0 * one, one, 250 * one, 2040 * one, 4090 * one, 65530 * one, (one << 20) + 3, (one << 24) + 5,
+                         (one << 31) - 70, (one << 32) + 9});
+  // Positions of the last token and the last batch lie behind it.
+  const std::int64_t most = claims.capabilities.max_position;
+  const std::int64_t reach = c.source == AngleSource::tables ? std::min(most, longest_table) : most;
+  c.start = std::clamp<std::int64_t>(c.start, 0, std::max<std::int64_t>(reach - c.seq - 13 * c.batch - 16, 0));
+}
+
 template <class T>
 T claimed_one(Draw& draw, T drawn, std::uint32_t mask, std::initializer_list<T> all) {
   std::vector<T> claimed;
@@ -205,7 +240,7 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
     c.given = claimed_one(draw, c.given, k.table_dtypes, floating);
     if (k.half_tables == 0) c.full_tables = true;
     if (k.full_tables == 0) c.full_tables = false;
-    c.start = std::min<std::int64_t>(c.start, 1400);
+    c.start = std::min<std::int64_t>(c.start, longest_table - 100);
   } else {
     c.given = claimed_one(draw, c.given, k.theta_dtypes, floating);
     c.full_tables = false;
@@ -227,8 +262,11 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
     c.pattern = PositionPattern::consecutive;
   }
   if (!claims.has(ROPE_FEATURE_OFFSET) && c.form == PositionForm::offset) c.start = 0;
+  // From 2^24 on a position is no number of f32 any more, in which kernels of narrower types may hold it.
+  if (c.dtype != DType::f64) c.start = std::min(c.start, (std::int64_t{1} << 20) + 3);
   if (!claims.has(ROPE_FEATURE_KEY)) c.key_heads = 0;
   if (!claims.has(ROPE_FEATURE_GROUPED_HEADS) && c.key_heads != 0) c.key_heads = c.heads;
+  while (c.key_heads > 0 && c.heads % c.key_heads != 0) --c.key_heads;
   if (!claims.has(ROPE_FEATURE_BACKWARD)) c.direction = Direction::forward;
   if (c.layout == Layout::reversed && !claims.has(ROPE_FEATURE_ANY_STRIDES)) c.layout = Layout::strided;
   if (c.layout == Layout::packed && (!claims.packed_tensors || c.key_heads == 0)) c.layout = Layout::strided;
@@ -240,12 +278,13 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   if (c.in_place) c.output = OutputLayout::as_input;
 }
 
-}  // namespace
-
-std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change) {
+template <class Widen>
+std::optional<Case> covered_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change,
+                                 Widen widen) {
   Draw draw(random);
   for (int attempt = 0; attempt < 60; ++attempt) {
     Case c = draw_case(draw, claims);
+    widen(draw, c);
     fit(draw, c, claims);
     c.seed = random.next() >> 32;
     change(c);
@@ -254,6 +293,17 @@ std::optional<Case> random_case(rc::Random& random, const Claims& claims, const 
     if (uncovered(c, claims).empty()) return c;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change) {
+  return covered_case(random, claims, change, [](Draw&, Case&) {});
+}
+
+std::optional<Case> wide_random_case(rc::Random& random, const Claims& claims, std::int64_t most_elements,
+                                     const std::function<void(Case&)>& change) {
+  return covered_case(random, claims, change, [&](Draw& draw, Case& c) { widen(draw, c, claims, most_elements); });
 }
 
 }  // namespace rope

@@ -15,4 +15,8 @@ namespace rope {
 // needs before it is held against the claims.
 std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change);
 
+// The same with sizes and positions of every order of magnitude, up to so many elements of q and k.
+std::optional<Case> wide_random_case(rc::Random& random, const Claims& claims, std::int64_t most_elements,
+                                     const std::function<void(Case&)>& change);
+
 }  // namespace rope

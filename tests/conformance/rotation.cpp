@@ -36,6 +36,7 @@ void accuracy_cases(CaseList& list) {
     });
   }
   list.add_random(400, [](Case&) {});
+  list.add_combined();
 }
 
 void identity_cases(CaseList& list) {
@@ -203,8 +204,10 @@ void partial_cases(CaseList& list) {
   // Heads of models with latent attention: 64 features turn, the rest is 128 or 512 wide.
   for (int dim : {192, 576}) {
     list.for_each_way(dim, [&](Case c) {
-      if (c.spec.head_dim != dim || c.out_dtype != c.dtype) return;
-      if (list.level() == Level::quick && (c.dtype != DType::bf16 || dim != 192)) return;
+      if (c.spec.head_dim != dim || !list.usual().has_output(c)) return;
+      const bool bf16 = list.claims().capabilities.out_dtypes[ROPE_BF16] != 0;
+      const bool seen = bf16 ? c.dtype == DType::bf16 : list.usual().has_type(c);
+      if (list.level() == Level::quick && (!seen || dim != 192)) return;
       c.spec.rotary_dim = 64;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 33 : 0;
       list.add(c);

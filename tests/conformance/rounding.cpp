@@ -17,8 +17,7 @@ constexpr int few_features = 6;
 void many_element_cases(CaseList& list) {
   const auto add = [&](Case c, int heads) {
     const bool narrow = c.out_dtype == DType::f16 || c.out_dtype == DType::bf16;
-    if (!narrow || c.full_tables) return;
-    if (c.source == AngleSource::tables ? c.given != DType::f32 : c.given == DType::f64) return;
+    if (!narrow || !list.usual().has_width(c) || !list.usual().has_given(c)) return;
     const int rotary_dim = list.spec() ? list.spec()->rotary_dim : c.spec.rotary_dim;
     c.batch = 1;
     c.seq = (2 * enough_angles + rotary_dim - 1) / rotary_dim;

@@ -22,7 +22,7 @@ void all_pairs_case(CaseList& list) {
   if (list.level() == Level::quick || !list.claims().compiled) return;
   bool first = true;
   list.for_each_way(128, [&](Case c) {
-    if (!first || c.out_dtype != c.dtype) return;
+    if (!first || !list.usual().has_output(c)) return;
     first = false;
     c.batch = 1;
     c.seq = 257;
@@ -34,27 +34,35 @@ void all_pairs_case(CaseList& list) {
 
 // One way for each dtype, since these cases are large: with tables where they are claimed, else with computed angles.
 // Beside tables these are looked at in f32, unless there is to be one source alone.
-bool is_usual(const Case& c, const rope_capabilities& claimed, bool one_source) {
-  const auto has = [](std::uint32_t mask, auto value) { return (mask >> static_cast<int>(value) & 1u) != 0; };
-  const bool tables = has(claimed.angle_sources, AngleSource::tables);
-  const bool computed = has(claimed.angle_sources, AngleSource::computed);
-  DType given = DType::f32;
-  switch (c.source) {
-    case AngleSource::tables:
-      if (c.full_tables && claimed.half_tables != 0) return false;
-      if (!has(claimed.table_dtypes, given)) given = c.dtype;
-      break;
-    case AngleSource::frequencies:
-      if (tables || computed) return false;
-      if (!has(claimed.theta_dtypes, given)) given = DType::f64;
-      break;
-    case AngleSource::computed:
-      if (tables && (one_source || c.dtype != DType::f32)) return false;
-      given = c.given;
-      break;
-  }
-  return c.out_dtype == c.dtype && c.given == given;
+bool is_usual(const Case& c, const CaseList& list, bool one_source) {
+  const UsualWay& usual = list.usual();
+  const bool tables = (list.claims().capabilities.angle_sources & ROPE_BIT(ROPE_TABLES)) != 0;
+  if (c.source == AngleSource::computed && tables && (one_source || c.dtype != DType::f32)) return false;
+  return usual.has_output(c) && usual.has_given(c) && usual.has_width(c) && usual.has_source(c);
 }
+
+// Makes a case all of these at once, as far as the claims cover them: a limit that only one of them has shows then.
+Case with(Case c, const CaseList& list, std::initializer_list<void (*)(Case&)> changes) {
+  for (const auto& change : changes) {
+    Case next = c;
+    change(next);
+    if (list.covers(next)) c = std::move(next);
+  }
+  return c;
+}
+
+void two_heads(Case& c) { c.heads = 2; }
+void two_tokens(Case& c) { c.seq = 2; }
+void two_batches(Case& c) { c.batch = 2; }
+void half_turns(Case& c) { turn_half(c.spec); }
+void strided(Case& c) { c.layout = Layout::strided; }
+void in_place(Case& c) { c.in_place = true; }
+void backward(Case& c) { c.direction = Direction::backward; }
+void with_key(Case& c) { c.key_heads = c.heads; }
+void with_one_key(Case& c) { c.key_heads = 1; }
+void scaled_by(Case& c) { c.spec.attention_factor = 0.75; }
+void given(Case& c) { c.form = PositionForm::shared; }
+void given_by_batch(Case& c) { c.form = PositionForm::per_batch; }
 
 // One way to call the kernel with ever another dimension that is too large, what matters most first.
 std::vector<Case> many_rows(Case c, const CaseList& list) {
@@ -85,6 +93,11 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
   all.back().form = PositionForm::shared;
   all.push_back(batches);
   all.back().form = PositionForm::per_batch;
+  all.push_back(with(tokens, list, {two_heads, half_turns, strided, backward, given, scaled_by}));
+  if (list.level() != Level::quick) all.back() = with(all.back(), list, {two_batches});  // 2^20 elements
+  all.push_back(with(tokens, list, {two_heads, in_place, with_one_key, with_key}));
+  all.push_back(with(batches, list, {two_heads, two_tokens, half_turns, strided, given, given_by_batch, with_key}));
+  all.push_back(with(heads, list, {two_batches, strided, in_place, given, backward}));
   // Four tokens a thread block.
   if (list.level() != Level::quick && c.dtype == DType::f32 && c.source == AngleSource::computed) {
     all.push_back(tokens);
@@ -105,7 +118,7 @@ void many_rows_cases(CaseList& list) {
   std::set<DType> seen;
   std::size_t turn = 0;
   list.for_each_way(4, [&](Case c) {
-    if (!is_usual(c, list.claims().capabilities, quick) || (quick && only.value_or(c.dtype) != c.dtype)) return;
+    if (!is_usual(c, list, quick) || (quick && only.value_or(c.dtype) != c.dtype)) return;
     only = c.dtype;
     std::vector<Case> cases = many_rows(c, list);
     const bool is_first = seen.empty(), is_first_of_dtype = seen.insert(c.dtype).second;
@@ -132,20 +145,24 @@ void wide_head_cases(CaseList& list) {
   for (int dim : wide_head_dims(list.level())) {
     list.for_each_way(dim, [&](Case c) {
       if (c.spec.head_dim != dim) return;  // not claimed
-      if (c.source == AngleSource::tables && c.given != DType::f32) return;
-      if (list.level() == Level::quick && (c.dtype != DType::f32 || c.full_tables)) return;
+      if (c.source == AngleSource::tables && !list.usual().has_given(c)) return;
+      if (list.level() == Level::quick && !(list.usual().has_type(c) && list.usual().has_width(c))) return;
       c.batch = 1;
       c.seq = 2;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 11 : 0;
       list.add(c);
+      c.batch = 2;
+      list.add(with(c, list, {half_turns, strided, backward, given, given_by_batch, scaled_by, with_key}));
+      list.add(with(c, list, {in_place, with_key, given, given_by_batch}));
     });
   }
 }
 
 void batched_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    c.batch = c.heads = 3;
-    c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : list.claims().has(ROPE_FEATURE_KEY) ? 3 : 0;
+    c.batch = 3;
+    c.heads = 4;
+    c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : list.claims().has(ROPE_FEATURE_KEY) ? 4 : 0;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 600 : 0;
     list.add(c);
     if (c.key_heads > 0) {  // more heads than a warp has threads
@@ -220,8 +237,8 @@ void every_head_dim_cases(CaseList& list) {
   if (!list.claims().head_dims.empty()) dims.assign(list.claims().head_dims.begin(), list.claims().head_dims.end());
   for (int dim : dims) {
     list.for_each_way(dim, [&](Case c) {
-      if (c.out_dtype != c.dtype || c.given != DType::f32 || c.full_tables) return;
-      if (c.source == AngleSource::frequencies) return;
+      const UsualWay& usual = list.usual();
+      if (!usual.has_output(c) || !usual.has_given(c) || !usual.has_width(c) || !usual.has_source(c)) return;
       c.batch = c.heads = 1;
       c.seq = 2;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
@@ -238,12 +255,12 @@ void every_head_dim_cases(CaseList& list) {
 }
 
 void head_count_cases(CaseList& list) {
-  const struct { int heads, key_heads; } counts[] = {{1, 1}, {8, 1}, {4, 2}, {6, 2}, {9, 3}, {2, 4}, {1, 3}};
+  const struct { int heads, key_heads; } counts[] = {{1, 1}, {8, 1}, {4, 2}, {6, 2}, {9, 3}, {12, 4}, {5, 5}};
   int way = 0;
   for (const auto& [heads, key_heads] : counts) {
     ++way;  // else each pairing would meet one of both alone: the ways are an even number
     list.for_each_way(64, [&, q = heads, k = key_heads](Case c) {
-      if (c.out_dtype != c.dtype || (c.given != DType::f32 && c.given != c.dtype)) return;
+      if (!list.usual().has_output(c) || (!list.usual().has_given(c) && c.given != c.dtype)) return;
       c.heads = q;
       c.key_heads = k;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 70 : 0;
@@ -259,7 +276,7 @@ void head_count_cases(CaseList& list) {
 
 void empty_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    if (c.out_dtype != c.dtype) return;
+    if (!list.usual().has_output(c)) return;
     for (int Case::*dimension : {&Case::batch, &Case::seq, &Case::heads}) {
       Case empty = c;
       empty.*dimension = 0;
@@ -280,8 +297,8 @@ constexpr Requirement requirements[] = {
     {"SHP-04", "Every head_dim that is claimed MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
      "at level quick head_dims above 32 but 96, 128 and 256; odd multiples of 2 above 256", every_head_dim_cases,
      accuracy},
-    {"SHP-05", "k MUST be rotated like q, also where it has another number of heads.",
-     "HEAD-01, HEAD-03, PIPE-03, MEM-13", "kernels that claim no k", head_count_cases, accuracy},
+    {"SHP-05", "k MUST be rotated like q, also where it has fewer heads.", "HEAD-01, HEAD-03, PIPE-03, MEM-13",
+     "kernels that claim no k", head_count_cases, accuracy},
     {"SHP-06", "A call without batches, tokens or heads SHOULD be answered with ok, and touch nothing.", "VAR-05",
      "empty tensors whose pointers are NULL", empty_cases, accuracy, mask(Demand::robust)},
     {"SHP-07", "Batches, heads and tokens in another order SHOULD give the same bits in that order.", "HEAD-07, PREC",

@@ -16,9 +16,10 @@ namespace rope {
 struct Claims {
   rope_capabilities capabilities{};
   std::vector<std::int32_t> head_dims;  // empty: every even one
-  // Of the subject rather than the kernel: whether it can be handed rows that lie far apart, q and k in one memory, and
-  // two calls at once, and whether it is compiled code, to which a tensor of millions of elements is a matter of a
-  // second.
+  // Of the subject rather than the kernel: whether it can be handed tensors that begin at any element, rows that lie
+  // far apart, q and k in one memory, and two calls at once, and whether it is compiled code, to which a tensor of
+  // millions of elements is a matter of a second.
+  bool shifted_tensors = true;
   bool far_tensors = false;
   bool packed_tensors = false;
   bool concurrent_calls = false;

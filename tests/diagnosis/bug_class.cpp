@@ -122,6 +122,8 @@ std::string class_of(const Weighed& cause) {
     return l.counted && (many || from_a_power);
   });
   if (spoken_for.empty()) return h.unrotated && of_a_launch ? "launch-limits" : h.bug_class;
+  // One step too many is one for a tensor. Rows of it that were read again after they had been written are not.
+  if (h.turns_again && only("in place") && !only("in q") && !only("in k")) return "strides-memory-race";
   // The pass that is wrong is the bug, whatever else the pass gets wrong.
   if (only("backward")) return "backward";
   if (spoken_for == "special-values") return spoken_for;

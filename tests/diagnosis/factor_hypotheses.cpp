@@ -86,10 +86,8 @@ void add_factor_hypotheses(Hypotheses& all) {
       all, "pipeline", "the result is halved", [](const Call&, double l) { return l / 2; }, false);
   {
     Hypothesis h{"pipeline", "the rotation is applied twice", {}, 0, {}, false};
-    h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) {
-      const double l = s.params.lambda;
-      return Values{l * (y.first * c.first - y.second * n.first), l * (y.second * c.second + y.first * n.second)};
-    };
+    h.turns_again = true;
+    h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) { return second_turn(s, c, n, y); };
     all.push_back(std::move(h));
   }
 }

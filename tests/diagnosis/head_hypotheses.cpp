@@ -162,6 +162,29 @@ void add_strides(Hypotheses& all) {
   }
 }
 
+// One half of k's features has an offset of its own, in which a stride of q was left.
+void add_halves_of_key(Hypotheses& all) {
+  for (const bool of_second : {false, true}) {
+    for (const From side : {From::input, From::both}) {
+      for (const bool only_tokens : {true, false}) {
+        const std::string sentence =
+            fmt::format("{} features of k are {} with the {} of q", of_second ? "second" : "first",
+                        side == From::input ? "read" : "addressed", only_tokens ? "token stride" : "strides");
+        add_index(
+            all, "heads-batch-qk", sentence.c_str(), side,
+            [=](const Spot& s, const Tensor& t, bool output, int f) {
+              const bool concerned = s.key && f < s.params.rotary_dim && second(s, f) == of_second;
+              const Tensor& tokens = concerned ? other(s, output) : t;
+              const Tensor& rest = concerned && !only_tokens ? tokens : t;
+              return s.batch * rest.strides[0] + s.seq * tokens.strides[1] + s.head * rest.strides[2] +
+                     f * t.strides[3];
+            },
+            has_key);
+      }
+    }
+  }
+}
+
 using Whose = std::function<bool(const Spot&, bool second, bool across)>;
 
 // Results that are made from q and k.
@@ -211,10 +234,12 @@ void add_head_hypotheses(Hypotheses& all) {
       has_key_apart);
   {
     Hypothesis h{heads_class, "a head of k is rotated once for each head of q that shares it", {}, 0, {}, false};
-    h.applies = [](const Call& call) { return has_key(call) && call.k->shape[2] < call.q.shape[2]; };
-    h.change.position = [](const Spot& s, int, long double p) {
-      const std::int64_t of_key = std::max<std::int64_t>(s.in().shape[2], 1);
-      return s.key ? p * static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2] / of_key, 1)) : p;
+    h.applies = [](const Call& call) {
+      return has_key(call) && call.in_place && call.k->shape[2] > 0 && call.k->shape[2] < call.q.shape[2];
+    };
+    h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) {
+      for (std::int64_t i = 1; s.key && i < s.call.q.shape[2] / heads(s); ++i) y = second_turn(s, c, n, y);
+      return y;
     };
     all.push_back(std::move(h));
   }
@@ -269,6 +294,7 @@ void add_head_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   add_strides(all);
+  add_halves_of_key(all);
 }
 
 }  // namespace rope::diagnosis

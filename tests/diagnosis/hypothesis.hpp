@@ -16,6 +16,7 @@ struct Hypothesis {
   double cost = 0;
   std::function<bool(const Call&)> applies;  // calls in which it can differ at all; empty: any
   bool unrotated = false;                    // says only that the input comes out, which has many causes
+  bool turns_again = false;                  // whole rows, which in place has another cause
   bool short_table = false;                  // would follow from a table of the kernel's own with too few rows
 };
 

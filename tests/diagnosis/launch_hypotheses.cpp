@@ -45,6 +45,57 @@ void add_unturned(Hypotheses& all, std::string sentence, std::function<bool(cons
   all.push_back(std::move(h));
 }
 
+// A grid that is cut to so many threads, each of which does one element or one pair.
+void add_flat_limits(Hypotheses& all) {
+  for (std::int64_t limit = 1024; limit <= std::int64_t{1} << 18; limit *= 2) {
+    const auto row_of = [](const Spot& s) { return (s.batch * tokens(s.in()) + s.seq) * heads(s.in()) + s.head; };
+    const auto more_than = [](std::int64_t n) {
+      const auto elements = [](const Tensor& t) { return batches(t) * tokens(t) * heads(t) * t.shape[3]; };
+      return [=](const Call& call) { return elements(call.q) > n || (call.k && elements(*call.k) > n); };
+    };
+    add_features(all, fmt::format("elements from {} on, over all rows, are not written", limit),
+                 [=](const Spot& s, int f) { return row_of(s) * s.params.head_dim + f >= limit; });
+    all.back().applies = more_than(limit);
+    add_features(all, fmt::format("pairs from {} on, over all rows, are not written", limit),
+                 [=](const Spot& s, int f) {
+                   const int half = s.params.rotary_dim / 2;
+                   const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
+                   return f < s.params.rotary_dim && row_of(s) * half + pair >= limit;
+                 });
+    all.back().applies = more_than(2 * limit);
+  }
+}
+
+// A shuffle that leads out of its warp gives a lane what it has itself.
+void add_shuffles(Hypotheses& all) {
+  const struct {
+    const char* sentence;
+    Values (*partners)(Values x);  // of the first feature, of the second
+  } ways[] = {
+      {"each feature is turned with itself where its partner belongs", [](Values x) { return x; }},
+      {"the first feature of each pair is turned with itself where its partner belongs",
+       [](Values x) {
+         return Values{x.first, x.first};
+       }},
+  };
+  for (const auto& way : ways) {
+    Hypothesis h{limits, way.sentence, {}, 0, {}, false};
+    h.change.rotate = [partners = way.partners](const Spot& s, Values x, Values c, Values n, Values) {
+      const Values other = partners(x);
+      const double l = s.params.lambda;
+      return Values{l * (x.first * c.first - other.first * n.first),
+                    l * (x.second * c.second + other.second * n.second)};
+    };
+    all.push_back(std::move(h));
+  }
+  Hypothesis h{limits, "the first feature of each pair stands for the second one too", {}, 0, {}, false};
+  h.change.rotate = [](const Spot& s, Values x, Values c, Values n, Values) {
+    const double l = s.params.lambda;
+    return Values{l * (x.first * c.first - x.first * n.first), l * (x.first * c.second + x.first * n.second)};
+  };
+  all.push_back(std::move(h));
+}
+
 void add_left_overs(Hypotheses& all) {
   const struct {
     const char* what;
@@ -117,7 +168,9 @@ void add_launch_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+  add_flat_limits(all);
   add_left_overs(all);
+  add_shuffles(all);
 }
 
 }  // namespace rope::diagnosis

@@ -83,7 +83,7 @@ class RowShape {
     }
     all_left_ = wrong > 0 && left == wrong;
     const bool of_numbers = largest > 0 && std::isfinite(largest);
-    const bool with_gaps = seen.c.layout != Layout::contiguous;
+    const bool with_gaps = seen.c.layout > Layout::shifted;
     foreign_ = of_numbers && (most > beyond_all * seen.before.attention_factor * largest || (no_number_ && with_gaps));
   }
 

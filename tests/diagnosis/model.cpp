@@ -375,6 +375,11 @@ Prediction predict(const Call& before, const Expectation& expectation, const Cha
   return Run(before, expectation, change).all();
 }
 
+Values second_turn(const Spot& s, Values cos, Values sin, Values y) {
+  const double l = s.params.lambda;
+  return {l * (y.first * cos.first - y.second * sin.first), l * (y.second * cos.second + y.first * sin.second)};
+}
+
 double rounded(DType dtype, double value) {
   std::uint64_t bits = 0;
   rope::store(dtype, &bits, value);

@@ -109,6 +109,9 @@ Params params_of(const Call& call);
 
 std::int64_t largest_position(const Call& call);  // of any axis; 0 without tokens
 
+// What a second turn makes of the result of the first, by the same cos and sin.
+Values second_turn(const Spot& s, Values cos, Values sin, Values y);
+
 // A value rounded to a type: to nearest, ties to even.
 double rounded(DType dtype, double value);
 double cut_off(DType dtype, double value);  // towards zero

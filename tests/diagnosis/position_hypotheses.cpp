@@ -262,6 +262,16 @@ void add_neighbours(Hypotheses& all) {
     add(all, "position-offset", fmt::format("chunks of {} tokens: each starts again where the first one did", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
   }
+  // A block that takes several tokens looks up the position of its first.
+  for (const std::int64_t n : {16, 32, 64, 128, 256}) {
+    add(all, "position-offset", fmt::format("each token gets the position of the one {} before, from there on", n),
+        [=](const Spot& s, int a, long double) {
+          const std::int64_t token = (s.batch * s.call.q.shape[1] + s.seq) % n;
+          return of(s, a, token / s.call.q.shape[1], token % s.call.q.shape[1]);
+        });
+  }
+  add(all, "position-offset", "every token gets the position behind the last",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1) + 1; });
   add(all, "position-offset", "every token gets the position of the first",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0); });
   add(all, "position-offset", "every token gets the position of the last",

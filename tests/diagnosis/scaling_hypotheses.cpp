@@ -196,6 +196,12 @@ void add_longrope(Hypotheses& all) {
                     for (double& value : *list) value = 1 / value;
                   }
                 });
+  add<LongRope>(all, "the factors are taken for the frequencies", [](const Call&, Params& p, LongRope& r) {
+    p.base = 1;
+    for (auto* list : {&r.short_factor, &r.long_factor}) {
+      for (double& value : *list) value = 1 / value;
+    }
+  });
   add<LongRope>(
       all, "the long factors are read head_dim/2 behind the short ones, not rotary_dim/2",
       [](const Call&, Params& p, LongRope& r) { r.long_factor = listed(r, static_cast<std::size_t>(p.head_dim / 2)); });

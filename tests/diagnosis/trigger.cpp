@@ -43,6 +43,7 @@ const std::vector<Switch>& switches() {
       {[](const Case& c) {
          switch (c.layout) {
            case Layout::contiguous: return std::string();
+           case Layout::shifted: return std::string("data that begins between aligned addresses");
            case Layout::strided: return std::string("padded strides");
            case Layout::seq_last: return std::string("heads before tokens in memory");
            case Layout::reversed: return std::string("tokens in reverse order in memory, features two apart");
@@ -57,13 +58,12 @@ const std::vector<Switch>& switches() {
          switch (c.output) {
            case OutputLayout::as_input: return std::string();
            case OutputLayout::contiguous: return std::string("a contiguous output");
+           case OutputLayout::shifted: return std::string("an output that begins between aligned addresses");
            default: return std::string("an output with padded strides");
          }
        },
        [](Case& c) { c.output = OutputLayout::as_input; }},
-      {[](const Case& c) {
-         return std::string(c.key_heads > 0 && c.key_heads != c.heads ? "k with another number of heads" : "");
-       },
+      {[](const Case& c) { return std::string(c.key_heads > 0 && c.key_heads != c.heads ? "k with fewer heads" : ""); },
        [](Case& c) { c.key_heads = c.heads; }},
       {[](const Case& c) { return std::string(c.key_heads > 0 ? "k in the same call" : ""); },
        [](Case& c) { c.key_heads = 0; }},

@@ -29,8 +29,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from kernel_library import kernels_in  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1] / "impls"))
+from rope_kernel import Library  # noqa: E402
 
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a kernel takes 3 and 15 on an idle machine
 DTYPES = ("f64", "f32", "f16", "bf16")
@@ -298,7 +298,7 @@ def main():
     found = {path.name for pattern in ("legal_*.so", "builtin_*.so") for path in build.glob(pattern)}
     found |= {name.split("#")[0] for name in options.names if ".so" in name}
     try:
-        libraries = {name: kernels_in(build / name) for name in sorted(found)}
+        libraries = {name: list(Library(build / name).kernels) for name in sorted(found)}
         subjects = choose(libraries, options.names)
     except (OSError, LookupError) as error:
         print(f"accept.py: {error}", file=sys.stderr)

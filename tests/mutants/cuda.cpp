@@ -48,10 +48,9 @@ struct GridRoundedDown : Right {
   }
 };
 
-struct WholeBlocksOnly : Right {
-  static int items(int unit) {
-    const int threads = static_cast<int>(blockDim.x);
-    return unit < threads ? unit : unit / threads * threads;
+struct WholeStepsOnly : Right {
+  static int heads_of_unit(int heads, int of_a_step) {
+    return heads < of_a_step ? heads : heads / of_a_step * of_a_step;
   }
 };
 
@@ -111,6 +110,20 @@ struct VectorsWhereverTheyFit : Right {
   }
 };
 
+// The strides are looked at, but not where the data begins.
+struct VectorsByStrides : Right {
+  static std::int32_t width(const rope_call& call) {
+    rope_call aligned = call;
+    for (rope_tensor* tensor : {&aligned.q, &aligned.q_out, &aligned.k, &aligned.k_out}) {
+      if (tensor->data != nullptr) tensor->data = somewhere;
+    }
+    return cuda::widest_chunk(aligned);
+  }
+
+ private:
+  alignas(16) static inline std::byte somewhere[16];
+};
+
 // __sinf and __cosf: the angle in f32 is multiplied by 1/(2 pi) in f32, and the function unit answers with an absolute
 // error: 2^-21.41 in all for |phi| <= pi (CUDA C++ Programming Guide, table of intrinsic functions), more beyond.
 struct FastIntrinsics : Right {
@@ -140,8 +153,8 @@ struct TokensAlongY : Right {
 constexpr CudaMutant mutants[] = {
     {"CUDA-GRID-ROUNDED-DOWN", "launch-limits: tokens left over from whole units have no block",
      apply<GridRoundedDown>},
-    {"CUDA-BLOCK-TAIL", "launch-limits: chunks left over from whole blocks of threads are not written",
-     apply<WholeBlocksOnly>},
+    {"CUDA-BLOCK-TAIL", "launch-limits: heads left over from whole blocks of threads are not written",
+     apply<WholeStepsOnly>},
     {"CUDA-VECTOR-TAIL", "launch-limits: pairs left over from vectors of 16 bytes are not written",
      apply<WholeVectorsOnly>},
     {"CUDA-INDEX-INT32", "strides-memory-race: element indices in 32 bits", apply<IndexOf32Bits>},
@@ -154,6 +167,7 @@ constexpr CudaMutant mutants[] = {
     {"CUDA-REFILL", "strides-memory-race: cos and sin of the next unit are written while others still use these",
      apply<NoBarrierBeforeRefill>},
     {"CUDA-UNALIGNED", "strides-memory-race: loads of 16 bytes at any address", apply<VectorsWhereverTheyFit>},
+    {"CUDA-UNALIGNED-START", "strides-memory-race: loads of 16 bytes wherever data begins", apply<VectorsByStrides>},
     {"CUDA-FAST-SINCOS", "precision: __sinf and __cosf", apply<FastIntrinsics>},
     {"CUDA-GRID-Y", "launch-limits: tokens along the grid's dimension y: beyond 65,535 units nothing is launched",
      apply<TokensAlongY>},

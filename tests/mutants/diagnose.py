@@ -24,14 +24,14 @@ from pathlib import Path
 import kill
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from kernel_library import described_in  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1] / "impls"))
+from rope_kernel import Library  # noqa: E402
 
 PAIR = "MUTANT_PAIR"  # combined.cpp
 
 
 def classes_of(library):
-    named = {name: text.split(":")[0] for name, text in described_in(library).items()}
+    named = {name: text.split(":")[0] for name, text in Library(library).described().items()}
     named.pop(kill.RIGHT)
     return named
 
@@ -67,9 +67,9 @@ def requirements_of(mutant, rejected):
 
 def can_be_joined(build, pair):
     """Whether mutants.so makes one kernel of both: they have to override different stages."""
-    program = f"import kernel_library; print('{pair}' in kernel_library.kernels_in('{build / 'mutants.so'}'))"
+    program = f"import rope_kernel; print('{pair}' in rope_kernel.Library('{build / 'mutants.so'}').kernels)"
     command = [sys.executable, "-c", program]
-    environment = {**os.environ, PAIR: pair, "PYTHONPATH": str(HERE.parent)}
+    environment = {**os.environ, PAIR: pair, "PYTHONPATH": str(HERE.parents[1] / "impls")}
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     return done.stdout.strip() == "True"
 

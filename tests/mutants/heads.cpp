@@ -73,13 +73,6 @@ struct HeadsInParallel : Kernel {
   }
 };
 
-struct KeyHeadsOfQuery : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool left_out = at.key && at.head >= at.call.q.shape[2];
-    left_out ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
-  }
-};
-
 // k comes interleaved from its file and is made half-split, in blocks of `width` where it should be head by head. Which
 // feature of a k that was made so rightly stands at `index` then.
 std::int64_t source_of(std::int64_t index, std::int64_t head_dim, std::int64_t width) {
@@ -127,7 +120,6 @@ Mutants head_mutants() {
       mutant<DecodeInPlaceWrongHeadStride>("HEAD-05", "heads-batch-qk",
                                            "one token in place: token stride taken for the head stride"),
       mutant<HeadsInParallel>("HEAD-07", "heads-batch-qk", "six heads and more: token and head of a row exchanged"),
-      mutant<KeyHeadsOfQuery>("HEAD-FEWER-KEYS", "heads-batch-qk", "k rotated in as many heads as q has"),
       mutant<DecodeOnlyFirstBatch>("BATCH-DECODE", "heads-batch-qk", "one token: only the first batch is rotated"),
       mutant<KeyNotWrittenBack>("MEM-13", "strides-memory-race", "k comes out as it went in"),
       mutant<Twice>("PIPE-01", "pipeline", "rotated twice: angle 2 phi, attention factor squared"),

@@ -21,8 +21,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from kernel_library import kernels_in  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1] / "impls"))
+from rope_kernel import Library  # noqa: E402
 
 RIGHT = "none"  # the kernel without a bug
 # What a word of rejected.txt adds to the command line.
@@ -146,7 +146,7 @@ def main():
     if level == "quick":  # what the lists do not name would be judged for nothing
         for mutant in rejected:
             told[mutant] += ["--only", ",".join(rejected[mutant])]
-    kernels = kernels_in(build / "mutants.so")
+    kernels = list(Library(build / "mutants.so").kernels)
     problems = problems_of_lists(kernels, rejected, not_yet, requirements_of(build))
     listed = [kernel for kernel in kernels if kernel == RIGHT or rejected.get(kernel) or kernel in not_yet]
     chosen = [kernel for kernel in listed if options.all or kernel == RIGHT or kernel in smoke]

@@ -24,8 +24,8 @@ import kill
 import matrix
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from kernel_library import described_in  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1] / "impls"))
+from rope_kernel import Library  # noqa: E402
 
 ROOT = HERE.parents[1]
 COMMITTED = HERE / "KILL_MATRIX.md"
@@ -159,7 +159,7 @@ def main():
     )
     options = parser.parse_args()
     build = options.build.resolve()
-    sentences = described_in(build / "mutants.so")
+    sentences = Library(build / "mutants.so").described()
     unknown = [mutant for mutant in options.mutants if mutant not in sentences]
     if unknown:
         parser.error(f"mutants.so has no {', '.join(unknown)}")

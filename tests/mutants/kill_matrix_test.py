@@ -185,7 +185,7 @@ class Committed(unittest.TestCase):
         ).stdout
         requirements = re.findall(r"^([A-Z]+-\d\d) ", listed, re.MULTILINE)
         self.assertTrue(requirements, "`ropecheck list requirements` names none; the pattern above has to be changed")
-        kernels = kill.kernels_in(self.build / "mutants.so")
+        kernels = kill.Library(self.build / "mutants.so").kernels
         found = stale(kill_matrix.COMMITTED.read_text(encoding="utf-8"), kernels, requirements)
         self.assertEqual(found, [], f"{kill_matrix.COMMITTED.name} is stale; {again}")
 

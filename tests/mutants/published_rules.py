@@ -77,11 +77,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     library = Library(options.build.resolve() / "mutants.so")
-    unknown = [mutant for mutant in options.mutants if mutant not in library.names()]
+    unknown = [mutant for mutant in options.mutants if mutant not in library.kernels]
     if unknown:
         print(f"published_rules.py: mutants.so has no {', '.join(unknown)}", file=sys.stderr)
         return 2
-    chosen = [name for name in library.names() if name == RIGHT or name in (options.mutants or library.names())]
+    chosen = [name for name in library.kernels if name == RIGHT or name in (options.mutants or library.kernels)]
     verdicts = judge_kernels(library, chosen, options.jobs, lambda text: print(text, file=sys.stderr, flush=True))
     print(table_of(verdicts))
     if options.json:

@@ -84,6 +84,24 @@ struct ThetaBeforeRead : Kernel {
   }
 };
 
+// The list that the sequence length asks for, read by features: as long as rotary_dim.
+struct FactorsReadTooWide : Kernel {
+  std::vector<double> theta(const rope_call& call) const override {
+    const bool is_long = static_cast<double>(call.sequence_length) > call.scaling.original_max_position;
+    const double* factors = is_long ? call.scaling.long_factor : call.scaling.short_factor;
+    if (call.angle_source == ROPE_COMPUTED && factors != nullptr) touch(ROPE_F64, factors, call.rotary_dim - 1);
+    return Kernel::theta(call);
+  }
+};
+
+struct FactorsBeforeRead : Kernel {
+  std::vector<double> theta(const rope_call& call) const override {
+    const double* factors = call.scaling.long_factor;
+    if (call.angle_source == ROPE_COMPUTED && factors != nullptr) touch(ROPE_F64, factors, -1);
+    return Kernel::theta(call);
+  }
+};
+
 struct AxisReadTooWide : Kernel {
   int axis(const rope_call& call, int pair) const override {
     if (call.axis != nullptr) touch(ROPE_I32, call.axis, pair + 1);
@@ -124,6 +142,10 @@ Mutants read_mutants() {
                                  "reads the position of the token before too"),
       mutant<ThetaReadTooWide>("MEM-PAST-THETA", "strides-memory-race", "reads one theta past the last"),
       mutant<ThetaBeforeRead>("MEM-BEFORE-THETA", "strides-memory-race", "reads one theta before the first"),
+      mutant<FactorsReadTooWide>("MEM-PAST-FACTORS", "strides-memory-race",
+                                 "longrope: reads as many factors as there are features"),
+      mutant<FactorsBeforeRead>("MEM-BEFORE-FACTORS", "strides-memory-race",
+                                "longrope: reads one long factor before the first"),
       mutant<AxisReadTooWide>("MEM-PAST-AXIS", "strides-memory-race", "reads the axis of the next pair too"),
       mutant<AxisBeforeRead>("MEM-BEFORE-AXIS", "strides-memory-race", "reads the axis of the pair before too"),
       mutant<InputReadTooWide>("MEM-PAST-INPUT", "strides-memory-race", "reads one feature past the last"),

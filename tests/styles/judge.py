@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Does the suite tell right kernels with narrow claims from wrong ones?
 
-    judge.py BUILD                           every kernel of styles.so and engines.so at level quick: the test `styles`
+    judge.py BUILD                           every kernel of styles.so, engines.so and reported.so at level quick, which
+                                             is the test `styles`
     judge.py BUILD --level full              the same at level full
     judge.py BUILD --diagnosis               also whether the class that is named first is one of the kernel's
     judge.py BUILD paged tiles/f16-saturate  some, by name
     judge.py BUILD --python PYTHON           those in python/, run by an interpreter with numpy, ml_dtypes and torch
     judge.py BUILD --python PYTHON vllm      those of one convention; own_numpy and the two of onnx do without torch
 
-kernels.txt, engines/kernels.txt and python/kernels.txt say what each is. A right kernel must conform, a wrong one must
+kernels.txt here and in engines/, reported/ and python/ says what each is. A right kernel must conform, a wrong one must
 be rejected, at level full where it conforms at level quick, and libraries and lists must have the same kernels. What
 the diagnosis names is printed and decides nothing.
 
@@ -24,22 +25,26 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
-from kernel_library import kernels_in  # noqa: E402
+sys.path.insert(0, str(HERE.parents[1] / "impls"))
+from rope_kernel import Library  # noqa: E402
 
-LISTS = {"styles.so": HERE / "kernels.txt", "engines.so": HERE / "engines" / "kernels.txt"}
+LISTS = {
+    "styles.so": HERE / "kernels.txt",
+    "engines.so": HERE / "engines" / "kernels.txt",
+    "reported.so": HERE / "reported" / "kernels.txt",
+}
 RIGHT = "right"
 OWN = "own_"  # modules of kernels with the decorator; the others are named by their convention
 TIME_LIMIT = {"quick": 300, "full": 1800}  # seconds a run; a right kernel takes 2 and 20 of one core
 
 
 class Compiled:
-    """The kernels of styles.so and engines.so."""
+    """The kernels of styles.so, engines.so and reported.so."""
 
     lists = tuple(LISTS.values())
 
     def __init__(self, build):
-        self.libraries = {kernel: build / library for library in LISTS for kernel in kernels_in(build / library)}
+        self.libraries = {kernel: build / library for library in LISTS for kernel in Library(build / library).kernels}
 
     def names(self, listed):
         return list(self.libraries)
@@ -149,7 +154,7 @@ def words_of(name, failed, found, listed, diagnosis):
 
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=Path, help=f"where ropecheck, {' and '.join(LISTS)} are")
+    parser.add_argument("build", type=Path, help=f"where ropecheck, {', '.join(LISTS)} are")
     parser.add_argument("names", nargs="*", metavar="NAME", help="kernels; none: all")
     parser.add_argument("--python", metavar="PYTHON", help="judge those in Python, with this interpreter")
     parser.add_argument("--level", choices=tuple(TIME_LIMIT), default="quick")

@@ -82,9 +82,14 @@ std::int32_t apply(const rope_call* call) {
   }
 }
 
+constexpr rope_kernel kernel(const char* name, const char* description, std::int32_t (*answer)(const rope_call*),
+                             const rope_capabilities& claims) {
+  return {sizeof(rope_kernel), ROPE_KERNEL_ABI, name, description, answer, claims};
+}
+
 template <void (*run)(const rope_call&), const rope_capabilities& claims>
 rope_kernel kernel(const char* name, const char* description) {
-  return {sizeof(rope_kernel), ROPE_KERNEL_ABI, name, description, apply<run, claims>, claims};
+  return kernel(name, description, apply<run, claims>, claims);
 }
 
 using Kernels = std::span<const rope_kernel>;

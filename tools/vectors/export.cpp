@@ -200,7 +200,7 @@ Claims without_memory(Claims claims) {
        {ROPE_FEATURE_IN_PLACE, ROPE_FEATURE_STRIDED, ROPE_FEATURE_ANY_STRIDES, ROPE_FEATURE_ROBUST}) {
     claims.capabilities.features &= ~ROPE_BIT(feature);
   }
-  claims.far_tensors = claims.packed_tensors = claims.concurrent_calls = claims.compiled = false;
+  claims.shifted_tensors = claims.far_tensors = claims.packed_tensors = claims.concurrent_calls = claims.compiled = false;
   return claims;
 }
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 
 namespace rope::worker {
@@ -79,13 +80,24 @@ void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Pla
   place_if("sin", call.sin, true);
   place_if("theta", call.theta, true);
   place_if("axis", call.axis, true);
+  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
+    for (const auto& [name, factors] :
+         {std::pair<std::string_view, const std::vector<double>&>("short_factor", rule->short_factor),
+          {"long_factor", rule->long_factor}}) {
+      if (factors.empty()) continue;
+      Tensor& list =
+          layout.lists.emplace_back(Tensor::contiguous(DType::f64, {static_cast<std::int64_t>(factors.size())}));
+      std::memcpy(list.data(), factors.data(), factors.size() * sizeof(double));
+      place(name, list, true);
+    }
+  }
 }
 
 }  // namespace
 
 CallLayout lay_out(Call& call, std::size_t alignment, Placement placement) {
   CallLayout layout;
-  layout.tensors.reserve(9);
+  layout.tensors.reserve(11);
   add(layout, call, false, alignment, placement);
   return layout;
 }

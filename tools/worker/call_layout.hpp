@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +15,8 @@
 namespace rope::worker {
 
 struct Placed {
-  std::string_view name;   // as in the protocol: q, k, q_out, k_out, positions, cos, sin, theta, axis
-  Tensor* tensor;          // of the call
+  std::string_view name;   // as in the protocol: q, k, q_out, k_out, positions, cos, sin, theta, axis, ..
+  Tensor* tensor;          // of the call, or one of `lists`
   bool read_only;          // lies in the memory for inputs, else in the one for outputs
   std::size_t map_offset;  // bytes, whole pages
   std::size_t map_length;
@@ -34,6 +35,7 @@ struct Placed {
 
 struct CallLayout {
   std::vector<Placed> tensors;  // the judged call's first
+  std::deque<Tensor> lists;     // longrope's factors, which a Call has in its rule
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
 };

@@ -11,7 +11,7 @@ namespace rope::worker {
 
 class GuardedMemory {
  public:
-  static constexpr std::size_t slots = 32;  // two calls of nine tensors
+  static constexpr std::size_t slots = 32;  // two calls of eleven tensors
 
   // Throws std::runtime_error where the system grants no address space (ulimit -v).
   GuardedMemory();

@@ -79,7 +79,8 @@ Tensors map_tensors(const json& list, GuardedMemory& memory, std::size_t slot, i
     }
     const auto at = item.at("at").get<std::size_t>();
     const Mapped& tensor = tensors[name] = placed(item, start);
-    if (item.contains("pages")) continue;
+    const bool stays_with_host = name == "short_factor" || name == "long_factor";
+    if (item.contains("pages") || stays_with_host) continue;
     mapped.push_back({name, start, pages[0].length, at, at, at, !read_only});
     extend(mapped.back(), tensor);
   }
@@ -139,14 +140,12 @@ rope_table table_of(const Tensors& tensors) {
   return result;
 }
 
-const double* list_of(const json& scaling, const char* key, std::vector<double>& values) {
-  values.clear();
-  if (!scaling.contains(key)) return nullptr;
-  for (const json& value : scaling.at(key)) values.push_back(wire::to_double(value));
-  return values.data();
+const double* factors_of(const Tensors& tensors, std::string_view name) {
+  const Mapped* list = find(tensors, name);
+  return list == nullptr ? nullptr : reinterpret_cast<const double*>(list->data);
 }
 
-rope_scaling scaling_of(const json& scaling, NativeCall& owner) {
+rope_scaling scaling_of(const json& scaling, const Tensors& tensors) {
   const auto number = [&](const char* key) { return scaling.contains(key) ? wire::to_double(scaling.at(key)) : 0.0; };
   rope_scaling result{};
   result.kind = wire::enumerator(scaling.at("kind"), wire::scalings);
@@ -160,8 +159,8 @@ rope_scaling scaling_of(const json& scaling, NativeCall& owner) {
   result.high_freq_factor = number("high_freq_factor");
   result.proportion = number("proportion");
   result.max_frequency = number("max_frequency");
-  result.short_factor = list_of(scaling, "short_factor", owner.short_factor);
-  result.long_factor = list_of(scaling, "long_factor", owner.long_factor);
+  result.short_factor = factors_of(tensors, "short_factor");
+  result.long_factor = factors_of(tensors, "long_factor");
   return result;
 }
 
@@ -195,7 +194,7 @@ void build_call(const json& message, GuardedMemory& memory, std::size_t first_sl
   call.device = wire::enumerator(attrs.at("device"), wire::devices);
   call.device_index = attrs.value("device_index", 0);
   call.base = wire::to_double(attrs.at("base"));
-  call.scaling = scaling_of(attrs.at("scaling"), result);
+  call.scaling = scaling_of(attrs.at("scaling"), tensors);
   call.sequence_length = attrs.at("sequence_length").get<std::int64_t>();
 }
 

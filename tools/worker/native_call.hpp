@@ -23,9 +23,7 @@ struct MappedPages {
 
 struct NativeCall {
   rope_call call{};
-  std::vector<MappedPages> pages;    // of tensors without `pages` of their own
-  std::vector<double> short_factor;  // call.scaling points here
-  std::vector<double> long_factor;
+  std::vector<MappedPages> pages;  // of tensors without `pages` of their own, but for what stays with the host
 };
 
 // Maps the tensors of the message into slots from `first_slot` on. Throws std::exception where the message is

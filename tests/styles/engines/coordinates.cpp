@@ -222,7 +222,7 @@ constexpr rope_capabilities without_theta(rope_capabilities claims) {
 
 template <Bug bug>
 constexpr rope_kernel coordinates(const char* name, const rope_capabilities& claims) {
-  return engine(name, "positions on several axes", apply<bug>, claims);
+  return kernel(name, "positions on several axes", apply<bug>, claims);
 }
 
 constexpr rope_kernel kernels[] = {

@@ -2,14 +2,11 @@
 // types. How an engine computes is its own.
 #pragma once
 
-#include <cstdint>
-#include <exception>
-#include <span>
 #include <type_traits>
 
 #include "impls/rope_kernel.h"
 #include "tests/styles/element.hpp"
-#include "tests/styles/engines/accepts.h"
+#include "tests/styles/if_accepted.hpp"
 #include "tests/styles/kernel.hpp"
 
 namespace rope::styles::engines {
@@ -27,23 +24,6 @@ T narrow(float value) {
   } else {
     return styles::narrow<T>(value);
   }
-}
-
-// rotate() answers a rope_status; it is not asked where the claims do not cover the call or nothing is to be done.
-template <class Rotate>
-std::int32_t if_accepted(const rope_call* call, const rope_capabilities& claims, Rotate rotate) {
-  const std::int32_t status = engines_accepts(call, &claims);
-  if (status != ROPE_OK) return status == ENGINES_NOTHING_TO_DO ? ROPE_OK : status;
-  try {
-    return rotate();
-  } catch (const std::exception&) {
-    return ROPE_FAILED;
-  }
-}
-
-constexpr rope_kernel engine(const char* name, const char* description, std::int32_t (*apply)(const rope_call*),
-                             const rope_capabilities& claims) {
-  return {sizeof(rope_kernel), ROPE_KERNEL_ABI, name, description, apply, claims};
 }
 
 Kernels coordinates_kernels();

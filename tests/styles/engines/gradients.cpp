@@ -229,7 +229,7 @@ constexpr rope_capabilities with_theta(rope_capabilities claims) {
 
 template <Bug bug>
 constexpr rope_kernel gradients(const char* name, const rope_capabilities& claims) {
-  return engine(name, "forward and backward as a function object", apply<bug>, claims);
+  return kernel(name, "forward and backward as a function object", apply<bug>, claims);
 }
 
 constexpr rope_kernel kernels[] = {

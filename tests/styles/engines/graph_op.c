@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "impls/rope_kernel.h"
-#include "tests/styles/engines/accepts.h"
+#include "tests/styles/accepts.h"
 #include "tests/styles/engines/c_kernels.h"
 
 #define PI 3.14159265358979323846
@@ -163,7 +163,7 @@ static void compute(const operation* op, int ith, int nth) {
         ir += op->ne[1];
         continue;
       }
-      const float* cs = cache_row(op, engines_position(&op->call->positions, 0, i3, i2));
+      const float* cs = cache_row(op, styles_position(&op->call->positions, 0, i3, i2));
       for (int64_t i1 = 0; i1 < op->ne[1]; ++i1, ++ir) {
         if (ir < ir0 || ir >= ir1) continue;
         const char* src = (const char*)op->call->q.data + i3 * op->nb[3] + i2 * op->nb[2] + i1 * op->nb[1];
@@ -180,8 +180,8 @@ static void compute(const operation* op, int ith, int nth) {
 }
 
 static int32_t forward(const rope_call* c, enum bug bug) {
-  const int32_t status = engines_accepts(c, &graph_op_kernels[bug].claims);
-  if (status != ROPE_OK) return status == ENGINES_NOTHING_TO_DO ? (int32_t)ROPE_OK : status;
+  const int32_t status = styles_accepts(c, &graph_op_kernels[bug].claims);
+  if (status != ROPE_OK) return status == STYLES_NOTHING_TO_DO ? (int32_t)ROPE_OK : status;
   operation op;
   memset(&op, 0, sizeof op);
   op.call = c;

@@ -190,7 +190,7 @@ constexpr rope_capabilities claimed(std::uint32_t features, bool f16) {
 
 template <Bug bug>
 constexpr rope_kernel head_major(const char* name, bool f16, std::uint32_t features) {
-  return engine(name, "flat over rows in the order of the strides", apply<bug>, claimed(features, f16));
+  return kernel(name, "flat over rows in the order of the strides", apply<bug>, claimed(features, f16));
 }
 
 constexpr rope_kernel kernels[] = {

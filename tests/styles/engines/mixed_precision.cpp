@@ -240,7 +240,7 @@ constexpr rope_capabilities claimed(const Outputs& outputs, std::uint32_t tables
 
 template <Bug bug>
 constexpr rope_kernel mixed(const char* name, const Outputs& outputs, std::uint32_t tables, std::uint32_t more) {
-  return engine(name, "mixed precision by integer conversions", apply<bug>, claimed(outputs, tables, more));
+  return kernel(name, "mixed precision by integer conversions", apply<bug>, claimed(outputs, tables, more));
 }
 
 constexpr rope_kernel kernels[] = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "impls/rope_kernel.h"
-#include "tests/styles/engines/accepts.h"
+#include "tests/styles/accepts.h"
 #include "tests/styles/engines/c_kernels.h"
 
 typedef void (*sincos_fn)(int64_t pos, double theta, double* c, double* s);
@@ -210,7 +210,7 @@ static void heads(const rope_call* c, const rope_tensor* in, const rope_tensor* 
 }
 
 static int32_t rotate(const rope_call* c, const rope_capabilities* claims, enum mode mode, sincos_fn sincos_of) {
-  const int32_t status = engines_accepts(c, claims);
+  const int32_t status = styles_accepts(c, claims);
   int64_t half;
   int64_t p;
   int64_t b;
@@ -220,7 +220,7 @@ static int32_t rotate(const rope_call* c, const rope_capabilities* claims, enum 
   long double* wide;
   float* now;
   float* step;
-  if (status != ROPE_OK) return status == ENGINES_NOTHING_TO_DO ? (int32_t)ROPE_OK : status;
+  if (status != ROPE_OK) return status == STYLES_NOTHING_TO_DO ? (int32_t)ROPE_OK : status;
   half = c->rotary_dim / 2;
   theta = (double*)malloc((size_t)half * sizeof(double));
   cs = (double*)malloc((size_t)half * 2 * sizeof(double));
@@ -249,7 +249,7 @@ static int32_t rotate(const rope_call* c, const rope_capabilities* claims, enum 
   }
   for (b = 0; b < c->q.shape[0]; ++b) {
     for (s = 0; s < c->q.shape[1]; ++s) {
-      const int64_t m = engines_position(&c->positions, 0, b, s);
+      const int64_t m = styles_position(&c->positions, 0, b, s);
       for (p = 0; p < half; ++p) {
         if (mode == LONG_DOUBLE || mode == FLOAT_POSITION) {
           const long double at = mode == FLOAT_POSITION ? (long double)(float)m : (long double)m;

@@ -291,7 +291,7 @@ std::int32_t apply(const rope_call* call) {
 
 template <void (*rotate)(const Plan&), const rope_capabilities& claims>
 constexpr rope_kernel row_shares(const char* name) {
-  return engine(name, "tokens divided among threads", apply<rotate, claims>, claims);
+  return kernel(name, "tokens divided among threads", apply<rotate, claims>, claims);
 }
 
 constexpr rope_kernel kernels[] = {

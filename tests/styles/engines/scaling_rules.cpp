@@ -247,7 +247,7 @@ std::int32_t apply(const rope_call* call) {
 
 template <const rope_capabilities& claimed, Variant variant = Variant{}>
 constexpr rope_kernel rules(const char* name) {
-  return engine(name, "a class for each rule of scaling", apply<claimed, variant>, claimed);
+  return kernel(name, "a class for each rule of scaling", apply<claimed, variant>, claimed);
 }
 
 constexpr rope_kernel kernels[] = {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "impls/rope_kernel.h"
-#include "tests/styles/engines/accepts.h"
+#include "tests/styles/accepts.h"
 #include "tests/styles/engines/c_kernels.h"
 
 enum { TILE = 256, STATIC_PAIRS = 128 };
@@ -47,7 +47,7 @@ static double length_seen(const rope_call* c) {
   int64_t s;
   for (b = 0; b < c->q.shape[0]; ++b) {
     for (s = 0; s < c->q.shape[1]; ++s) {
-      const int64_t m = engines_position(&c->positions, 0, b, s);
+      const int64_t m = styles_position(&c->positions, 0, b, s);
       if (m > most) most = m;
     }
   }
@@ -153,7 +153,7 @@ static float* thread_buffer(size_t floats) {
 
 static int32_t rotate(const rope_call* c, const rope_capabilities* claims, int knobs) {
   static _Thread_local float fixed[TILE * STATIC_PAIRS * 2];
-  const int32_t status = engines_accepts(c, claims);
+  const int32_t status = styles_accepts(c, claims);
   int64_t b;
   int64_t s;
   int64_t s0;
@@ -162,7 +162,7 @@ static int32_t rotate(const rope_call* c, const rope_capabilities* claims, int k
   int64_t row;
   double* theta;
   float* tile;
-  if (status != ROPE_OK) return status == ENGINES_NOTHING_TO_DO ? (int32_t)ROPE_OK : status;
+  if (status != ROPE_OK) return status == STYLES_NOTHING_TO_DO ? (int32_t)ROPE_OK : status;
   half = c->rotary_dim / 2;
   row = (knobs & FIXED_SCRATCH) && half > STATIC_PAIRS ? 2 * STATIC_PAIRS : 2 * half;
   theta = (double*)malloc((size_t)half * sizeof(double));
@@ -184,7 +184,7 @@ static int32_t rotate(const rope_call* c, const rope_capabilities* claims, int k
     for (b = 0; b < c->q.shape[0]; ++b) {
       if (b == 0 || (c->positions.data && c->positions.batch_stride != 0 && !(knobs & TILE_OF_FIRST_BATCH))) {
         for (s = s0; s < s1; ++s) {
-          const double m = (double)engines_position(&c->positions, 0, b, s);
+          const double m = (double)styles_position(&c->positions, 0, b, s);
           for (p = 0; 2 * p < row; ++p) {
             tile[(s - s0) * row + 2 * p] = (float)(cos(m * theta[p]) * c->attention_factor);
             tile[(s - s0) * row + 2 * p + 1] = (float)(sin(m * theta[p]) * c->attention_factor);

@@ -370,7 +370,7 @@ constexpr rope_capabilities given_tables(std::uint32_t more) {
 
 template <Bug bug>
 constexpr rope_kernel table_rows(const char* name, const rope_capabilities& claims) {
-  return engine(name, "tables kept between calls, by all parameters", apply<bug>, claims);
+  return kernel(name, "tables kept between calls, by all parameters", apply<bug>, claims);
 }
 
 constexpr rope_kernel kernels[] = {

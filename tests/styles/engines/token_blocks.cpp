@@ -200,7 +200,7 @@ constexpr rope_capabilities full_table_claims() {
 
 template <Bug bug>
 constexpr rope_kernel token_blocks(const char* name, const rope_capabilities& claimed) {
-  return engine(name, "a block for a token, rows gathered by int64 positions", apply<bug>, claimed);
+  return kernel(name, "a block for a token, rows gathered by int64 positions", apply<bug>, claimed);
 }
 
 constexpr rope_kernel kernels[] = {

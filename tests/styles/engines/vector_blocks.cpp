@@ -276,7 +276,7 @@ constexpr rope_capabilities interleaved(bool full_tables, std::uint32_t features
 
 template <Bug bug>
 constexpr rope_kernel vector_blocks(const char* name, const rope_capabilities& claims) {
-  return engine(name, "eight lanes of f32 tables, and a tail", apply<bug>, claims);
+  return kernel(name, "eight lanes of f32 tables, and a tail", apply<bug>, claims);
 }
 
 constexpr rope_kernel kernels[] = {

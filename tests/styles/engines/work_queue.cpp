@@ -43,8 +43,8 @@ struct Worker {
 template <Bug bug>
 struct Grid {
   explicit Grid(const rope_call& call) : c(call), half(call.rotary_dim / 2) {
-    q_rows = engines_rows(&c.q);
-    rows = q_rows + (c.k.data ? engines_rows(&c.k) : 0);
+    q_rows = styles_rows(&c.q);
+    rows = q_rows + (c.k.data ? styles_rows(&c.k) : 0);
     if (c.angle_source == ROPE_TABLES) return;
     theta.resize(static_cast<std::size_t>(half));
     for (std::int64_t p = 0; p < half; ++p) {
@@ -201,7 +201,7 @@ void drain_pairs(const rope_call& c, const rope_tensor& in, const rope_tensor& o
   const std::int64_t half = g.half;
   const std::int64_t heads = in.shape[2];
   const std::int64_t tokens = in.shape[1];
-  const std::int64_t all = engines_rows(&in) * half;
+  const std::int64_t all = styles_rows(&in) * half;
   const std::int64_t head_dim = in.shape[3];
   const float inverse = 1.0f / static_cast<float>(half);
   const bool neighbours = c.pairing == ROPE_INTERLEAVED;
@@ -308,7 +308,7 @@ constexpr rope_capabilities with_f16(rope_capabilities claims, bool bf16) {
 
 template <Bug bug>
 constexpr rope_kernel work_queue(const char* name, const rope_capabilities& claims) {
-  return engine(name, "tiles of rows from a queue", apply<bug>, claims);
+  return kernel(name, "tiles of rows from a queue", apply<bug>, claims);
 }
 
 constexpr rope_kernel kernels[] = {

@@ -63,7 +63,7 @@ TEST_CASE("text that is no case is refused, and the field named", "[case_text]")
   CHECK_THAT(refusal("ROT-01:batch=2x"), Contains("batch: \"2x\" is not a number"));
   CHECK_THAT(refusal("ROT-01:batch=99999999999"), Contains("batch: \"99999999999\" is not a number"));
   CHECK_THAT(refusal("ROT-01:dtype=f8"), Contains("dtype: \"f8\" is not one of f64, f32, f16, bf16"));
-  CHECK_THAT(refusal("ROT-01:layout=diagonal"), Contains("layout: \"diagonal\" is not one of contiguous, strided"));
+  CHECK_THAT(refusal("ROT-01:layout=diagonal"), Contains("layout: \"diagonal\" is not one of contiguous, shifted"));
   CHECK_THAT(refusal("ROT-01:scaling=linear"), Contains("scaling: --scaling.factor: missing"));
   CHECK_THAT(refusal("ROT-01:axes=8:x:8"), Contains("axes: \"x\" is not a number"));
   CHECK_THAT(refusal("ROT-01:dtype=i32"), Contains("dtype") && Contains("must be floating"));

@@ -23,6 +23,7 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
   c.source = source.value_or(c.source);
   if (c.out_dtype != c.dtype) c.out_dtype = c.dtype == DType::f64 ? DType::f64 : DType::f32;
   c.in_place = c.in_place && c.out_dtype == c.dtype;
+  if (c.key_heads > 0) c.heads += (c.key_heads - c.heads % c.key_heads) % c.key_heads;  // grouped, as contracts have it
   if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
   c.input = InputKind::spread;
   c.fault = Fault::none;

@@ -169,19 +169,19 @@ TEST_CASE("every two implementations agree with each other, the naive matrix and
 }
 
 TEST_CASE("the cross-check accepts a right kernel and refutes wrong ones", "[cross_check]") {
-  const auto refuted = [](const std::string& id) {
+  const auto refuted = [](const std::string& id, int calls) {
     Subjects subjects = builtins();
     subjects.push_back(mutant(id));
     int compared = 0;
-    return test::counterexample([&] { all_agree(subjects, any_call(), compared); });
+    return test::counterexample([&] { all_agree(subjects, any_call(), compared); }, calls);
   };
-  const auto right = refuted("none");
+  const auto right = refuted("none", 100);
   INFO(right.value_or(""));
   CHECK_FALSE(right.has_value());
   for (const char* id : {"PAIR-01", "SIGN-01", "FREQ-01", "PREC-01", "PREC-05", "PREC-F64-AS-F32", "POS-01", "VAR-01",
                          "AXIS-03", "PART-05", "TAB-HALVES", "BWD-AS-FORWARD", "SCALE-YARN-TRUNCATE", "MEM-03"}) {
     INFO(id);
-    const auto found = refuted(id);
+    const auto found = refuted(id, 1000);  // some rules are drawn rarely
     CHECK(found.has_value());
     CHECK_THAT(found.value_or(""), Catch::Contains(id));
   }

@@ -4,11 +4,13 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <numbers>
 #include <optional>
 #include <tuple>
 
 #include "tests/unit/diagnosis/subjects.hpp"
+#include "tools/worker/library_subject.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -267,4 +269,34 @@ TEST_CASE("A status that says the kernel failed is no refusal") {
     const auto found = diagnosed(subject);
     CHECK(first_of(found).bug_class == bug_class);
   }
+}
+
+TEST_CASE("Where rows turn again in place tells the cause") {
+  const std::filesystem::path mutants = std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so";
+  for (const auto& [id, bug_class, sentence] :
+       {std::tuple("PIPE-PACKED-TWICE", "pipeline", "the rotation is applied twice"),
+        std::tuple("HEAD-ONCE-PER-QUERY", "heads-batch-qk",
+                   "a head of k is rotated once for each head of q that shares it")}) {
+    const auto found = diagnosed(*open_library(mutants, id), {"ROT-01", "ROT-09"});
+    CHECK(first_of(found).bug_class == bug_class);
+    CHECK(first_of(found).sentence == sentence);
+  }
+  // The last tile of four tokens is moved back to be a whole one.
+  Fake tiles = misled([](Call&) {});
+  Fake subject(tiles.claims(), [&tiles](Call& call) {
+    Reply reply = tiles.apply(call);
+    const std::int64_t again = 4 - call.q.shape[1] % 4;
+    if (!call.in_place || call.q.shape[1] < 4 || again == 4) return reply;
+    Call tile = call;
+    for (Tensor* t : {&tile.q, tile.k ? &*tile.k : nullptr}) {
+      if (t != nullptr) t->shape[1] = again;
+    }
+    reply = tiles.apply(tile);
+    call.q.bytes = tile.q.bytes;
+    if (tile.k) call.k->bytes = tile.k->bytes;
+    return reply;
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "MEM-04"});
+  CHECK(first_of(found).bug_class == "strides-memory-race");
+  CHECK(first_of(found).sentence == "the rotation is applied twice");
 }

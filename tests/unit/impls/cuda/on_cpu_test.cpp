@@ -100,7 +100,7 @@ TEST_CASE("a unit never needs more shared memory than every device has") {
         const Plan plan = plan_of(t.call, cut, widest_chunk(t.call));
         INFO(head_dim << ' ' << heads);
         CHECK(plan.shared_bytes <= 32768);
-        CHECK(plan.job.units * plan.job.unit_tokens * plan.job.unit_heads.value() * plan.job.unit_chunks.value() >=
+        CHECK(plan.job.units * plan.job.unit_tokens * plan.job.unit_heads * plan.job.unit_chunks.value() >=
               std::int64_t{heads} * head_dim / 2 / plan.job.width);
       }
     }

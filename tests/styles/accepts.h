@@ -1,38 +1,39 @@
-/* Which calls an engine takes: every engine asks here before it computes, so that the suite cannot make a call
- * unnoticed that the claims do not cover, and a bad argument is answered by a status. C99, also valid C++. */
-#ifndef ROPE_STYLES_ENGINES_ACCEPTS_H
-#define ROPE_STYLES_ENGINES_ACCEPTS_H
+/* Which calls a kernel takes: every engine and every kernel after a report asks here before it computes, so that the
+ * suite cannot make a call unnoticed that the claims do not cover, and a bad argument is answered by a status. C99,
+ * also valid C++. */
+#ifndef ROPE_STYLES_ACCEPTS_H
+#define ROPE_STYLES_ACCEPTS_H
 
 #include "impls/rope_kernel.h"
 
-/* What engines_accepts() answers, beside a rope_status, for a call without rows. */
-#define ENGINES_NOTHING_TO_DO (-1)
+/* What styles_accepts() answers, beside a rope_status, for a call without rows. */
+#define STYLES_NOTHING_TO_DO (-1)
 
-static inline int engines_has(const rope_capabilities* claims, int feature) {
+static inline int styles_has(const rope_capabilities* claims, int feature) {
   return (claims->features >> feature & 1u) != 0;
 }
 
-static inline int engines_in_mask(uint32_t mask, int32_t enumerator) {
+static inline int styles_in_mask(uint32_t mask, int32_t enumerator) {
   return enumerator >= 0 && enumerator < 32 && (mask >> enumerator & 1u) != 0;
 }
 
-static inline int engines_is_element(int32_t dtype) { return dtype >= ROPE_F64 && dtype <= ROPE_BF16; }
+static inline int styles_is_element(int32_t dtype) { return dtype >= ROPE_F64 && dtype <= ROPE_BF16; }
 
-static inline int64_t engines_rows(const rope_tensor* tensor) {
+static inline int64_t styles_rows(const rope_tensor* tensor) {
   return tensor->shape[0] * tensor->shape[1] * tensor->shape[2];
 }
 
-static inline int64_t engines_position(const rope_positions* positions, int64_t axis, int64_t batch, int64_t token) {
+static inline int64_t styles_position(const rope_positions* positions, int64_t axis, int64_t batch, int64_t token) {
   const int64_t at = axis * positions->axis_stride + batch * positions->batch_stride + token * positions->seq_stride;
   if (positions->data == NULL) return positions->offset + token;
   return positions->dtype == ROPE_I64 ? ((const int64_t*)positions->data)[at] : ((const int32_t*)positions->data)[at];
 }
 
-static inline int32_t engines_accepts_strides(const rope_tensor* tensor, const rope_capabilities* claims) {
+static inline int32_t styles_accepts_strides(const rope_tensor* tensor, const rope_capabilities* claims) {
   int64_t expected = 1;
   int axis;
-  if (engines_has(claims, ROPE_FEATURE_STRIDED)) {
-    if (engines_has(claims, ROPE_FEATURE_ANY_STRIDES)) return ROPE_OK;
+  if (styles_has(claims, ROPE_FEATURE_STRIDED)) {
+    if (styles_has(claims, ROPE_FEATURE_ANY_STRIDES)) return ROPE_OK;
     if (tensor->strides[3] != 1) return ROPE_UNSUPPORTED;
     for (axis = 0; axis < 3; ++axis) {
       if (tensor->strides[axis] < 0 && tensor->shape[axis] > 1) return ROPE_UNSUPPORTED;
@@ -47,23 +48,23 @@ static inline int32_t engines_accepts_strides(const rope_tensor* tensor, const r
 }
 
 /* in_place: 0 or 1, or -1 where the tensor has no rows. */
-static inline int32_t engines_accepts_tensor(const rope_tensor* in, const rope_tensor* out,
-                                             const rope_capabilities* claims, int* in_place) {
+static inline int32_t styles_accepts_tensor(const rope_tensor* in, const rope_tensor* out,
+                                            const rope_capabilities* claims, int* in_place) {
   int32_t status;
   int axis;
   *in_place = -1;
   for (axis = 0; axis < 4; ++axis) {
     if (in->shape[axis] < 0 || in->shape[axis] != out->shape[axis]) return ROPE_INVALID_ARGUMENT;
   }
-  if (!engines_is_element(in->dtype) || !engines_is_element(out->dtype)) return ROPE_INVALID_ARGUMENT;
-  if (!engines_in_mask(claims->out_dtypes[in->dtype], out->dtype)) return ROPE_UNSUPPORTED;
-  if (engines_rows(in) == 0) return ROPE_OK;
+  if (!styles_is_element(in->dtype) || !styles_is_element(out->dtype)) return ROPE_INVALID_ARGUMENT;
+  if (!styles_in_mask(claims->out_dtypes[in->dtype], out->dtype)) return ROPE_UNSUPPORTED;
+  if (styles_rows(in) == 0) return ROPE_OK;
   if (in->data == NULL || out->data == NULL) return ROPE_INVALID_ARGUMENT;
-  if ((status = engines_accepts_strides(in, claims)) != ROPE_OK) return status;
-  if ((status = engines_accepts_strides(out, claims)) != ROPE_OK) return status;
+  if ((status = styles_accepts_strides(in, claims)) != ROPE_OK) return status;
+  if ((status = styles_accepts_strides(out, claims)) != ROPE_OK) return status;
   *in_place = in->data == out->data;
   if (!*in_place) return ROPE_OK;
-  if (!engines_has(claims, ROPE_FEATURE_IN_PLACE)) return ROPE_UNSUPPORTED;
+  if (!styles_has(claims, ROPE_FEATURE_IN_PLACE)) return ROPE_UNSUPPORTED;
   if (in->dtype != out->dtype) return ROPE_INVALID_ARGUMENT;
   for (axis = 0; axis < 4; ++axis) {
     if (in->shape[axis] > 1 && in->strides[axis] != out->strides[axis]) return ROPE_INVALID_ARGUMENT;
@@ -71,7 +72,7 @@ static inline int32_t engines_accepts_tensor(const rope_tensor* in, const rope_t
   return ROPE_OK;
 }
 
-static inline int32_t engines_accepts_positions(const rope_call* call, const rope_capabilities* claims) {
+static inline int32_t styles_accepts_positions(const rope_call* call, const rope_capabilities* claims) {
   const rope_positions* positions = &call->positions;
   const int64_t rows = call->angle_source == ROPE_TABLES ? call->table.rows : INT64_MAX;
   const int64_t tokens = call->q.shape[1];
@@ -80,22 +81,22 @@ static inline int32_t engines_accepts_positions(const rope_call* call, const rop
   int32_t pair;
   if (positions->data == NULL) {
     if (positions->offset < 0) return ROPE_INVALID_ARGUMENT;
-    if (positions->offset != 0 && !engines_has(claims, ROPE_FEATURE_OFFSET)) return ROPE_UNSUPPORTED;
+    if (positions->offset != 0 && !styles_has(claims, ROPE_FEATURE_OFFSET)) return ROPE_UNSUPPORTED;
     if (positions->offset + tokens > rows) return ROPE_INVALID_ARGUMENT;
     return positions->offset + tokens - 1 > claims->max_position ? ROPE_UNSUPPORTED : ROPE_OK;
   }
-  if (!engines_has(claims, ROPE_FEATURE_POSITIONS)) return ROPE_UNSUPPORTED;
+  if (!styles_has(claims, ROPE_FEATURE_POSITIONS)) return ROPE_UNSUPPORTED;
   if (positions->dtype != ROPE_I32 && positions->dtype != ROPE_I64) return ROPE_INVALID_ARGUMENT;
-  if (!engines_in_mask(claims->position_dtypes, positions->dtype)) return ROPE_UNSUPPORTED;
+  if (!styles_in_mask(claims->position_dtypes, positions->dtype)) return ROPE_UNSUPPORTED;
   if (positions->axes < 1) return ROPE_INVALID_ARGUMENT;
-  if (positions->axes > 1 && !engines_has(claims, ROPE_FEATURE_AXES)) return ROPE_UNSUPPORTED;
+  if (positions->axes > 1 && !styles_has(claims, ROPE_FEATURE_AXES)) return ROPE_UNSUPPORTED;
   for (pair = 0; call->axis != NULL && pair < call->rotary_dim / 2; ++pair) {
     if (call->axis[pair] < 0 || call->axis[pair] >= positions->axes) return ROPE_INVALID_ARGUMENT;
   }
   for (axis = 0; axis < positions->axes; ++axis) {
     for (batch = 0; batch < batches; ++batch) {
       for (token = 0; token < tokens; ++token) {
-        const int64_t position = engines_position(positions, axis, batch, token);
+        const int64_t position = styles_position(positions, axis, batch, token);
         if (position < 0 || position >= rows) return ROPE_INVALID_ARGUMENT;
         if (position > claims->max_position) return ROPE_UNSUPPORTED;
       }
@@ -104,15 +105,15 @@ static inline int32_t engines_accepts_positions(const rope_call* call, const rop
   return ROPE_OK;
 }
 
-static inline int32_t engines_accepts_angles(const rope_call* call, const rope_capabilities* claims) {
+static inline int32_t styles_accepts_angles(const rope_call* call, const rope_capabilities* claims) {
   const rope_scaling* scaling = &call->scaling;
   if (call->angle_source < ROPE_TABLES || call->angle_source > ROPE_COMPUTED) return ROPE_INVALID_ARGUMENT;
-  if (!engines_in_mask(claims->angle_sources, call->angle_source)) return ROPE_UNSUPPORTED;
+  if (!styles_in_mask(claims->angle_sources, call->angle_source)) return ROPE_UNSUPPORTED;
   if (call->angle_source == ROPE_TABLES) {
     const rope_table* table = &call->table;
     if (table->cos == NULL || table->sin == NULL || table->rows < 0) return ROPE_INVALID_ARGUMENT;
-    if (!engines_is_element(table->dtype)) return ROPE_INVALID_ARGUMENT;
-    if (!engines_in_mask(claims->table_dtypes, table->dtype)) return ROPE_UNSUPPORTED;
+    if (!styles_is_element(table->dtype)) return ROPE_INVALID_ARGUMENT;
+    if (!styles_in_mask(claims->table_dtypes, table->dtype)) return ROPE_UNSUPPORTED;
     if (table->width == call->rotary_dim / 2) return claims->half_tables ? ROPE_OK : ROPE_UNSUPPORTED;
     if (table->width == call->rotary_dim) return claims->full_tables ? ROPE_OK : ROPE_UNSUPPORTED;
     return ROPE_INVALID_ARGUMENT;
@@ -120,10 +121,10 @@ static inline int32_t engines_accepts_angles(const rope_call* call, const rope_c
   if (call->angle_source == ROPE_FREQUENCIES) {
     if (call->theta == NULL) return ROPE_INVALID_ARGUMENT;
     if (call->theta_dtype != ROPE_F32 && call->theta_dtype != ROPE_F64) return ROPE_INVALID_ARGUMENT;
-    return engines_in_mask(claims->theta_dtypes, call->theta_dtype) ? ROPE_OK : ROPE_UNSUPPORTED;
+    return styles_in_mask(claims->theta_dtypes, call->theta_dtype) ? ROPE_OK : ROPE_UNSUPPORTED;
   }
   if (scaling->kind < ROPE_SCALING_NONE || scaling->kind > ROPE_SCALING_CONSTANT) return ROPE_INVALID_ARGUMENT;
-  if (!engines_in_mask(claims->scalings, scaling->kind)) return ROPE_UNSUPPORTED;
+  if (!styles_in_mask(claims->scalings, scaling->kind)) return ROPE_UNSUPPORTED;
   if (scaling->kind != ROPE_SCALING_PIXEL && scaling->kind != ROPE_SCALING_CONSTANT && !(call->base > 0)) {
     return ROPE_INVALID_ARGUMENT;
   }
@@ -133,11 +134,11 @@ static inline int32_t engines_accepts_angles(const rope_call* call, const rope_c
   return ROPE_OK;
 }
 
-static inline int32_t engines_accepts_dims(const rope_call* call, const rope_capabilities* claims) {
+static inline int32_t styles_accepts_dims(const rope_call* call, const rope_capabilities* claims) {
   const int64_t head_dim = call->q.shape[3];
   int32_t i;
   if (call->rotary_dim < 2 || call->rotary_dim % 2 != 0 || call->rotary_dim > head_dim) return ROPE_INVALID_ARGUMENT;
-  if (call->rotary_dim < head_dim && !engines_has(claims, ROPE_FEATURE_PARTIAL)) return ROPE_UNSUPPORTED;
+  if (call->rotary_dim < head_dim && !styles_has(claims, ROPE_FEATURE_PARTIAL)) return ROPE_UNSUPPORTED;
   if (head_dim % 2 != 0) return ROPE_UNSUPPORTED;
   if (claims->head_dims == NULL) return ROPE_OK;
   for (i = 0; i < claims->head_dim_count; ++i) {
@@ -146,39 +147,39 @@ static inline int32_t engines_accepts_dims(const rope_call* call, const rope_cap
   return ROPE_UNSUPPORTED;
 }
 
-static inline int32_t engines_accepts_tensors(const rope_call* call, const rope_capabilities* claims) {
+static inline int32_t styles_accepts_tensors(const rope_call* call, const rope_capabilities* claims) {
   const rope_tensor* q = &call->q;
   const rope_tensor* k = &call->k;
   int32_t status;
   int q_in_place, k_in_place;
-  if ((status = engines_accepts_tensor(q, &call->q_out, claims, &q_in_place)) != ROPE_OK) return status;
-  if (k->data == NULL) return engines_rows(q) == 0 ? ENGINES_NOTHING_TO_DO : (int32_t)ROPE_OK;
-  if (!engines_has(claims, ROPE_FEATURE_KEY)) return ROPE_UNSUPPORTED;
+  if ((status = styles_accepts_tensor(q, &call->q_out, claims, &q_in_place)) != ROPE_OK) return status;
+  if (k->data == NULL) return styles_rows(q) == 0 ? STYLES_NOTHING_TO_DO : (int32_t)ROPE_OK;
+  if (!styles_has(claims, ROPE_FEATURE_KEY)) return ROPE_UNSUPPORTED;
   if (k->dtype != q->dtype || call->k_out.dtype != call->q_out.dtype) return ROPE_INVALID_ARGUMENT;
   if (k->shape[0] != q->shape[0] || k->shape[1] != q->shape[1] || k->shape[3] != q->shape[3]) {
     return ROPE_INVALID_ARGUMENT;
   }
-  if (k->shape[2] != q->shape[2] && !engines_has(claims, ROPE_FEATURE_GROUPED_HEADS)) return ROPE_UNSUPPORTED;
-  if ((status = engines_accepts_tensor(k, &call->k_out, claims, &k_in_place)) != ROPE_OK) return status;
+  if (k->shape[2] != q->shape[2] && !styles_has(claims, ROPE_FEATURE_GROUPED_HEADS)) return ROPE_UNSUPPORTED;
+  if ((status = styles_accepts_tensor(k, &call->k_out, claims, &k_in_place)) != ROPE_OK) return status;
   if (q_in_place >= 0 && k_in_place >= 0 && q_in_place != k_in_place) return ROPE_INVALID_ARGUMENT;
-  return engines_rows(q) + engines_rows(k) == 0 ? ENGINES_NOTHING_TO_DO : (int32_t)ROPE_OK;
+  return styles_rows(q) + styles_rows(k) == 0 ? STYLES_NOTHING_TO_DO : (int32_t)ROPE_OK;
 }
 
-static inline int32_t engines_accepts(const rope_call* call, const rope_capabilities* claims) {
+static inline int32_t styles_accepts(const rope_call* call, const rope_capabilities* claims) {
   int32_t status;
   if (call == NULL || call->struct_size < sizeof(rope_call) || call->abi != ROPE_KERNEL_ABI) {
     return ROPE_INVALID_ARGUMENT;
   }
   if (call->device != claims->device) return ROPE_UNSUPPORTED;
-  if ((status = engines_accepts_dims(call, claims)) != ROPE_OK) return status;
+  if ((status = styles_accepts_dims(call, claims)) != ROPE_OK) return status;
   if (call->pairing != ROPE_HALF_SPLIT && call->pairing != ROPE_INTERLEAVED) return ROPE_INVALID_ARGUMENT;
-  if (!engines_in_mask(claims->pairings, call->pairing)) return ROPE_UNSUPPORTED;
+  if (!styles_in_mask(claims->pairings, call->pairing)) return ROPE_UNSUPPORTED;
   if (call->direction != ROPE_FORWARD && call->direction != ROPE_BACKWARD) return ROPE_INVALID_ARGUMENT;
-  if (call->direction == ROPE_BACKWARD && !engines_has(claims, ROPE_FEATURE_BACKWARD)) return ROPE_UNSUPPORTED;
-  if (call->attention_factor != 1.0 && !engines_has(claims, ROPE_FEATURE_ATTENTION_FACTOR)) return ROPE_UNSUPPORTED;
-  if ((status = engines_accepts_angles(call, claims)) != ROPE_OK) return status;
-  if ((status = engines_accepts_tensors(call, claims)) != ROPE_OK) return status;
-  return engines_accepts_positions(call, claims);
+  if (call->direction == ROPE_BACKWARD && !styles_has(claims, ROPE_FEATURE_BACKWARD)) return ROPE_UNSUPPORTED;
+  if (call->attention_factor != 1.0 && !styles_has(claims, ROPE_FEATURE_ATTENTION_FACTOR)) return ROPE_UNSUPPORTED;
+  if ((status = styles_accepts_angles(call, claims)) != ROPE_OK) return status;
+  if ((status = styles_accepts_tensors(call, claims)) != ROPE_OK) return status;
+  return styles_accepts_positions(call, claims);
 }
 
 #endif

@@ -1,0 +1,30 @@
+// Combinations: which circumstances of calls have met in cases so far. A bug that one line makes needs two or three of
+// them at once, rarely more (Kuhn, Wallace, Gallo: Software Fault Interactions, 2004); random cases alone leave many
+// pairs out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tests/conformance/case.hpp"
+
+namespace rope {
+
+class Combinations {
+ public:
+  // `strength`: how many circumstances at once count, 2 or 3.
+  explicit Combinations(int strength);
+
+  std::size_t fresh(const Case& c) const;  // combinations that no case had yet
+  void add(const Case& c);
+
+ private:
+  template <class Visit>
+  void for_each(const Case& c, Visit visit) const;
+
+  int strength_;
+  std::vector<char> seen_;
+};
+
+}  // namespace rope

@@ -1,0 +1,24 @@
+// accepts.h for kernels in C++.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+
+#include "impls/rope_kernel.h"
+#include "tests/styles/accepts.h"
+
+namespace rope::styles {
+
+// rotate() answers a rope_status; it is not asked where the claims do not cover the call or nothing is to be done.
+template <class Rotate>
+std::int32_t if_accepted(const rope_call* call, const rope_capabilities& claims, Rotate rotate) {
+  const std::int32_t status = styles_accepts(call, &claims);
+  if (status != ROPE_OK) return status == STYLES_NOTHING_TO_DO ? ROPE_OK : status;
+  try {
+    return rotate();
+  } catch (const std::exception&) {
+    return ROPE_FAILED;
+  }
+}
+
+}  // namespace rope::styles

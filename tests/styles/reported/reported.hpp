@@ -1,0 +1,69 @@
+// What the kernels after reports share: claims, the refusal of calls outside them, q and k by their element type. How a
+// kernel computes is its own.
+#pragma once
+
+#include <cstdint>
+
+#include "impls/rope_kernel.h"
+#include "tests/styles/element.hpp"
+#include "tests/styles/if_accepted.hpp"
+#include "tests/styles/kernel.hpp"
+
+namespace rope::styles::reported {
+
+constexpr std::uint32_t usual = mask(ROPE_FEATURE_PARTIAL, ROPE_FEATURE_OFFSET);
+constexpr std::uint32_t with_positions = mask(ROPE_FEATURE_POSITIONS, ROPE_FEATURE_BATCH_POSITIONS);
+constexpr std::uint32_t with_key = mask(ROPE_FEATURE_KEY, ROPE_FEATURE_GROUPED_HEADS);
+constexpr std::uint32_t either_pairing = mask(ROPE_HALF_SPLIT, ROPE_INTERLEAVED);
+
+// Elements come out as the type that they are.
+template <class... Dtypes>
+constexpr rope_capabilities claims_for(Dtypes... dtypes) {
+  rope_capabilities claims{};
+  ((claims.out_dtypes[dtypes] = mask(dtypes)), ...);
+  return claims;
+}
+
+// rotate(T{}, x) for q, and for k where there is one, with their element type T, one of Elements.
+template <class... Elements, class Rotate>
+void for_operands(const rope_call& call, Rotate rotate) {
+  with_element<Elements...>(call.q.dtype, [&](auto type) {
+    rotate(type, query(call));
+    if (call.k.data != nullptr) rotate(type, key(call));
+  });
+}
+
+template <class T>
+void turn_pair(const T* x, T* y, const Pair& at, float cos, float sin) {
+  const float first = widen(x[at.first]);
+  const float second = widen(x[at.second]);
+  y[at.first] = narrow<T>(first * cos - second * sin);
+  y[at.second] = narrow<T>(second * cos + first * sin);
+}
+
+// What lies behind the rotated features passes through.
+template <class T>
+void copy_rest(const rope_call& call, const T* x, T* y) {
+  for (std::int64_t i = call.rotary_dim; i < call.q.shape[3]; ++i) y[i] = x[i];
+}
+
+template <void (*rotate)(const rope_call&), const rope_capabilities& claims>
+std::int32_t apply(const rope_call* call) {
+  return if_accepted(call, claims, [call] {
+    rotate(*call);
+    return ROPE_OK;
+  });
+}
+
+Kernels flat_tokens_kernels();
+Kernels fused_kernels();
+Kernels gathered_axes_kernels();
+Kernels head_blocks_kernels();
+Kernels in_double_kernels();
+Kernels lanes_kernels();
+Kernels pair_threads_kernels();
+Kernels rotate_half_kernels();
+Kernels token_cache_kernels();
+Kernels wavelengths_kernels();
+
+}  // namespace rope::styles::reported

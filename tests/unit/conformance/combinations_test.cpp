@@ -1,0 +1,80 @@
+#include "tests/conformance/combinations.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/conformance/case_list.hpp"
+#include "tests/conformance/coverage.hpp"
+#include "tests/conformance/random_case.hpp"
+#include "tests/unit/conformance/any_case.hpp"
+
+namespace rope {
+namespace {
+
+std::size_t met(const std::vector<Case>& cases, int strength) {
+  Combinations combinations(strength);
+  std::size_t count = 0;
+  for (const Case& c : cases) {
+    count += combinations.fresh(c);
+    combinations.add(c);
+  }
+  return count;
+}
+
+TEST_CASE("a combination is fresh once, and what differs in one circumstance meets all others anew", "[combinations]") {
+  constexpr std::size_t circumstances = 23;
+  for (const auto& [strength, all, with_one] : {std::tuple(2, circumstances * 22 / 2, std::size_t{22}),
+                                                std::tuple(3, circumstances * 22 * 21 / 6, std::size_t{22 * 21 / 2})}) {
+    Combinations combinations(strength);
+    Case c;
+    CHECK(combinations.fresh(c) == all);
+    combinations.add(c);
+    CHECK(combinations.fresh(c) == 0);
+    c.in_place = true;
+    CHECK(combinations.fresh(c) == with_one);
+    c.in_place = false;
+    c.seed = 7;  // no circumstance
+    CHECK(combinations.fresh(c) == 0);
+  }
+}
+
+// What the list adds beyond as many random cases: that is what it is for.
+TEST_CASE("combined cases are covered, and more circumstances meet in them than in as many random ones",
+          "[combinations]") {
+  const Claims claims = test::all_claims();
+  for (const Level level : {Level::quick, Level::full}) {
+    Selection selection;
+    selection.level = level;
+    CaseList list("ROT-01", claims, selection, nullptr);
+    list.add_combined();
+    const std::vector<Case> combined = list.take();
+    CHECK(combined.size() == (level == Level::quick ? 100 : 500));
+    rc::Random random(1);
+    std::vector<Case> drawn;
+    for (const Case& c : combined) {
+      CHECK(uncovered(c, claims).empty());
+      drawn.push_back(*wide_random_case(random, claims, 40'000, [](Case&) {}));
+    }
+    const int strength = level == Level::quick ? 2 : 3;
+    CHECK(static_cast<double>(met(combined, strength)) > 1.1 * static_cast<double>(met(drawn, strength)));
+  }
+}
+
+TEST_CASE("wide cases have sizes of every order, within the elements that they may have", "[combinations]") {
+  rc::Random random(3);
+  int most_tokens = 0, most_batches = 0, most_heads = 0, widest = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Case c = *wide_random_case(random, test::all_claims(), 40'000, [](Case&) {});
+    CHECK(std::int64_t{c.batch} * c.seq * (c.heads + c.key_heads) * c.spec.head_dim <= 40'000);
+    most_tokens = std::max(most_tokens, c.seq);
+    most_batches = std::max(most_batches, c.batch);
+    most_heads = std::max(most_heads, c.heads);
+    widest = std::max(widest, c.spec.head_dim);
+  }
+  CHECK(most_tokens == 2050);
+  CHECK(most_batches == 65);
+  CHECK(most_heads == 130);
+  CHECK(widest == 1024);
+}
+
+}  // namespace
+}  // namespace rope
