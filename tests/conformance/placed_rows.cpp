@@ -85,6 +85,10 @@ std::size_t packed_bytes(const std::vector<Island>& islands) {
   return islands.empty() ? 0 : islands.back().packed + islands.back().length;
 }
 
+std::size_t span_bytes(const std::vector<Island>& islands) {
+  return islands.empty() ? 0 : islands.back().offset + islands.back().length;
+}
+
 void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed) {
   for_each_placed_row(tensor, [&](std::size_t offset, const std::byte* data) {
     std::memcpy(packed.data() + packed_at(islands, offset), data, row_bytes(tensor));
@@ -102,7 +106,7 @@ PlacedRows::PlacedRows(std::vector<Tensor*> tensors)
   const auto fail = [](const char* what) {
     throw NoRoom(std::string(what) + ": " + std::strerror(errno) + "; if `ulimit -v` is set, lift it");
   };
-  span_ = islands_.empty() ? page_size() : islands_.back().offset + islands_.back().length;
+  span_ = std::max(page_size(), span_bytes(islands_));
   void* base = mmap(nullptr, span_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (base == MAP_FAILED) fail("no address space for the rows of a tensor");
   base_ = static_cast<std::byte*>(base);

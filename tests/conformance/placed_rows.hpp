@@ -23,6 +23,7 @@ struct Island {
 std::vector<Island> islands_of(std::span<const Tensor* const> tensors);
 std::vector<Island> islands_of(const Tensor& tensor);
 std::size_t packed_bytes(const std::vector<Island>& islands);
+std::size_t span_bytes(const std::vector<Island>& islands);  // from the first element to the end of the last page
 
 // Between a tensor's own bytes and its islands packed one behind the other.
 void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed);

@@ -39,12 +39,12 @@ void append_all(std::string& key, const std::vector<T>& values) {
   key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Placement placement) {
+void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   // `behind`: what may lie in the same memory, and is placed next.
   const auto place = [&](std::string_view name, Tensor& tensor, bool read_only,
                          const std::optional<Tensor>* behind = nullptr) {
-    const std::size_t unit = std::max(alignment, size_of(tensor.dtype));
+    const std::size_t unit = std::max(rules.alignment, size_of(tensor.dtype));
     std::size_t& used = read_only ? layout.input_bytes : layout.output_bytes;
     Placed placed{name, &tensor, read_only, used, 0, 0, beside};
     if (tensor.behind_q != 0) {
@@ -56,11 +56,12 @@ void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Pla
       return;
     }
     if (tensor.placed_strides.empty()) {
-      set_extent(placed, unit, placement, page);
+      set_extent(placed, unit, rules.placement, page);
     } else {  // between pages that are not there, wherever it lies
       std::vector<const Tensor*> in_one_memory{&tensor};
       if (behind != nullptr && *behind && (*behind)->behind_q != 0) in_one_memory.push_back(&**behind);
       placed.islands = islands_of(in_one_memory);
+      if (!rules.far) placed.islands = {{0, 0, span_bytes(placed.islands)}};
       placed.map_length = packed_bytes(placed.islands);
     }
     used += placed.map_length;
@@ -95,15 +96,15 @@ void add(CallLayout& layout, Call& call, bool beside, std::size_t alignment, Pla
 
 }  // namespace
 
-CallLayout lay_out(Call& call, std::size_t alignment, Placement placement) {
+CallLayout lay_out(Call& call, const LayoutRules& rules) {
   CallLayout layout;
   layout.tensors.reserve(11);
-  add(layout, call, false, alignment, placement);
+  add(layout, call, false, rules);
   return layout;
 }
 
-void lay_out_beside(CallLayout& layout, Call& companion, std::size_t alignment, Placement placement) {
-  add(layout, companion, true, alignment, placement);
+void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules) {
+  add(layout, companion, true, rules);
 }
 
 std::string call_key(const rope_call& bound, const Call& call) {

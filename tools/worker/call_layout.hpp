@@ -40,12 +40,18 @@ struct CallLayout {
   std::size_t output_bytes = 0;
 };
 
-// Refers to the call's tensors, which must stay where they are. `alignment` is what the kernel claims; what lies
-// between a tensor and the page that follows is smaller than it.
-CallLayout lay_out(Call& call, std::size_t alignment, Placement placement);
+// How tensors are to lie for a worker and its kernel.
+struct LayoutRules {
+  std::size_t alignment;  // bytes, as the kernel claims; what lies between a tensor and the page that follows is smaller
+  Placement placement;
+  bool far;  // the worker maps pages that are not there between the rows of a tensor; else all of its span is there
+};
+
+// Refers to the call's tensors, which must stay where they are.
+CallLayout lay_out(Call& call, const LayoutRules& rules);
 
 // Adds the call that runs beside it.
-void lay_out_beside(CallLayout& layout, Call& companion, std::size_t alignment, Placement placement);
+void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules);
 
 // Two calls with the same keys need the same message, but for the bytes of their tensors: call_key of each call, where
 // `bound` is bind(call), and layout_key of all their tensors.

@@ -146,8 +146,9 @@ class Worker final : public WorkerSubject {
       return {ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0};
     }
     const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
-    CallLayout layout = lay_out(judged.call, alignment, placement);
-    if (companion != nullptr) lay_out_beside(layout, companion->call, alignment, placement);
+    const LayoutRules rules{alignment, placement, claims_.far_tensors};
+    CallLayout layout = lay_out(judged.call, rules);
+    if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
     inputs_.reserve(layout.input_bytes);
     outputs_.reserve(layout.output_bytes);
     process_->forget_output();

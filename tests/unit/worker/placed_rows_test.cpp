@@ -5,6 +5,7 @@
 #include "tests/conformance/placed_rows.hpp"
 #include "tests/unit/conformance/any_case.hpp"
 #include "tests/unit/worker/small_call.hpp"
+#include "tools/worker/call_layout.hpp"
 
 namespace rope {
 namespace {
@@ -142,6 +143,26 @@ TEST_CASE("packed: a kernel that takes k for more heads of q is seen") {
   REQUIRE(wrong->apply(packed).status == ROPE_OK);
   CHECK(packed.q.bytes == separate.q.bytes);
   CHECK(packed.k->bytes != separate.k->bytes);
+}
+
+TEST_CASE("packed: whole pages of v are there for a worker that maps none apart, as on a device") {
+  Case c;
+  c.layout = Layout::packed;
+  c.seq = 2;
+  c.heads = c.key_heads = 16;
+  c.spec.head_dim = c.spec.rotary_dim = 128;  // a row of v has two pages
+  c.source = AngleSource::computed;
+  Oracles oracles;
+  Call call = build_call(c, oracles);
+  for (const bool far : {true, false}) {
+    const worker::CallLayout layout = worker::lay_out(call, {1, Placement::at_end, far});
+    const worker::Placed& q = layout.tensors.at(0);
+    const worker::Placed& k = layout.tensors.at(1);
+    CHECK(q.is_far() == far);
+    CHECK(k.map_offset == q.map_offset);
+    const std::size_t row = 16 * 128 * sizeof(float);
+    CHECK(q.map_length == (far ? 4 : 5) * row);  // q, k, v, q, k
+  }
 }
 
 TEST_CASE("packed: what is written to the v behind k is told") {

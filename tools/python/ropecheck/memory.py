@@ -13,7 +13,7 @@ MAP_NORESERVE = 0x4000
 PROT_NONE = 0
 RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
 MAP_FAILED = ctypes.c_void_p(-1).value
-SLOTS = 10  # a call has at most nine tensors
+SLOTS = 12  # a call has at most eleven tensors
 # A 32-bit index that wraps is off by 2^31 elements of at most 8 bytes: with 64 GiB it stays within its slot.
 LARGEST_SLOT = 1 << 36
 SMALLEST_SLOT = 1 << 24
