@@ -14,7 +14,8 @@
  *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
  *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
  *
- * Features rotary_dim .. head_dim-1 are copied bit for bit. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
+ * Features rotary_dim .. head_dim-1 are copied bit for bit, rounded once where the output's type is narrower. Source: Su
+ * et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
  *
  * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). Minimal kernel: about
  * sixty lines, see examples/ in the suite's repository.
@@ -122,7 +123,7 @@ typedef struct rope_call {
   rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim */
   /* Same shape as q. In place: q_out.data == q.data with the same strides; k_out and k then too, else neither. */
   rope_tensor q_out;
-  rope_tensor k_out;
+  rope_tensor k_out; /* of the dtype of q_out */
   rope_positions positions;
   int32_t rotary_dim; /* even, 2 .. head_dim */
   int32_t pairing;

@@ -81,9 +81,11 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   const bool narrowed = setting.knowledge == AngleKnowledge::tables && unit_roundoff(setting.given) < u;
   const double base = libm + (narrowed ? u : 0) + 2 * u + (scaled ? 2 * u : 0);
 
-  // Of the two 16-bit types that a call may name, the narrower one is what a kernel may keep its tables in.
-  const double u_in = setting.input == DType::f64 || setting.input == DType::f32 ? 0 : unit_roundoff(setting.input);
-  const double u_out = setting.output == DType::f64 || setting.output == DType::f32 ? 0 : unit_roundoff(setting.output);
+  // What a storage type costs that is narrower than the working one. Of two such types that a call may name, the
+  // narrower one is what a kernel may keep its tables in.
+  const auto of_storage = [u](DType storage) { return unit_roundoff(storage) > u ? unit_roundoff(storage) : 0; };
+  const double u_in = of_storage(setting.input);
+  const double u_out = of_storage(setting.output);
   const double u_store = std::max(u_in, u_out);
   terms.arithmetic[0] = base + u_out;
   terms.arithmetic[1] = base + (u_out + u_store) * (1 + 2 * u_store);
@@ -94,6 +96,12 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   const double last = smallest_subnormal(setting.output);
   const double every = 3 * std::max(last, smallest_subnormal(u_in > u_out ? setting.input : setting.output));
   terms.tiny = {(inside + last) / 2, (inside + last) / 2, (inside + every) / 2};
+
+  // From f64 to 16 bits a copy may go by way of f32.
+  const double u_copy = unit_roundoff(setting.output), u_f32 = unit_roundoff(DType::f32);
+  if (u_copy > unit_roundoff(setting.input))
+    terms.copy = u_copy + (setting.input == DType::f64 && u_copy > u_f32 ? u_f32 : 0);
+  if (last > smallest_subnormal(setting.input)) terms.copy_tiny = last / 2;
   return terms;
 }
 

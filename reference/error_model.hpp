@@ -71,6 +71,8 @@ struct BoundTerms {
   double loose_functions = 0;                          // f64 at grade C: what sin and cos may err beyond a good libm's
   std::array<double, arithmetic_grades> arithmetic{};  // table, arithmetic and storage error, relative to lambda * r
   std::array<double, arithmetic_grades> tiny{};        // absolute, from underflow
+  double copy = 0;  // of a feature that does not turn, relative to it; 0 where the output holds all that inputs can
+  double copy_tiny = 0;  // the same, absolute
 };
 BoundTerms bound_terms(const BoundSetting& setting);
 

@@ -48,6 +48,19 @@ constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534,
 void limit_cases(CaseList& list) {
   for (std::int64_t start : integer_limits) {
     list.for_each_way(64, [&](Case c) {
+      // Past the last row that a 16-bit index reaches, in heads so small that the table is quickly made.
+      if (start == 65534 && c.source == AngleSource::tables) {
+        Case small = probe(c, start);
+        small.seq = 5;
+        small.spec.head_dim = small.spec.rotary_dim = 16;
+        list.add(small);
+        if (list.level() != Level::quick) {
+          small.in_place = true;
+          list.add(small);
+          small.direction = Direction::backward;
+          list.add(small);
+        }
+      }
       if (list.level() == Level::quick && !list.usual().has_width(c)) return;
       if (counts_from_zero(list.claims())) {
         c.seq = static_cast<int>(std::min(start, longest_table)) + 3;

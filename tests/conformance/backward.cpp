@@ -101,6 +101,10 @@ Finding transpose(const Case& c, Examiner& examiner) {
       bound +=
           std::fabs(rx.value[static_cast<std::size_t>(j)] * value_at(bg.q, row, j)) * 4 * c.spec.head_dim * 0x1p-64;
     }
+    for (int j = c.spec.rotary_dim; j < c.spec.head_dim; ++j) {
+      const double x = value_at(fx.q, row, j), g = value_at(bg.q, row, j);
+      bound += std::fabs(g) * expected_f.copy_bound(x) + std::fabs(x) * expected_b.copy_bound(g);
+    }
     for (std::size_t p = 0; p < expected_f.pairs(); ++p) {
       const double norm_x =
           std::hypot(value_at(fx.q, row, expected_f.first(p)), value_at(fx.q, row, expected_f.second(p)));

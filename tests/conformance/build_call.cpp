@@ -27,9 +27,22 @@ std::vector<std::int64_t> placed_strides(const std::vector<std::int64_t>& shape,
   return strides;
 }
 
+// How q, or k, is laid out.
+Layout of_tensor(Layout layout, bool key) {
+  if (layout == Layout::key_strided) return key ? Layout::strided : Layout::contiguous;
+  return layout == Layout::angles_strided ? Layout::contiguous : layout;
+}
+
+// How positions and tables are.
+Layout of_angles(Layout layout) {
+  if (layout == Layout::key_strided) return Layout::contiguous;
+  return layout == Layout::angles_strided ? Layout::strided : layout;
+}
+
 // Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types
 // are not aligned by luck, and q and k differ in them.
-Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layout, bool key, std::byte gap) {
+Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_all, bool key, std::byte gap) {
+  const Layout layout = of_tensor(of_all, key);
   Tensor tensor = Tensor::contiguous(dtype, shape);
   if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
   if (layout >= Layout::distant_batches) {
@@ -71,7 +84,8 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout layo
 double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_feature) {
   switch (c.input) {
     // What is drawn is below 2^4.
-    case InputKind::huge: return drawn * std::exp2(std::ilogb(largest_finite(c.dtype)) - 5);
+    case InputKind::huge:
+      return drawn * std::exp2(std::ilogb(std::min(largest_finite(c.dtype), largest_finite(c.out_dtype))) - 5);
     case InputKind::subnormal: return drawn * smallest_subnormal(c.dtype) / unit_roundoff(c.dtype) / 32;
     case InputKind::zero: return 0;
     case InputKind::unit: return first_feature ? 1 : 0;
@@ -128,6 +142,7 @@ Layout output_layout(const Case& c) {
     case OutputLayout::as_input: return c.layout == Layout::expanded ? Layout::contiguous : c.layout;
     case OutputLayout::contiguous: return Layout::contiguous;
     case OutputLayout::strided: return Layout::strided;
+    case OutputLayout::key_strided: return Layout::key_strided;
     case OutputLayout::shifted: return Layout::shifted;
   }
   return c.layout;
@@ -146,10 +161,11 @@ Tensor position_tensor(const Case& c) {
   const bool per_batch = c.form == PositionForm::per_batch;
   const std::int64_t axes = c.spec.axes.count(), rows = per_batch ? c.batch : 1;
   Tensor tensor = Tensor::contiguous(c.position_dtype, {axes, rows, c.seq});
-  if (c.layout == Layout::strided) {
+  const Layout layout = of_angles(c.layout);
+  if (layout == Layout::strided) {
     const std::int64_t row = 2 * std::int64_t{c.seq} + 3;
     tensor.strides = {rows * row + 5, row, 2};
-  } else if (c.layout == Layout::seq_last) {
+  } else if (layout == Layout::seq_last) {
     tensor.strides = {1, axes, axes * rows};
   }
   std::int64_t last = 0;
@@ -184,7 +200,7 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
   // Strided tensors come with tables whose rows are padded too, with room for a second row.
-  const std::int64_t stride = c.layout == Layout::strided ? 2 * width + 3 : width;
+  const std::int64_t stride = of_angles(c.layout) == Layout::strided ? 2 * width + 3 : width;
   Tensor cos_table = Tensor::contiguous(c.given, {rows, stride});
   cos_table.shape[1] = width;
   std::fill(cos_table.bytes.begin(), cos_table.bytes.end(), input_canary);
@@ -242,7 +258,7 @@ void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const std::int64_t made = rows_to_make(rows);
   const std::int64_t length = follows_length(c.spec.scaling) ? sequence_length(c) : 0;
   const std::string key = fmt::format("{} {} {} {} {} {} {}", to_json(c.spec), length, made, name(c.given),
-                                      c.full_tables, c.unequal_halves, c.layout == Layout::strided);
+                                      c.full_tables, c.unequal_halves, of_angles(c.layout) == Layout::strided);
   const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, made, oracles); });
   call.cos = first_rows(tables.first, rows);
   call.sin = first_rows(tables.second, rows);

@@ -25,6 +25,9 @@ enum class PositionPattern {
   descending,      // start + (seq - 1 - s)
   exchanged,       // as consecutive, but each two tokens between the first and the last have changed places
   first_in_order,  // as consecutive in the first batch, as exchanged in the others
+  last_apart,      // as consecutive and alike in all batches, but for the last token of the last one
+  restarting,      // two sequences packed into one row: the second one begins at `start` again
+  left_padded,     // start + max(0, s - pad), with another pad in each batch
   scattered        // anything in 0 .. start, every order of magnitude alike
 };
 
@@ -32,6 +35,8 @@ enum class Layout {
   contiguous,
   shifted,          // contiguous, from the second element after an aligned address on
   strided,          // every stride larger than needed, rows padded
+  key_strided,      // q contiguous, k and its output as strided
+  angles_strided,   // q and k contiguous, positions and tables as strided
   seq_last,         // [batch, heads, seq, head_dim] in memory
   reversed,         // every dimension from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
@@ -43,14 +48,14 @@ enum class Layout {
 };
 
 // Of the outputs, where they are not the inputs.
-enum class OutputLayout { as_input, contiguous, strided, shifted };
+enum class OutputLayout { as_input, contiguous, strided, key_strided, shifted };
 
 enum class InputKind {
   spread,     // random signs, fractions and exponents 2^-4 .. 2^3
   unit,       // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
   lonely,     // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
   constant,   // as spread, the same row for every token: scores then depend on the distance alone
-  huge,       // as spread, the largest below half the largest number of the type
+  huge,       // as spread, the largest below half the largest number of input and output type
   subnormal,  // as spread, all below the smallest normal number of the type
   zero
 };

@@ -22,6 +22,16 @@ std::int64_t exchanged(int token, int tokens) {
   return token > 0 && token < tokens - 1 && partner < tokens - 1 ? partner : token;
 }
 
+// Of a token in its sequence, of two that lie in one row one behind the other: the border is another one in each batch.
+std::int64_t in_second_sequence(int token, int tokens, int row) {
+  const int border = 1 + (tokens / 2 + row) % std::max(tokens - 1, 1);
+  return token < border ? token : token - border;
+}
+
+bool walks_with_batches(PositionPattern pattern) {
+  return pattern != PositionPattern::scattered && pattern < PositionPattern::last_apart;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> positions(const Case& c) {
@@ -47,10 +57,18 @@ std::vector<std::int64_t> positions(const Case& c) {
           case PositionPattern::descending: m = c.start + c.seq - 1 - s; break;
           case PositionPattern::exchanged: m = c.start + exchanged(s, c.seq); break;
           case PositionPattern::first_in_order: m = c.start + (row == 0 ? s : exchanged(s, c.seq)); break;
+          case PositionPattern::last_apart: {
+            const bool is_last = s == c.seq - 1 && (c.form != PositionForm::per_batch || row == c.batch - 1);
+            m = c.start + s + (is_last ? 4 : 0);
+            break;
+          }
+          case PositionPattern::restarting: m = c.start + in_second_sequence(s, c.seq, row); break;
+          case PositionPattern::left_padded: m = c.start + std::max(0, s - 1 - row % 3); break;
           case PositionPattern::scattered: m = scattered(words[index], c.start); break;
         }
         // Batches and axes that walk in step would hide a kernel that takes one for the other.
-        if (c.pattern != PositionPattern::scattered) m += 13 * row + (axes_differ ? (5 + s % 3) * a : 0);
+        if (walks_with_batches(c.pattern)) m += 13 * row;
+        if (c.pattern != PositionPattern::scattered && axes_differ) m += (5 + s % 3) * a;
         result.push_back(m);
       }
     }

@@ -14,13 +14,20 @@ using Words = std::vector<std::pair<std::string_view, Enum>>;
 
 const Words<PositionForm> forms{
     {"offset", PositionForm::offset}, {"shared", PositionForm::shared}, {"per_batch", PositionForm::per_batch}};
-const Words<PositionPattern> patterns{
-    {"consecutive", PositionPattern::consecutive},       {"repeated", PositionPattern::repeated},
-    {"descending", PositionPattern::descending},         {"exchanged", PositionPattern::exchanged},
-    {"first_in_order", PositionPattern::first_in_order}, {"scattered", PositionPattern::scattered}};
+const Words<PositionPattern> patterns{{"consecutive", PositionPattern::consecutive},
+                                      {"repeated", PositionPattern::repeated},
+                                      {"descending", PositionPattern::descending},
+                                      {"exchanged", PositionPattern::exchanged},
+                                      {"first_in_order", PositionPattern::first_in_order},
+                                      {"last_apart", PositionPattern::last_apart},
+                                      {"restarting", PositionPattern::restarting},
+                                      {"left_padded", PositionPattern::left_padded},
+                                      {"scattered", PositionPattern::scattered}};
 const Words<Layout> layouts{{"contiguous", Layout::contiguous},
                             {"shifted", Layout::shifted},
                             {"strided", Layout::strided},
+                            {"key_strided", Layout::key_strided},
+                            {"angles_strided", Layout::angles_strided},
                             {"seq_last", Layout::seq_last},
                             {"reversed", Layout::reversed},
                             {"expanded", Layout::expanded},
@@ -32,6 +39,7 @@ const Words<Layout> layouts{{"contiguous", Layout::contiguous},
 const Words<OutputLayout> outputs{{"as_input", OutputLayout::as_input},
                                   {"contiguous", OutputLayout::contiguous},
                                   {"strided", OutputLayout::strided},
+                                  {"key_strided", OutputLayout::key_strided},
                                   {"shifted", OutputLayout::shifted}};
 const Words<InputKind> inputs{{"spread", InputKind::spread}, {"unit", InputKind::unit},
                               {"lonely", InputKind::lonely}, {"constant", InputKind::constant},

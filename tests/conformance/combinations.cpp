@@ -9,7 +9,7 @@ namespace rope {
 namespace {
 
 // Circumstance i has one of kinds[i] values.
-constexpr std::array<std::size_t, 23> kinds{2, 8, 2, 24, 5, 6, 2, 11, 4, 5, 4, 3, 2, 3, 10, 3, 8, 2, 5, 6, 9, 2, 2};
+constexpr std::array<std::size_t, 24> kinds{2, 8, 2, 24, 5, 9, 2, 13, 5, 5, 4, 3, 2, 3, 10, 3, 8, 2, 5, 6, 9, 2, 2, 7};
 using Circumstances = std::array<std::size_t, kinds.size()>;  // numbered through, from 0 to `values`
 
 constexpr std::size_t values = [] {
@@ -92,7 +92,8 @@ Circumstances circumstances_of(const Case& c) {
                        size_class(c.heads, heads),
                        size_class(largest_position(c), positions),
                        c.sequence_length == 0 ? 0u : 1u,
-                       c.spare_rows == 0 ? 0u : 1u};
+                       c.spare_rows == 0 ? 0u : 1u,
+                       number(c.input)};
   std::size_t first = 0;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     result[i] += first;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace rope {
 namespace {
@@ -63,7 +64,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {c.form == PositionForm::per_batch && c.batch > 1, ROPE_FEATURE_BATCH_POSITIONS, "positions per batch"},
       {c.form == PositionForm::offset && c.start != 0, ROPE_FEATURE_OFFSET, "a position offset"},
       {c.in_place, ROPE_FEATURE_IN_PLACE, "in place"},
-      {(c.layout != Layout::contiguous && c.layout != Layout::shifted) || c.output == OutputLayout::strided,
+      {(c.layout != Layout::contiguous && c.layout != Layout::shifted) || c.output == OutputLayout::strided ||
+           c.output == OutputLayout::key_strided,
        ROPE_FEATURE_STRIDED, "strides"},
       {c.layout == Layout::reversed, ROPE_FEATURE_ANY_STRIDES, "negative strides, or features apart"},
       {c.key_heads > 0, ROPE_FEATURE_KEY, "q and k in one call"},
@@ -80,6 +82,12 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     if (!claims.shifted_tensors) return "its worker has tensors at aligned addresses alone";
     const std::size_t least = std::min(size_of(c.dtype), size_of(c.out_dtype));
     if (claims.capabilities.alignment > least) return "data that begins at any element is not claimed";
+  }
+  if ((c.layout == Layout::key_strided || c.output == OutputLayout::key_strided) && c.key_heads == 0) {
+    return "it has no k whose strides could be others than q's";
+  }
+  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
+    return "it has neither positions nor tables";
   }
   if (c.layout == Layout::expanded && c.in_place) return "rows that share their memory cannot be written in place";
   if (c.layout == Layout::packed) {
@@ -156,6 +164,8 @@ std::string uncovered(const Case& c, const Claims& claims) {
   if (c.spare_rows > 0 && largest_position(c) + c.spare_rows > k.max_position) {
     return fmt::format("rows of positions beyond {} are not claimed", k.max_position);
   }
+  const bool narrow = c.form != PositionForm::offset && c.position_dtype == DType::i32;
+  if (narrow && largest_position(c) > std::numeric_limits<std::int32_t>::max()) return "i32 holds no such position";
   if (largest_position(c) > k.max_position) return fmt::format("positions beyond {} are not claimed", k.max_position);
   return "";
 }

@@ -1,5 +1,7 @@
 // DET and STA: the same call, the same bits, whatever was called before.
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 #include "reference/input_error.hpp"
 #include "tests/conformance/coverage.hpp"
@@ -65,11 +67,10 @@ void interrupted_cases(CaseList& list) {
     c.sequence_length = 1000;
     list.add(c);
     if (list.claims().has(ROPE_FEATURE_POSITIONS)) {
-      const bool narrow = (list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0;
       Case given = c;
       given.seq = 6;
       given.form = PositionForm::shared;
-      given.position_dtype = narrow ? DType::i32 : DType::i64;
+      given.position_dtype = list.claims().position_dtype();
       list.add(given);
     }
     if (c.source != AngleSource::computed) return;
@@ -135,6 +136,7 @@ std::vector<Case> interludes(const Case& c) {
     o.pattern = follow_on ? PositionPattern::exchanged : PositionPattern::consecutive;
   });
   other([](Case& o) { o.spec.base *= 50; });
+  other([](Case& o) { o.spec.base += 0.25; });  // the same integer
   other([](Case& o) { o.spec.head_dim = o.spec.rotary_dim = 2 * o.spec.head_dim; });
   other([](Case& o) {
     o.spec.pairing = o.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
@@ -210,7 +212,7 @@ void company_cases(CaseList& list) {
     c.seq = 5;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     if (list.claims().has(ROPE_FEATURE_BATCH_POSITIONS)) c.form = PositionForm::per_batch;
-    if ((list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) c.position_dtype = DType::i32;
+    if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
     c.start = c.form == PositionForm::per_batch || list.claims().has(ROPE_FEATURE_OFFSET) ? 250 : 0;
     list.add(c);
   });
@@ -233,11 +235,12 @@ Finding unmoved_by_company(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-// What runs beside it: the same call elsewhere, which a kernel that keeps its row of cosines in a static array mixes
-// up.
+// What runs beside it: the same call elsewhere and of another base, which a kernel that keeps a row of cosines, or its
+// frequencies, in a static array mixes up.
 Case companion_of(const Case& c, const Claims& claims) {
   Case other = c;
   other.seed = c.seed + 1;
+  other.spec.base = 50 * c.spec.base;
   other.start = c.start + 611;
   if (!uncovered(other, claims).empty()) other.start = c.start;
   return other;
@@ -245,6 +248,7 @@ Case companion_of(const Case& c, const Claims& claims) {
 
 void concurrent_cases(CaseList& list) {
   if (!list.claims().concurrent_calls) return;
+  std::size_t way = 0;
   list.for_each_way(64, [&](Case c) {
     // A case takes a tenth of a second where the machine is busy.
     const UsualWay& usual = list.usual();
@@ -254,6 +258,24 @@ void concurrent_cases(CaseList& list) {
     c.heads = 4;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;
     list.add(c);
+    // What a kernel may do in code of its own; quick takes one in turn.
+    const std::function<void(Case&)> changes[] = {
+        [&](Case& o) { o.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : o.heads; },
+        [](Case& o) { o.direction = Direction::backward; },
+        [](Case& o) { o.in_place = true; },
+        [](Case& o) { turn_half(o.spec); },
+        [](Case& o) { o.spec.head_dim = o.spec.rotary_dim = 256; },
+        [&](Case& o) {
+          o.form = list.claims().has(ROPE_FEATURE_BATCH_POSITIONS) ? PositionForm::per_batch : PositionForm::shared;
+          o.position_dtype = list.claims().position_dtype();
+        }};
+    for (std::size_t i = 0; i < std::size(changes); ++i) {
+      if (list.level() == Level::quick && i != way % std::size(changes)) continue;
+      Case changed = c;
+      changes[i](changed);
+      list.add(changed);
+    }
+    ++way;
   });
 }
 

@@ -17,9 +17,7 @@ void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
       const bool of_positions =
           fault == Fault::position_beyond_table || fault == Fault::negative_position || fault == Fault::float_positions;
       if (of_positions) wrong.form = PositionForm::shared;
-      if (of_positions && (list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) {
-        wrong.position_dtype = DType::i32;
-      }
+      if (of_positions) wrong.position_dtype = list.claims().position_dtype();
       const bool of_key = fault == Fault::other_key || fault == Fault::other_key_type || fault == Fault::no_key_output;
       if (of_key) wrong.key_heads = wrong.heads;
       list.add(wrong);

@@ -59,6 +59,8 @@ class Expectation {
     }
     return result;
   }
+  // Of a feature that does not turn, which is copied.
+  double copy_bound(double x) const { return terms_.copy * std::fabs(x) + terms_.copy_tiny; }
   // The one that decides.
   double bound(std::size_t pair, double phi, double r) const;
   Grade required() const { return required_; }

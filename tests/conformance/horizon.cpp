@@ -90,9 +90,7 @@ std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selec
     // Rules that follow the length must not see that the sequence grows.
     c.sequence_length = std::min(examiner.subject().claims().capabilities.max_position, farthest) + 1;
     if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
-    if (c.form == PositionForm::shared && (list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) {
-      c.position_dtype = DType::i32;
-    }
+    if (c.form == PositionForm::shared) c.position_dtype = list.claims().position_dtype();
     probes.push_back(c);
   });
   for (const Case& probe : probes) {

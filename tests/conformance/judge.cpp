@@ -139,14 +139,24 @@ class TensorJudge {
     return use > 1 ? use : std::numeric_limits<double>::infinity();
   }
 
-  // Bit for bit where input and output are of one type; where the output is wider, the same value.
+  // Bit for bit where input and output are of one type; where the output is wider, the same value; else rounded.
   void compare_copy(const RowIndex& index, int feature, const Row& x, const Row& y) {
     ++finding_.compared;
     const bool same = input_.dtype == output_.dtype ? x.bits(feature) == y.bits(feature)
                                                     : same_value(x.value(feature), y.value(feature));
     const double error = std::fabs(y.value(feature) - x.value(feature));
-    note(same ? 0 : std::numeric_limits<double>::infinity(), index, feature, std::nullopt, x.value(feature), y, error,
-         0);
+    const double bound = expectation_.copy_bound(x.value(feature));
+    const bool rounded = bound > 0 && (error <= bound || overflows(x.value(feature), bound, y.value(feature)));
+    if (same || rounded) {
+      note(0, index, feature, std::nullopt, x.value(feature), y, error, 0);
+    } else {
+      note(std::numeric_limits<double>::infinity(), index, feature, std::nullopt, x.value(feature), y, error, bound);
+    }
+  }
+
+  // What the output's type has no room for may become infinite.
+  bool overflows(double x, double bound, double y) const {
+    return std::isinf(y) && std::signbit(x) == std::signbit(y) && std::fabs(x) + bound > largest_finite(output_.dtype);
   }
 
   static bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }

@@ -63,7 +63,7 @@ Finding within_tensors(const Case& c, Examiner& examiner) {
 void input_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     if (list.claims().has(ROPE_FEATURE_POSITIONS)) c.form = PositionForm::shared;
-    if ((list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) c.position_dtype = DType::i32;
+    if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     list.add(c);
     c.in_place = true;
@@ -105,6 +105,11 @@ Finding inputs_kept(const Case& c, Examiner& examiner) {
   return finding;
 }
 
+PositionForm given_form(const Claims& claims) {
+  if (claims.has(ROPE_FEATURE_BATCH_POSITIONS)) return PositionForm::per_batch;
+  return claims.has(ROPE_FEATURE_POSITIONS) ? PositionForm::shared : PositionForm::offset;
+}
+
 void strided_cases(CaseList& list) {
   for (Layout layout : {Layout::strided, Layout::seq_last, Layout::reversed}) {
     list.for_each_way(64, [&](Case c) {
@@ -118,6 +123,28 @@ void strided_cases(CaseList& list) {
       c.in_place = true;
       list.add(c);
       c.batch = 1;
+      list.add(c);
+    });
+  }
+  // Whoever looks at the strides of q alone takes them for those of the others.
+  for (Layout layout : {Layout::key_strided, Layout::angles_strided}) {
+    list.for_each_way(64, [&](Case c) {
+      c.layout = layout;
+      c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+      c.form = layout == Layout::angles_strided ? given_form(list.claims()) : PositionForm::offset;
+      if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
+      list.add(c);
+      c.seq = 1;
+      list.add(c);
+      c.seq = 3;
+      c.in_place = true;
+      list.add(c);
+      if (layout == Layout::angles_strided) return;
+      c.in_place = false;
+      c.output = OutputLayout::contiguous;
+      list.add(c);
+      c.layout = Layout::contiguous;
+      c.output = OutputLayout::key_strided;
       list.add(c);
     });
   }
@@ -262,7 +289,7 @@ void sanitized_cases(CaseList& list) {
     c.heads = 3;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : list.claims().has(ROPE_FEATURE_KEY) ? 3 : 0;
     if (list.claims().has(ROPE_FEATURE_POSITIONS)) c.form = PositionForm::shared;
-    if ((list.claims().capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) == 0) c.position_dtype = DType::i32;
+    if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
     list.add(c);
     c.in_place = true;
     list.add(c);

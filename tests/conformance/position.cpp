@@ -112,7 +112,7 @@ void decode_cases(CaseList& list) {
     c.in_place = false;
     c.start = std::min<std::int64_t>(1023, claims.max_position);
     c.form = list.claims().has(ROPE_FEATURE_BATCH_POSITIONS) ? PositionForm::per_batch : PositionForm::shared;
-    c.position_dtype = (claims.position_dtypes & ROPE_BIT(ROPE_I64)) != 0 ? DType::i64 : DType::i32;
+    c.position_dtype = list.claims().position_dtype();
     list.add(c);
     if (c.spec.rotary_dim < 6) return;
     c.spec.axes.sections = {c.spec.rotary_dim / 2 - 1, 1};
@@ -142,8 +142,10 @@ Finding as_given(const Case& c, Examiner& examiner) {
 }
 
 void arbitrary_cases(CaseList& list) {
-  for (PositionPattern pattern : {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending,
-                                  PositionPattern::exchanged, PositionPattern::first_in_order}) {
+  for (PositionPattern pattern :
+       {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending, PositionPattern::exchanged,
+        PositionPattern::first_in_order, PositionPattern::last_apart, PositionPattern::restarting,
+        PositionPattern::left_padded}) {
     list.for_each_way(64, [&](Case c) {
       c.form = PositionForm::shared;
       c.pattern = pattern;
@@ -174,6 +176,13 @@ void batch_cases(CaseList& list) {
       if (!quick || way % 2 == 0) list.add(c);
       c.position_dtype = DType::i32;
       if (!quick || way % 2 == 1) list.add(c);
+      // Two batches alike, as far as a kernel may look.
+      constexpr PositionPattern alike[] = {PositionPattern::last_apart, PositionPattern::restarting,
+                                           PositionPattern::left_padded};
+      for (int i = 0; i < 3; ++i) {
+        c.pattern = alike[i];
+        if (!quick || way % 3 == i) list.add(c);
+      }
       ++way;
     });
   }
@@ -191,7 +200,7 @@ constexpr Requirement requirements[] = {
     {"POS-03", "Positions in any order, repeated or with gaps, of int32 and int64, MUST be taken as given.",
      "POS-03, POS-07, POS-11", "negative positions", arbitrary_cases, as_given},
     {"POS-04", "Where positions differ between batches, each batch MUST be rotated by its own.",
-     "POS-05, VAR-01, TAB-07", "sequences packed into one row", batch_cases, accuracy},
+     "POS-05, VAR-01, TAB-07", "batches that begin and end alike", batch_cases, accuracy},
     {"POS-05", "Rope of a slice of the sequence at its offset SHOULD equal that slice of the whole bit for bit.",
      "POS-01, PREC", "who of both is right", offset_cases, sliced_bit_for_bit,
      Demand::bitwise | Demand::batch_invariant},

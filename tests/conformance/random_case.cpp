@@ -203,11 +203,19 @@ void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements
     c.spec.scaling = draw_scaling(draw, c.spec);
   }
   if (draw.one_in(3) && claims.has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 0.625;
-  if (draw.one_in(6)) c.layout = draw.one_in(2) ? Layout::shifted : Layout::expanded;
-  if (draw.one_in(8)) c.output = OutputLayout::shifted;
+  if (draw.one_in(4)) {
+    c.layout = draw.one_of({Layout::shifted, Layout::expanded, Layout::key_strided, Layout::angles_strided});
+  }
+  if (draw.one_in(6)) c.output = draw.one_of({OutputLayout::shifted, OutputLayout::key_strided});
+  if (draw.one_in(4) && c.form != PositionForm::offset) {
+    c.pattern = draw.one_of({PositionPattern::last_apart, PositionPattern::restarting, PositionPattern::left_padded});
+  }
+  if (draw.one_in(10)) c.input = InputKind::huge;
+  if (draw.one_in(8)) c.out_dtype = draw.one_of({DType::f32, DType::f16, DType::bf16});
   constexpr std::int64_t one = 1;
   c.start = draw.one_of({0 * one, one, 250 * one, 2040 * one, 4090 * one, 65530 * one, (one << 20) + 3, (one << 24) + 5,
                          (one << 31) - 70, (one << 32) + 9});
+  if (c.start > (one << 31) - 2000) c.position_dtype = DType::i64;
   // Positions of the last token and the last batch lie behind it.
   const std::int64_t most = claims.capabilities.max_position;
   const std::int64_t reach = c.source == AngleSource::tables ? std::min(most, longest_table) : most;
@@ -270,6 +278,11 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   if (!claims.has(ROPE_FEATURE_BACKWARD)) c.direction = Direction::forward;
   if (c.layout == Layout::reversed && !claims.has(ROPE_FEATURE_ANY_STRIDES)) c.layout = Layout::strided;
   if (c.layout == Layout::packed && (!claims.packed_tensors || c.key_heads == 0)) c.layout = Layout::strided;
+  if (c.layout == Layout::key_strided && c.key_heads == 0) c.layout = Layout::strided;
+  if (c.output == OutputLayout::key_strided && c.key_heads == 0) c.output = OutputLayout::strided;
+  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
+    c.layout = Layout::strided;
+  }
   if (!claims.has(ROPE_FEATURE_STRIDED)) {
     c.layout = Layout::contiguous;
     c.output = OutputLayout::as_input;

@@ -26,6 +26,10 @@ struct Claims {
   bool compiled = false;
 
   bool has(rope_feature feature) const { return (capabilities.features & ROPE_BIT(feature)) != 0; }
+  // The widest type that positions may be given in.
+  DType position_dtype() const {
+    return (capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) != 0 ? DType::i64 : DType::i32;
+  }
 };
 
 enum class ReplyKind {

@@ -26,6 +26,10 @@ double original_length(const Case& c) {
       c.spec.scaling);
 }
 
+std::int64_t first_position(const SeenRow& r, std::int64_t batch, std::int64_t seq) {
+  return token_position(r.seen->before, batch, seq).front();
+}
+
 }  // namespace
 
 const std::vector<Circumstance>& circumstances() {
@@ -75,6 +79,16 @@ const std::vector<Circumstance>& circumstances() {
       {"given positions", [](const SeenRow& r) { return of(r).form != PositionForm::offset; }},
       {"positions for each batch", [](const SeenRow& r) { return of(r).form == PositionForm::per_batch; }},
       {"positions shared by the batches", [](const SeenRow& r) { return of(r).form == PositionForm::shared; }},
+      {"positions of which the second follows the first",
+       [](const SeenRow& r) {
+         return of(r).seq > 1 && first_position(r, r.key().batch, 1) == first_position(r, r.key().batch, 0) + 1;
+       },
+       true},
+      {"in a batch that begins as the first one",
+       [](const SeenRow& r) {
+         return r.key().batch > 0 && first_position(r, r.key().batch, 0) == first_position(r, 0, 0);
+       },
+       true},
       {"i32 positions",
        [](const SeenRow& r) { return of(r).form != PositionForm::offset && of(r).position_dtype == DType::i32; }},
       {"i64 positions",
@@ -116,7 +130,14 @@ const std::vector<Circumstance>& circumstances() {
       {"contiguous tensors", [](const SeenRow& r) { return of(r).layout <= Layout::shifted; }},
       {"data that begins between aligned addresses",
        [](const SeenRow& r) { return of(r).layout == Layout::shifted || of(r).layout == Layout::strided; }},
+      {"rows without gaps that begin between aligned addresses",
+       [](const SeenRow& r) { return of(r).layout == Layout::shifted || of(r).output == OutputLayout::shifted; }},
       {"padded rows", [](const SeenRow& r) { return of(r).layout == Layout::strided; }},
+      {"strides of k unlike those of q",
+       [](const SeenRow& r) {
+         return of(r).layout == Layout::key_strided || of(r).output == OutputLayout::key_strided;
+       }},
+      {"padded positions and tables", [](const SeenRow& r) { return of(r).layout == Layout::angles_strided; }},
       {"heads before tokens in memory", [](const SeenRow& r) { return of(r).layout == Layout::seq_last; }},
       {"negative strides, features apart", [](const SeenRow& r) { return of(r).layout == Layout::reversed; }},
       {"q and k in one memory", [](const SeenRow& r) { return of(r).layout == Layout::packed; }},

@@ -313,6 +313,7 @@ class Run {
   void pass(const Spot& spot, int feature) {
     Loaded x = read(spot, feature);
     if (change_.pass) x.value = change_.pass(spot, feature, x.value);
+    x.bound += expectation_.copy_bound(x.value);
     save(spot, feature, x);
   }
 

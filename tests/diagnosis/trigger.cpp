@@ -45,6 +45,8 @@ const std::vector<Switch>& switches() {
            case Layout::contiguous: return std::string();
            case Layout::shifted: return std::string("data that begins between aligned addresses");
            case Layout::strided: return std::string("padded strides");
+           case Layout::key_strided: return std::string("padded strides of k alone");
+           case Layout::angles_strided: return std::string("padded strides of positions and tables alone");
            case Layout::seq_last: return std::string("heads before tokens in memory");
            case Layout::reversed: return std::string("tokens in reverse order in memory, features two apart");
            case Layout::packed: return std::string("q and k in one memory");
@@ -58,6 +60,7 @@ const std::vector<Switch>& switches() {
          switch (c.output) {
            case OutputLayout::as_input: return std::string();
            case OutputLayout::contiguous: return std::string("a contiguous output");
+           case OutputLayout::key_strided: return std::string("padded strides of k_out alone");
            case OutputLayout::shifted: return std::string("an output that begins between aligned addresses");
            default: return std::string("an output with padded strides");
          }

@@ -14,9 +14,9 @@ constexpr std::size_t most_passed = 60;
 constexpr std::size_t survivors = 24;
 constexpr std::size_t pair_cases = 6;
 constexpr double says_no_value = 0.5;
-constexpr double no_value = 0.05;         // less than what two causes differ by that one of them explains
+constexpr double no_value = 0.05;  // less than what two causes differ by that one of them explains
 // Angles do not depend on where the results go: what else explains as much is likelier.
-constexpr double angles_in_place = 0.01;
+constexpr double angles_in_place = 0.025;
 constexpr std::size_t small_call = 2000;  // elements
 constexpr std::size_t partners = 4;       // that are tried with every other hypothesis where none explains all
 
@@ -196,7 +196,7 @@ class Weigher {
     result.contradicted = explained + against > 0 ? against / (explained + against) : 0;
     result.partial = before > 0 ? std::max(0.0, 1 - error / before) : 0;
     double cost = h.cost + (with == nullptr ? 0 : with->cost + 0.03);
-    const bool of_angles = h.change.params || h.change.theta || h.change.position || h.change.angle;
+    const bool of_angles = h.change.params || h.change.theta || h.change.position || h.change.angle || h.change.table;
     for (const Literal& l : result.condition) {
       cost += l.counted ? 0.006 : 0.003;
       if (of_angles && l.words == "in place") cost += angles_in_place;

@@ -38,7 +38,7 @@ Prober::Prober(Examiner& examiner, Case way) : examiner_(examiner), way_(std::mo
   way_.pattern = PositionPattern::consecutive;
   const std::uint32_t given = claims.capabilities.position_dtypes;
   way_.form = claims.has(ROPE_FEATURE_POSITIONS) && given != 0 ? PositionForm::shared : PositionForm::offset;
-  way_.position_dtype = (given & ROPE_BIT(ROPE_I64)) != 0 ? DType::i64 : DType::i32;
+  way_.position_dtype = claims.position_dtype();
   sequence_length_ = farthest + 1;
   sequence_length_ = largest_position() + 1;
 }

@@ -12,8 +12,8 @@ namespace rope::legal {
 
 rope_capabilities everything() {
   rope_capabilities claims{};
-  claims.out_dtypes[ROPE_F64] = ROPE_BIT(ROPE_F64);
-  claims.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
+  claims.out_dtypes[ROPE_F64] = ROPE_BIT(ROPE_F64) | ROPE_BIT(ROPE_F32);
+  claims.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32) | ROPE_BIT(ROPE_F16) | ROPE_BIT(ROPE_BF16);
   claims.out_dtypes[ROPE_F16] = ROPE_BIT(ROPE_F16) | ROPE_BIT(ROPE_F32);
   claims.out_dtypes[ROPE_BF16] = ROPE_BIT(ROPE_BF16) | ROPE_BIT(ROPE_F32);
   claims.table_dtypes = ROPE_BIT(ROPE_F64) | ROPE_BIT(ROPE_F32) | ROPE_BIT(ROPE_F16) | ROPE_BIT(ROPE_BF16);

@@ -22,7 +22,7 @@ Library collect() {
         cache_mutants(),      partial_mutants(),     head_mutants(),       memory_mutants(),     read_mutants(),
         shape_mutants(),      backward_mutants(),    repetition_mutants(), value_mutants(),      refusal_mutants(),
         last_bit_mutants(),   fresh_angle_mutants(), fresh_row_mutants(),  fresh_call_mutants(), second_angle_mutants(),
-        second_row_mutants(), second_path_mutants()}) {
+        second_row_mutants(), second_path_mutants(), shortcut_mutants()}) {
     all.insert(all.end(), kind.begin(), kind.end());
   }
   Library library;

@@ -122,5 +122,6 @@ Mutants fresh_call_mutants();
 Mutants second_angle_mutants();
 Mutants second_row_mutants();
 Mutants second_path_mutants();
+Mutants shortcut_mutants();
 
 }  // namespace rope::mutants

@@ -35,6 +35,7 @@ class EverySecondCallNarrower : public Kernel {
 // Static scratch memory, as an engine has it that was written for one thread. Atomic, so that the bug is the one that
 // is meant and no undefined behaviour.
 class OneRowForAllCalls : public Kernel {
+ protected:
   void direct(const rope_call& call, Row& row) const override {
     Kernel::direct(call, row);
     for (int feature = 0; feature < std::min(row.features(), room); ++feature) {
@@ -49,9 +50,18 @@ class OneRowForAllCalls : public Kernel {
     store(at, pair.first, x.first * cos_[first] - x.second * sin_[first]);
     store(at, pair.second, x.second * cos_[second] + x.first * sin_[second]);
   }
+
+ private:
   static constexpr int room = 512;
   mutable std::array<std::atomic<double>, room> cos_{};
   mutable std::array<std::atomic<double>, room> sin_{};
+};
+
+class OneRowForAllGradients : public OneRowForAllCalls {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const bool backward = at.call.direction == ROPE_BACKWARD;
+    backward ? OneRowForAllCalls::rotate(at, pair, row) : Kernel::rotate(at, pair, row);
+  }
 };
 
 }  // namespace
@@ -61,6 +71,8 @@ Mutants repetition_mutants() {
       mutant<NowAndThenNotStored>("NAN-03", "special-values", "0.8 % of the features unrotated, others each time"),
       mutant<OneRowForAllCalls>("DET-SCRATCH", "table-cache",
                                 "the row of cosines and sines stands in memory that all calls share"),
+      mutant<OneRowForAllGradients>("DET-SCRATCH-BWD", "table-cache",
+                                    "the row of cosines and sines of a gradient stands in memory that all calls share"),
       mutant<EverySecondCallNarrower>("DET-LAST-BIT", "special-values",
                                       "every second call turns the first token of q by factors rounded to f32"),
   };

@@ -55,6 +55,7 @@ ExactTensor answer_tensor(const Tensor& input, Tensor& output, Expectation& expe
       y[second] = turned[p].second.hi;
       bound[first] = bound[second] = expectation.bound(p, angles[p].phi, expectation.reach(a[p], b[p], p));
     }
+    for (std::size_t j = 2 * pairs; j < dim; ++j) bound[j] = expectation.copy_bound(x[j]);
     std::byte* out = row_data(output, row);
     store(output.dtype, out, output.strides[3], dim, y.data());
     // A NaN that is copied keeps its bits.

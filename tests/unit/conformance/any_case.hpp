@@ -44,14 +44,17 @@ inline Case any_case() {
   c.form = any_of({PositionForm::offset, PositionForm::shared, PositionForm::per_batch});
   c.position_dtype = any_of({DType::i32, DType::i64});
   c.pattern = any_of({PositionPattern::consecutive, PositionPattern::repeated, PositionPattern::descending,
-                      PositionPattern::exchanged, PositionPattern::first_in_order, PositionPattern::scattered});
+                      PositionPattern::exchanged, PositionPattern::first_in_order, PositionPattern::last_apart,
+                      PositionPattern::restarting, PositionPattern::left_padded, PositionPattern::scattered});
   c.start = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
   c.sequence_length = coin() ? 0 : *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40);
   c.direction = any_of({Direction::forward, Direction::backward});
   c.in_place = coin();
-  c.layout = any_of({Layout::contiguous, Layout::shifted, Layout::strided, Layout::seq_last, Layout::reversed,
-                     Layout::distant_batches, Layout::distant_tokens, Layout::distant_heads});
-  c.output = any_of({OutputLayout::as_input, OutputLayout::contiguous, OutputLayout::strided, OutputLayout::shifted});
+  c.layout = any_of({Layout::contiguous, Layout::shifted, Layout::strided, Layout::key_strided, Layout::angles_strided,
+                     Layout::seq_last, Layout::reversed, Layout::distant_batches, Layout::distant_tokens,
+                     Layout::distant_heads});
+  c.output = any_of({OutputLayout::as_input, OutputLayout::contiguous, OutputLayout::strided, OutputLayout::key_strided,
+                     OutputLayout::shifted});
   c.input = any_of({InputKind::spread, InputKind::unit, InputKind::lonely, InputKind::constant, InputKind::huge,
                     InputKind::subnormal, InputKind::zero});
   c.fault = any_of({Fault::none, Fault::odd_rotary_dim, Fault::no_cos, Fault::unknown_source});

@@ -69,6 +69,39 @@ TEST_CASE("tensors have the case's shapes, their elements do not overlap, and al
   });
 }
 
+TEST_CASE("strides of k, or of what gives the angles, may be alone in having gaps", "[build_call]") {
+  Case c;
+  c.batch = c.key_heads = 2;
+  c.form = PositionForm::per_batch;
+  c.spec.head_dim = c.spec.rotary_dim = 8;
+  const std::vector<std::int64_t> dense{64, 16, 8, 1}, of_positions{8, 4, 1};
+  Oracles oracles;
+  c.layout = Layout::key_strided;
+  Call call = build_call(c, oracles);
+  CHECK(call.q.strides == dense);
+  CHECK(call.q_out->strides == dense);
+  CHECK(call.k->strides != dense);
+  CHECK(call.k_out->strides != dense);
+  CHECK(call.positions->strides == of_positions);
+  CHECK(call.cos->strides[0] == call.cos->shape[1]);
+  c.output = OutputLayout::contiguous;
+  call = build_call(c, oracles);
+  CHECK(call.k->strides != dense);
+  CHECK(call.k_out->strides == dense);
+  c.layout = Layout::contiguous;
+  c.output = OutputLayout::key_strided;
+  call = build_call(c, oracles);
+  CHECK(call.k->strides == dense);
+  CHECK(call.q_out->strides == dense);
+  CHECK(call.k_out->strides != dense);
+  c.layout = Layout::angles_strided;
+  c.output = OutputLayout::as_input;
+  call = build_call(c, oracles);
+  for (const Tensor* tensor : {&call.q, &*call.k, &*call.q_out, &*call.k_out}) CHECK(tensor->strides == dense);
+  CHECK(call.positions->strides[2] == 2);
+  CHECK(call.cos->strides[0] > 2 * call.cos->shape[1]);
+}
+
 TEST_CASE("a call has the positions of its case, in whatever form", "[build_call]") {
   rc::prop("for random cases", [] {
     const Case c = any_runnable_case();

@@ -30,6 +30,16 @@ TEST_CASE("patterns of positions", "[case_positions]") {
   odd.batch = 1;
   odd.seq = 5;  // one in the middle has nobody to change with
   CHECK(positions(odd) == Positions{100, 102, 101, 103, 104});
+  CHECK(positions(three_tokens(PositionPattern::last_apart)) == Positions{100, 101, 102, 107, 100, 101, 102, 107});
+  CHECK(positions(three_tokens(PositionPattern::restarting)) == Positions{100, 101, 102, 100, 100, 101, 102, 100});
+  CHECK(positions(three_tokens(PositionPattern::left_padded)) == Positions{100, 100, 101, 102, 100, 100, 101, 102});
+}
+
+TEST_CASE("what differs between batches alone, and begins alike", "[case_positions]") {
+  const auto of = [](PositionPattern pattern) { return positions(three_tokens(pattern, PositionForm::per_batch)); };
+  CHECK(of(PositionPattern::last_apart) == Positions{100, 101, 102, 103, 100, 101, 102, 107});
+  CHECK(of(PositionPattern::restarting) == Positions{100, 101, 102, 100, 100, 100, 101, 102});
+  CHECK(of(PositionPattern::left_padded) == Positions{100, 100, 101, 102, 100, 100, 100, 101});
 }
 
 TEST_CASE("batches have positions of their own only where the form says so", "[case_positions]") {

@@ -57,6 +57,14 @@ const Row rows[] = {
     {"at aligned addresses alone", [](Case& c) { c.layout = Layout::shifted; },
      [](Claims& k) { k.shifted_tensors = false; }},
     {"strides", [](Case& c) { c.layout = Layout::expanded; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
+    {"strides",
+     [](Case& c) {
+       c.output = OutputLayout::key_strided;
+       c.key_heads = 1;
+     },
+     [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
+    {"strides", [](Case& c) { c.layout = Layout::angles_strided; },
+     [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
     {"q and k into one memory",
      [](Case& c) {
        c.layout = Layout::packed;
@@ -138,7 +146,16 @@ TEST_CASE("no list of head_dims claims every even one", "[coverage]") {
 }
 
 TEST_CASE("what no call can express is never covered", "[coverage]") {
-  const Claims claims = test::all_claims();
+  Claims claims = test::all_claims();
+  claims.capabilities.max_position = std::int64_t{1} << 40;
+  Case far;
+  far.source = AngleSource::computed;
+  far.start = std::int64_t{1} << 31;
+  CHECK(uncovered(far, claims).empty());
+  far.form = PositionForm::shared;
+  CHECK(uncovered(far, claims).empty());
+  far.position_dtype = DType::i32;
+  CHECK_THAT(uncovered(far, claims), Contains("i32 holds no such position"));
   Case c;
   c.in_place = true;
   c.dtype = DType::bf16;
@@ -148,10 +165,14 @@ TEST_CASE("what no call can express is never covered", "[coverage]") {
   CHECK_THAT(uncovered(c, claims), Contains("rows that share their memory"));
   c.layout = Layout::packed;
   CHECK_THAT(uncovered(c, claims), Contains("no k that could lie behind q"));
+  c.layout = Layout::key_strided;
+  CHECK_THAT(uncovered(c, claims), Contains("no k whose strides"));
   c.in_place = false;
   c.layout = Layout::distant_rows;
   c.source = AngleSource::computed;
   CHECK_THAT(uncovered(c, claims), Contains("no tables with distant rows"));
+  c.layout = Layout::angles_strided;
+  CHECK_THAT(uncovered(c, claims), Contains("neither positions nor tables"));
   c = Case{};
   c.unequal_halves = true;
   CHECK_THAT(uncovered(c, claims), Contains("only full-width tables"));

@@ -95,6 +95,31 @@ TEST_CASE("arithmetic: 16-bit storage costs one, two or three roundings to it", 
   }
 }
 
+TEST_CASE("arithmetic: f32 is narrow storage for f64, whose results are rounded to it", "[error_model]") {
+  const auto tables = AngleKnowledge::tables;
+  check_arithmetic(setting(tables, DType::f64, DType::f32, DType::f64), 2 * u64 + u32,
+                   2 * u64 + 2 * u32 * (1 + 2 * u32), 2 * u64 + 3 * u32 * (1 + 3 * u32));
+  check_arithmetic(setting(tables, DType::f32, DType::f64, DType::f32), 2 * u32, 2 * u32, 2 * u32);
+}
+
+TEST_CASE("copies are exact, or rounded once where the output is narrower", "[error_model]") {
+  const auto copy = [](DType input, DType output) {
+    const BoundTerms terms = bound_terms(setting(AngleKnowledge::tables, input, output, DType::f32));
+    return std::pair(terms.copy, terms.copy_tiny);
+  };
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    CHECK(copy(dtype, dtype) == std::pair(0.0, 0.0));
+    CHECK(copy(dtype, DType::f64) == std::pair(0.0, 0.0));
+  }
+  CHECK(copy(DType::f16, DType::f32) == std::pair(0.0, 0.0));
+  CHECK(copy(DType::f64, DType::f32) == std::pair(u32, 0x1p-150));
+  CHECK(copy(DType::f32, DType::f16) == std::pair(u16, 0x1p-25));
+  CHECK(copy(DType::f32, DType::bf16) == std::pair(ub, 0x1p-134));
+  CHECK(copy(DType::f64, DType::f16) == std::pair(u16 + u32, 0x1p-25));
+  CHECK(copy(DType::bf16, DType::f16) == std::pair(0.0, 0x1p-25));  // of more bits, and of fewer exponents
+  CHECK(copy(DType::f16, DType::bf16) == std::pair(ub, 0.0));
+}
+
 TEST_CASE("grade 3 holds for the roundings that it stands for", "[error_model]") {
   // y = fl(fl(a c) - fl(b s)) with c and s rounded to bf16, against the bound: the worst of many.
   const auto fl = [](double x) { return bfloat16_to_double(double_to_bfloat16(x)); };

@@ -1,0 +1,129 @@
+// Kernels that look at one thing of a call and take another for granted.
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "tests/mutants/mutant.hpp"
+
+namespace rope::mutants {
+namespace {
+
+bool is_dense(const rope_tensor& tensor) {
+  std::int64_t packed = 1;
+  for (int i = 3; i >= 0; --i) {
+    if (tensor.shape[i] > 1 && tensor.strides[i] != packed) return false;
+    packed *= tensor.shape[i];
+  }
+  return true;
+}
+
+std::int64_t dense_element(const Place& at, const rope_tensor& tensor, int feature) {
+  const auto& shape = tensor.shape;
+  return ((at.batch * shape[1] + at.seq) * shape[2] + at.head) * shape[3] + feature;
+}
+
+struct KeyAsDenseAsQuery : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    return at.key && is_dense(at.call.q) ? dense_element(at, tensor, feature) : Kernel::element(at, tensor, feature);
+  }
+};
+
+struct KeyOutputAsDenseAsQueryOutput : Kernel {
+  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
+    const bool taken_for_dense = at.key && &tensor == &at.out() && is_dense(at.call.q_out);
+    return taken_for_dense ? dense_element(at, tensor, feature) : Kernel::element(at, tensor, feature);
+  }
+};
+
+struct PositionsAsDenseAsQuery : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.positions.data == nullptr || !is_dense(call.q)) return c;
+    const bool per_batch = call.positions.batch_stride != 0;
+    c.positions.seq_stride = 1;
+    c.positions.batch_stride = per_batch ? call.q.shape[1] : 0;
+    c.positions.axis_stride = call.q.shape[1] * (per_batch ? call.q.shape[0] : 1);
+    return c;
+  }
+};
+
+struct TablesAsDenseAsQuery : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (is_dense(call.q)) c.table.row_stride = call.table.width;
+    return c;
+  }
+};
+
+// Whether positions may be counted on, decided from the first two.
+struct CountsOnFromTheFirstTwo : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const auto of_token = [&](std::int64_t seq) {
+      return Kernel::position({at.call, at.key, at.batch, seq, at.head}, axis);
+    };
+    if (at.in().shape[1] < 2 || of_token(1) != of_token(0) + 1) return Kernel::position(at, axis);
+    return of_token(0) + at.seq;
+  }
+};
+
+struct BatchesAlikeWhereTheyBeginAlike : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const auto of_first_token = [&](std::int64_t batch) {
+      return Kernel::position({at.call, at.key, batch, 0, at.head}, axis);
+    };
+    const bool alike = of_first_token(at.batch) == of_first_token(0);
+    return Kernel::position({at.call, at.key, alike ? 0 : at.batch, at.seq, at.head}, axis);
+  }
+};
+
+class ThetaKeyedByIntegerBase : public Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.angle_source != ROPE_COMPUTED) return c;
+    const std::lock_guard guard(lock_);
+    c.base = first_.try_emplace(std::floor(call.base), call.base).first->second;
+    return c;
+  }
+  mutable std::mutex lock_;
+  mutable std::map<double, double> first_;  // base of each integer
+};
+
+struct NanOfKeyToZero : Kernel {
+  void store(const Place& at, int feature, double value) const override {
+    Kernel::store(at, feature, at.key && std::isnan(value) ? 0 : value);
+  }
+};
+
+struct FullTableRowIn16Bits : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const std::int64_t m = Kernel::position(at, axis);
+    const rope_call& call = at.call;
+    const bool full = call.angle_source == ROPE_TABLES && call.table.width == call.rotary_dim && call.rotary_dim > 2;
+    return full ? m % 65536 : m;
+  }
+};
+
+}  // namespace
+
+Mutants shortcut_mutants() {
+  static const Mutant all[] = {
+      mutant<KeyAsDenseAsQuery>("MEM-KEY-DENSE", "strides-memory-race", "k is taken to be contiguous where q is"),
+      mutant<KeyOutputAsDenseAsQueryOutput>("MEM-KEY-OUT-DENSE", "strides-memory-race",
+                                            "k_out is taken to be contiguous where q_out is"),
+      mutant<PositionsAsDenseAsQuery>("POS-DENSE", "position-offset",
+                                      "positions are taken to be contiguous where q is"),
+      mutant<TablesAsDenseAsQuery>("TAB-DENSE", "table-cache", "row stride of the table ignored where q is contiguous"),
+      mutant<CountsOnFromTheFirstTwo>("POS-FIRST-TWO", "position-offset",
+                                      "where the second position follows the first, all others are counted on"),
+      mutant<BatchesAlikeWhereTheyBeginAlike>("POS-BATCHES-ALIKE", "varlen-packing-cp",
+                                              "a batch whose first position is that of batch 0 gets all of batch 0's"),
+      mutant<ThetaKeyedByIntegerBase>("TAB-INTEGER-BASE", "table-cache",
+                                      "theta is kept for each integer base, whatever its fraction is later"),
+      mutant<FullTableRowIn16Bits>("TAB-FULL-ROW-16", "table-cache", "full-width tables: row counted in 16 bits"),
+      mutant<NanOfKeyToZero>("NAN-KEY-ZERO", "special-values", "a NaN in k comes out as zero"),
+  };
+  return all;
+}
+
+}  // namespace rope::mutants
