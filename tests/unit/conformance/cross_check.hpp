@@ -28,6 +28,11 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
   c.input = InputKind::spread;
   c.fault = Fault::none;
   if (c.layout >= Layout::distant_batches) c.layout = Layout::strided;  // far ones have their own size
+  if (c.layout == Layout::key_strided && c.key_heads == 0) c.layout = Layout::strided;
+  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
+    c.layout = Layout::strided;
+  }
+  if (c.output == OutputLayout::key_strided && c.key_heads == 0) c.output = OutputLayout::strided;
   if (c.in_place) c.output = OutputLayout::as_input;
   // Tables hold a row for every position.
   c.start = static_cast<std::int64_t>(test::between(1, c.source == AngleSource::tables ? 500 : 1 << 20)) - 1;
