@@ -47,21 +47,30 @@ enum rope_angle_source {
   ROPE_COMPUTED = 2     /* base and scaling are given */
 };
 
-/* How theta follows from base; r = rotary_dim, p = pair. Formulas: reference/scaling/ in the suite's repository. */
+/* How theta follows from base. r = rotary_dim, p = pair, f = factor (above 0), L = original_max_position,
+ * n = sequence_length, t(b) = b^(-2p/r). The attention factor that goes with a rule is in rope_call already. */
 enum rope_scaling_kind {
-  ROPE_SCALING_NONE = 0,         /* theta = base^(-2p/r) */
-  ROPE_SCALING_LINEAR = 1,       /* theta / factor */
-  ROPE_SCALING_NTK = 2,          /* base * factor^(r/(r-2)) */
-  ROPE_SCALING_DYNAMIC = 3,      /* NTK by sequence_length beyond original_max_position */
-  ROPE_SCALING_YARN = 4,         /* ramp between theta and theta / factor, over pairs */
-  ROPE_SCALING_LONGROPE = 5,     /* theta / short_factor[p] or / long_factor[p], by sequence_length */
-  ROPE_SCALING_LLAMA3 = 6,       /* ramp between theta and theta / factor, over wavelengths */
-  ROPE_SCALING_PROPORTIONAL = 7, /* exponent over head_dim; pairs beyond `proportion` do not turn */
-  ROPE_SCALING_PIXEL = 8,        /* theta = pi * (1 .. max_frequency/2), evenly spaced */
-  ROPE_SCALING_CONSTANT = 9      /* theta = 1 */
+  ROPE_SCALING_NONE = 0,     /* t(base) */
+  ROPE_SCALING_LINEAR = 1,   /* t(base) / f */
+  ROPE_SCALING_NTK = 2,      /* t(base * f^(r/(r-2))); r above 2 */
+  ROPE_SCALING_DYNAMIC = 3,  /* as NTK with f * max(n, L) / L - (f - 1) in the place of f; f at least 1 */
+  ROPE_SCALING_YARN = 4,     /* (1 - w) t(base) + w t(base) / f; w rises between the pairs that turn beta_fast and
+                              * beta_slow times within L: w = clamp((p - low) / (high - low), 0, 1),
+                              * pair(beta) = r ln(L / (2 pi beta)) / (2 ln base), low = max(pair(beta_fast), 0),
+                              * high = min(pair(beta_slow), yarn_clamp_pairs ? r/2 - 1 : r - 1); with yarn_truncate both
+                              * pairs are rounded first, down and up; where low == high, high is 0.001 more */
+  ROPE_SCALING_LONGROPE = 5, /* t(base) / short_factor[p] where n <= L, t(base) / long_factor[p] beyond */
+  ROPE_SCALING_LLAMA3 = 6,   /* with u = L t(base) / (2 pi), the turns within L: t(base) where u > high_freq_factor,
+                              * t(base) / f where u < low_freq_factor, between them (1 - w) t(base) / f + w t(base) with
+                              * w = (u - low_freq_factor) / (high_freq_factor - low_freq_factor) */
+  ROPE_SCALING_PROPORTIONAL = 7, /* t(base) / f for the first floor(proportion * r/2) pairs, 0 for the others; r is
+                                  * head_dim */
+  ROPE_SCALING_PIXEL = 8,        /* pi (1 + (max_frequency/2 - 1) p / (r/2 - 1)); pi where r is 2. base is not used */
+  ROPE_SCALING_CONSTANT = 9      /* 1 */
 };
 
-/* [batch, seq, heads, head_dim]; strides in elements, stride of head_dim first to last feature included. */
+/* [batch, seq, heads, head_dim]; strides in elements, that of head_dim included: 1 unless ANY_STRIDES is claimed. Any
+ * extent but head_dim's may be 0: there is nothing to do then. Along an extent of 1 a stride may be anything. */
 typedef struct rope_tensor {
   void *data;
   int32_t dtype;
@@ -85,14 +94,14 @@ typedef struct rope_positions {
 
 /* Row m belongs to position m. width = rotary_dim/2: column p belongs to pair p. width = rotary_dim: column j belongs to
  * feature j, and the two features of a pair may hold different values (then y[j] uses cos[j] and sin[j]; backward is the
- * transpose of that map). Columns are contiguous. */
+ * transpose of that map). Columns are contiguous. Every row from 0 to rows-1 may be read. */
 typedef struct rope_table {
   const void *cos;
   const void *sin;
   int32_t dtype;
   int32_t width;
   int64_t rows;
-  int64_t row_stride; /* elements */
+  int64_t row_stride; /* elements; at least width, more only where STRIDED is claimed */
 } rope_table;
 
 /* Parameters that a kind does not use are 0 or NULL. */
@@ -152,8 +161,8 @@ enum rope_feature {
   ROPE_FEATURE_POSITIONS = 1,           /* positions.data given */
   ROPE_FEATURE_BATCH_POSITIONS = 2,     /* positions differ between batches */
   ROPE_FEATURE_IN_PLACE = 3,            /* q_out is q, k_out is k */
-  ROPE_FEATURE_STRIDED = 4,             /* rows that do not follow one another, in outputs otherwise than in inputs; stride
-                                         * 0 in inputs: rows that are the same memory; tables and positions too */
+  ROPE_FEATURE_STRIDED = 4,             /* rows of tensors, tables or positions that do not follow one another, outputs
+                                         * otherwise than inputs; in q and k stride 0 too: rows that are one memory */
   ROPE_FEATURE_KEY = 5,                 /* q and k in one call */
   ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q, whose number is a multiple of k's */
   ROPE_FEATURE_BACKWARD = 7,
@@ -161,7 +170,9 @@ enum rope_feature {
   ROPE_FEATURE_ATTENTION_FACTOR = 9,    /* attention_factor other than 1 */
   ROPE_FEATURE_UNEQUAL_HALVES = 10,     /* full-width tables whose halves differ */
   ROPE_FEATURE_OFFSET = 11,             /* positions.offset other than 0 */
-  ROPE_FEATURE_ROBUST = 12,             /* bad arguments are answered by a status */
+  ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status but OK: a rotary_dim
+                                         * that cannot be, a tensor that is missing, a position outside the table,
+                                         * shapes or types that do not go together, values of no enumerator */
   ROPE_FEATURE_ANY_STRIDES = 13         /* strided: negative strides too, and other ones than 1 from feature to feature */
 };
 
@@ -176,9 +187,9 @@ typedef struct rope_capabilities {
   uint32_t full_tables;     /* 1: width rotary_dim is taken */
   uint32_t scalings;        /* mask of rope_scaling_kind */
   uint32_t features;        /* mask of rope_feature */
-  uint32_t alignment;       /* bytes that data pointers must be aligned to; 0 or 1: any element boundary */
+  uint32_t alignment;       /* bytes that data pointers must be aligned to, a power of two up to 4096; 0 or 1: any element */
   int64_t max_position;     /* largest position that is claimed */
-  const int32_t *head_dims; /* the head_dims that are claimed; NULL: every even one */
+  const int32_t *head_dims; /* the head_dims that are claimed, even ones; NULL: every even one */
   int32_t head_dim_count;
   int32_t device;
 } rope_capabilities;
