@@ -1,6 +1,8 @@
 #include "tools/worker/claims_text.hpp"
 
-#include <limits>
+#include <fmt/format.h>
+
+#include <bit>
 #include <stdexcept>
 
 #include "tools/worker/wire.hpp"
@@ -25,6 +27,54 @@ const Mask masks[] = {
     {"scalings", &rope_capabilities::scalings, wire::scalings},
     {"features", &rope_capabilities::features, wire::features},
 };
+
+// The largest: what is aligned better than a page cannot end with one.
+constexpr std::uint32_t page = 4096;
+
+void require(bool holds, const std::string& otherwise) {
+  if (!holds) throw std::invalid_argument(otherwise);
+}
+
+// What a mask may hold, and what a claim needs beside it: without that nothing of it could be tested, and nobody would
+// know.
+void check(const rope_capabilities& claims, const std::vector<std::int32_t>& head_dims) {
+  constexpr std::uint32_t floats = ROPE_BIT(ROPE_BF16 + 1) - 1, integers = ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64);
+  const auto only = [](const char* key, std::uint32_t mask, std::uint32_t of) {
+    if ((mask & ~of) == 0) return;
+    const std::string wrong = wire::names_of(mask & ~of, wire::dtypes).at(0);
+    throw std::invalid_argument(
+        fmt::format("{}: {} is none of {}", key, wrong, wire::names_of(of, wire::dtypes).dump()));
+  };
+  std::uint32_t types = 0;
+  for (const std::uint32_t outputs : claims.out_dtypes) {
+    only("dtypes", outputs, floats);
+    types |= outputs;
+  }
+  only("tables", claims.table_dtypes, floats);
+  only("theta", claims.theta_dtypes, ROPE_BIT(ROPE_F32) | ROPE_BIT(ROPE_F64));
+  only("positions", claims.position_dtypes, integers);
+  require(types != 0, "dtypes: none is claimed");
+  require(claims.pairings != 0, "pairings: none is claimed");
+  require(claims.angle_sources != 0, "sources: none is claimed");
+  const auto has = [](std::uint32_t mask, int bit) { return (mask & ROPE_BIT(bit)) != 0; };
+  if (has(claims.angle_sources, ROPE_TABLES)) {
+    require(claims.table_dtypes != 0, "sources has tables, but no dtype of tables is claimed");
+    require(claims.half_tables != 0 || claims.full_tables != 0,
+            "sources has tables, but neither half_tables nor full_tables is claimed");
+  }
+  require(!has(claims.angle_sources, ROPE_FREQUENCIES) || claims.theta_dtypes != 0,
+          "sources has frequencies, but no dtype of theta is claimed");
+  require(!has(claims.angle_sources, ROPE_COMPUTED) || claims.scalings != 0,
+          "sources has computed, but no scaling is claimed; theta = base^(-2p/r) is the one called none");
+  require(!has(claims.features, ROPE_FEATURE_POSITIONS) || claims.position_dtypes != 0,
+          "features has positions, but no dtype of positions is claimed");
+  require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= page),
+          fmt::format("alignment: {} is no power of two up to {} bytes", claims.alignment, page));
+  require(claims.max_position >= 0, fmt::format("max_position: {} is below 0", claims.max_position));
+  for (const std::int32_t dim : head_dims) {
+    require(dim >= 2 && dim % 2 == 0, fmt::format("head_dims: {} is no even number above 0", dim));
+  }
+}
 
 }  // namespace
 
@@ -67,6 +117,7 @@ rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& 
   head_dims = json.value("head_dims", std::vector<std::int32_t>{});
   claims.head_dim_count = static_cast<std::int32_t>(head_dims.size());
   if (json.contains("device")) claims.device = wire::enumerator(json.at("device"), wire::devices);
+  check(claims, head_dims);
   return claims;
 }
 

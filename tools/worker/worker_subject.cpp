@@ -172,7 +172,7 @@ class Worker final : public WorkerSubject {
     process_.emplace(launch_, inputs_, outputs_);
     const json hello = first_words(*process_, "hello", options_.first_call_deadline);
     try {
-      claims_.capabilities = claims_from_json(hello.at("claims"), claims_.head_dims);
+      read_claims(hello.at("claims"));
       // In a copy of Claims this pointer would still be right as long as this subject lives.
       claims_.capabilities.head_dims = claims_.head_dims.empty() ? nullptr : claims_.head_dims.data();
       native_ = claims_.compiled = hello.value("kind", "") == "native";
@@ -187,12 +187,21 @@ class Worker final : public WorkerSubject {
       compiling_ = std::chrono::duration_cast<std::chrono::milliseconds>(asked);
       // Whatever hung once and says nothing of a compiler is not compiling.
       next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
+    } catch (const SubjectError&) {
+      process_->kill();
+      throw;
     } catch (const std::exception& error) {  // of the JSON library and of our own reading: both say what is wrong
       process_->kill();
       throw SubjectError(fmt::format("the worker's hello cannot be used: {}", error.what()));
     }
     if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
     last_key_.clear();
+  }
+
+  void read_claims(const json& given) try {
+    claims_.capabilities = claims_from_json(given, claims_.head_dims);
+  } catch (const std::exception& error) {
+    throw SubjectError(fmt::format("the kernel's claims cannot be used: {}", error.what()));
   }
 
   std::span<std::byte> pages(const Placed& placed) {

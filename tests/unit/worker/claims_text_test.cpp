@@ -1,0 +1,87 @@
+#include "tools/worker/claims_text.hpp"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+
+namespace rope::worker {
+namespace {
+
+using nlohmann::json;
+
+// The claims of PROTOCOL.md's example.
+json sample() {
+  return {{"dtypes", {{"f32", {"f32"}}, {"bf16", {"bf16", "f32"}}}},
+          {"tables", {"f32"}},
+          {"theta", {"f32", "f64"}},
+          {"positions", {"i64"}},
+          {"pairings", {"half_split"}},
+          {"sources", {"tables", "frequencies", "computed"}},
+          {"half_tables", true},
+          {"full_tables", false},
+          {"scalings", {"none", "yarn"}},
+          {"features", {"partial", "positions"}},
+          {"alignment", 16},
+          {"max_position", 4095},
+          {"head_dims", {64, 128}},
+          {"device", "cpu"}};
+}
+
+TEST_CASE("claims: what is written is read back") {
+  std::vector<std::int32_t> dims;
+  rope_capabilities claims = claims_from_json(sample(), dims);
+  CHECK(dims == std::vector<std::int32_t>{64, 128});
+  CHECK(claims.out_dtypes[ROPE_BF16] == (ROPE_BIT(ROPE_BF16) | ROPE_BIT(ROPE_F32)));
+  CHECK((claims.alignment == 16 && claims.max_position == 4095));
+  claims.head_dims = dims.data();
+  CHECK(claims_to_json(claims) == sample());
+}
+
+TEST_CASE("claims: what could not be tested is refused with what it lacks") {
+  const struct {
+    std::function<void(json&)> change;
+    std::string words;
+  } table[] = {
+      {[](json& c) { c["dtypes"] = json::object(); }, "dtypes: none is claimed"},
+      {[](json& c) { c["dtypes"]["f32"] = {"i32"}; }, "dtypes: i32 is none of [\"f64\",\"f32\",\"f16\",\"bf16\"]"},
+      {[](json& c) { c["tables"] = {"i64"}; }, "tables: i64 is none of"},
+      {[](json& c) { c["theta"] = {"bf16"}; }, "theta: bf16 is none of [\"f64\",\"f32\"]"},
+      {[](json& c) { c["positions"] = {"f32"}; }, "positions: f32 is none of [\"i32\",\"i64\"]"},
+      {[](json& c) { c.erase("pairings"); }, "pairings: none is claimed"},
+      {[](json& c) { c.erase("sources"); }, "sources: none is claimed"},
+      {[](json& c) { c.erase("tables"); }, "sources has tables, but no dtype of tables is claimed"},
+      {[](json& c) { c["half_tables"] = false; }, "neither half_tables nor full_tables is claimed"},
+      {[](json& c) { c.erase("theta"); }, "sources has frequencies, but no dtype of theta is claimed"},
+      {[](json& c) { c.erase("scalings"); }, "sources has computed, but no scaling is claimed"},
+      {[](json& c) { c.erase("positions"); }, "features has positions, but no dtype of positions is claimed"},
+      {[](json& c) { c["alignment"] = 24; }, "alignment: 24 is no power of two up to 4096 bytes"},
+      {[](json& c) { c["alignment"] = 8192; }, "alignment: 8192 is no power of two up to 4096 bytes"},
+      {[](json& c) { c["max_position"] = -1; }, "max_position: -1 is below 0"},
+      {[](json& c) {
+         c["head_dims"] = {64, 65};
+       },
+       "head_dims: 65 is no even number above 0"},
+      {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is no even number above 0"},
+  };
+  for (const auto& [change, words] : table) {
+    json claims = sample();
+    change(claims);
+    std::vector<std::int32_t> dims;
+    INFO(words);
+    CHECK_THROWS_WITH(claims_from_json(claims, dims), Catch::Contains(words));
+  }
+}
+
+TEST_CASE("claims: what nothing of it needs may be left out") {
+  json claims = sample();
+  claims["sources"] = {"computed"};
+  for (const char* key : {"tables", "theta", "half_tables", "full_tables", "alignment", "head_dims", "device"}) {
+    claims.erase(key);
+  }
+  std::vector<std::int32_t> dims{2};
+  CHECK(claims_from_json(claims, dims).alignment == 1);
+  CHECK(dims.empty());
+}
+
+}  // namespace
+}  // namespace rope::worker
