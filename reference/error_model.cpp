@@ -83,7 +83,12 @@ BoundTerms bound_terms(const BoundSetting& setting) {
 
   // What a storage type costs that is narrower than the working one. Of two such types that a call may name, the
   // narrower one is what a kernel may keep its tables in.
-  const auto of_storage = [u](DType storage) { return unit_roundoff(storage) > u ? unit_roundoff(storage) : 0; };
+  // From f64 a 16-bit type may be reached by way of f32: two roundings.
+  const double u_f32 = unit_roundoff(DType::f32);
+  const auto of_storage = [&](DType storage) {
+    const double once = unit_roundoff(storage);
+    return once <= u ? 0 : once + (working == DType::f64 && once > u_f32 ? u_f32 * (1 + once) : 0);
+  };
   const double u_in = of_storage(setting.input);
   const double u_out = of_storage(setting.output);
   const double u_store = std::max(u_in, u_out);
@@ -94,13 +99,12 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   // Halved last: half of f64's smallest subnormal is no double.
   const double inside = 3 * smallest_subnormal(working);
   const double last = smallest_subnormal(setting.output);
-  const double every = 3 * std::max(last, smallest_subnormal(u_in > u_out ? setting.input : setting.output));
-  terms.tiny = {(inside + last) / 2, (inside + last) / 2, (inside + every) / 2};
+  const double coarser = u_in == 0 ? last : std::max(last, smallest_subnormal(setting.input));
+  terms.tiny = {(inside + last) / 2, (inside + 2 * last) / 2, (inside + 3 * coarser) / 2};
 
-  // From f64 to 16 bits a copy may go by way of f32.
-  const double u_copy = unit_roundoff(setting.output), u_f32 = unit_roundoff(DType::f32);
-  if (u_copy > unit_roundoff(setting.input))
-    terms.copy = u_copy + (setting.input == DType::f64 && u_copy > u_f32 ? u_f32 : 0);
+  if (unit_roundoff(setting.output) > unit_roundoff(setting.input)) {
+    terms.copy = std::max(u_out, unit_roundoff(setting.output));
+  }
   if (last > smallest_subnormal(setting.input)) terms.copy_tiny = last / 2;
   return terms;
 }

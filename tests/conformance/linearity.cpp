@@ -31,13 +31,11 @@ Trial run_changed(const Case& c, Examiner& examiner, const std::function<double(
 
 enum class Exactness { within_bound, bit_for_bit };
 
-// Above it every rounding to the narrower of the call's two types is relative, and scaling by a power of two changes
-// none of them: twice the smallest normal number.
+// Above it every rounding to either of the call's two types is relative, and scaling by a power of two changes none of
+// them: twice the larger of the smallest normal numbers.
 double smallest_relative(const Trial& trial) {
-  const DType in = trial.q.dtype;
-  const DType out = trial.call.q_result().dtype;
-  const DType narrow = unit_roundoff(in) > unit_roundoff(out) ? in : out;
-  return smallest_subnormal(narrow) / unit_roundoff(narrow);
+  const auto of_type = [](DType dtype) { return smallest_subnormal(dtype) / unit_roundoff(dtype); };
+  return std::max(of_type(trial.q.dtype), of_type(trial.call.q_result().dtype));
 }
 
 // Whether the products of the pair's features with cos and sin are above it, before and after scaling.

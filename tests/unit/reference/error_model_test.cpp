@@ -100,6 +100,9 @@ TEST_CASE("arithmetic: f32 is narrow storage for f64, whose results are rounded 
   check_arithmetic(setting(tables, DType::f64, DType::f32, DType::f64), 2 * u64 + u32,
                    2 * u64 + 2 * u32 * (1 + 2 * u32), 2 * u64 + 3 * u32 * (1 + 3 * u32));
   check_arithmetic(setting(tables, DType::f32, DType::f64, DType::f32), 2 * u32, 2 * u32, 2 * u32);
+  const double by_way_of_f32 = ub + u32 * (1 + ub);
+  CHECK(bound_terms(setting(tables, DType::f64, DType::bf16, DType::f64)).arithmetic[0] ==
+        Approx(2 * u64 + by_way_of_f32));
 }
 
 TEST_CASE("copies are exact, or rounded once where the output is narrower", "[error_model]") {
@@ -115,7 +118,7 @@ TEST_CASE("copies are exact, or rounded once where the output is narrower", "[er
   CHECK(copy(DType::f64, DType::f32) == std::pair(u32, 0x1p-150));
   CHECK(copy(DType::f32, DType::f16) == std::pair(u16, 0x1p-25));
   CHECK(copy(DType::f32, DType::bf16) == std::pair(ub, 0x1p-134));
-  CHECK(copy(DType::f64, DType::f16) == std::pair(u16 + u32, 0x1p-25));
+  CHECK(copy(DType::f64, DType::f16) == std::pair(u16 + u32 * (1 + u16), 0x1p-25));
   CHECK(copy(DType::bf16, DType::f16) == std::pair(0.0, 0x1p-25));  // of more bits, and of fewer exponents
   CHECK(copy(DType::f16, DType::bf16) == std::pair(ub, 0.0));
 }
@@ -145,10 +148,11 @@ TEST_CASE("tiny: each rounding may land half a subnormal off", "[error_model]") 
   CHECK(tiny(DType::f32, DType::f32)[0] == 4 * 0x1p-150);
   CHECK(tiny(DType::f32, DType::f32)[2] == 6 * 0x1p-150);
   CHECK(tiny(DType::f16, DType::f16)[0] == 3 * 0x1p-150 + 0x1p-25);
-  CHECK(tiny(DType::f16, DType::f16)[1] == 3 * 0x1p-150 + 0x1p-25);
+  CHECK(tiny(DType::f16, DType::f16)[1] == 3 * 0x1p-150 + 2 * 0x1p-25);
   CHECK(tiny(DType::f16, DType::f16)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
   CHECK(tiny(DType::bf16, DType::bf16)[2] == 3 * 0x1p-150 + 3 * 0x1p-134);
   CHECK(tiny(DType::bf16, DType::f16)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
+  CHECK(tiny(DType::f16, DType::bf16)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
   CHECK(tiny(DType::f16, DType::f32)[0] == 4 * 0x1p-150);
   CHECK(tiny(DType::f16, DType::f32)[2] == 3 * 0x1p-150 + 3 * 0x1p-25);
 }
