@@ -40,6 +40,12 @@ void CaseList::add(Case c) {
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
 }
 
+void CaseList::give_positions(Case& c) const {
+  if (!claims_.has(ROPE_FEATURE_POSITIONS)) return;
+  c.form = claims_.has(ROPE_FEATURE_BATCH_POSITIONS) ? PositionForm::per_batch : PositionForm::shared;
+  c.position_dtype = claims_.position_dtype();
+}
+
 void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& change) {
   const std::vector<std::int32_t>& claimed = claims_.head_dims;
   if (!claimed.empty() && std::find(claimed.begin(), claimed.end(), head_dim) == claimed.end()) {
@@ -53,6 +59,11 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   // Quick keeps the kinds that kernels meet: tables in f32 or in the type of x, frequencies in the working type.
   const auto skipped = [&](const Case& candidate) {
     const DType given = candidate.given;
+    const bool to_f32 = candidate.out_dtype == DType::f32 && candidate.dtype != DType::f64;
+    if (!usual_.has_output(candidate) && !to_f32) {  // the other outputs need not meet every kind of angle again
+      const bool usual = usual_.has_given(candidate) && usual_.has_width(candidate);
+      if (!usual || (level() == Level::quick && !usual_.has_source(candidate))) return true;
+    }
     if (usual_.has_given(candidate)) return false;
     if (level() != Level::quick) return given != DType::f32 && given != DType::f64 && given != candidate.dtype;
     return given != (candidate.source == AngleSource::tables ? candidate.dtype : DType::f32) &&
@@ -70,14 +81,14 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
     for (const Case& candidate : candidates) change(candidate);
   };
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
-    std::vector<DType> outputs{dtype};
-    if (dtype == DType::bf16 || dtype == DType::f16) outputs.push_back(DType::f32);
+    std::vector<DType> outputs{DType::f32, DType::f64, DType::bf16, DType::f16};
+    std::ranges::stable_partition(outputs, [dtype](DType out) { return out == dtype; });
     for (DType out : outputs) {
       c.dtype = dtype;
       c.out_dtype = out;
       c.source = AngleSource::computed;
       c.full_tables = false;
-      propose();
+      if (!skipped(c)) propose();
       c.source = AngleSource::frequencies;
       for (DType given : {DType::f32, DType::f64}) {
         c.given = given;
@@ -86,10 +97,9 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
       c.source = AngleSource::tables;
       for (DType given : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
         c.given = given;
-        if (skipped(c)) continue;
         for (bool full : {false, true}) {
           c.full_tables = full;
-          propose();
+          if (!skipped(c)) propose();
         }
       }
     }

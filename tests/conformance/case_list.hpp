@@ -56,6 +56,9 @@ class CaseList {
   // Whether the claims cover this case, which a check may make of one that they do cover.
   bool covers(const Case& c) const;
 
+  // Positions of a tensor, in the widest form and type that are claimed; as before where none is.
+  void give_positions(Case& c) const;
+
   // Proposes what `change` makes of every claimed way to call the kernel: pairing x dtype x angle source x kind of
   // table, on a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. What is not claimed is left
   // out.

@@ -211,9 +211,8 @@ void company_cases(CaseList& list) {
     c.batch = 4;
     c.seq = 5;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
-    if (list.claims().has(ROPE_FEATURE_BATCH_POSITIONS)) c.form = PositionForm::per_batch;
-    if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
-    c.start = c.form == PositionForm::per_batch || list.claims().has(ROPE_FEATURE_OFFSET) ? 250 : 0;
+    list.give_positions(c);
+    c.start = c.form != PositionForm::offset || list.claims().has(ROPE_FEATURE_OFFSET) ? 250 : 0;
     list.add(c);
   });
   list.add_random(60, [](Case& c) { c.batch = std::max(c.batch, 2); });
@@ -265,10 +264,7 @@ void concurrent_cases(CaseList& list) {
         [](Case& o) { o.in_place = true; },
         [](Case& o) { turn_half(o.spec); },
         [](Case& o) { o.spec.head_dim = o.spec.rotary_dim = 256; },
-        [&](Case& o) {
-          o.form = list.claims().has(ROPE_FEATURE_BATCH_POSITIONS) ? PositionForm::per_batch : PositionForm::shared;
-          o.position_dtype = list.claims().position_dtype();
-        }};
+        [&](Case& o) { list.give_positions(o); }};
     for (std::size_t i = 0; i < std::size(changes); ++i) {
       if (list.level() == Level::quick && i != way % std::size(changes)) continue;
       Case changed = c;

@@ -62,8 +62,7 @@ Finding within_tensors(const Case& c, Examiner& examiner) {
 
 void input_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    if (list.claims().has(ROPE_FEATURE_POSITIONS)) c.form = PositionForm::shared;
-    if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
+    list.give_positions(c);
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     list.add(c);
     c.in_place = true;
@@ -105,11 +104,6 @@ Finding inputs_kept(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-PositionForm given_form(const Claims& claims) {
-  if (claims.has(ROPE_FEATURE_BATCH_POSITIONS)) return PositionForm::per_batch;
-  return claims.has(ROPE_FEATURE_POSITIONS) ? PositionForm::shared : PositionForm::offset;
-}
-
 void strided_cases(CaseList& list) {
   for (Layout layout : {Layout::strided, Layout::seq_last, Layout::reversed}) {
     list.for_each_way(64, [&](Case c) {
@@ -131,8 +125,7 @@ void strided_cases(CaseList& list) {
     list.for_each_way(64, [&](Case c) {
       c.layout = layout;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
-      c.form = layout == Layout::angles_strided ? given_form(list.claims()) : PositionForm::offset;
-      if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
+      if (layout == Layout::angles_strided) list.give_positions(c);
       list.add(c);
       c.seq = 1;
       list.add(c);
@@ -288,8 +281,7 @@ void sanitized_cases(CaseList& list) {
     c.seq = 67;
     c.heads = 3;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : list.claims().has(ROPE_FEATURE_KEY) ? 3 : 0;
-    if (list.claims().has(ROPE_FEATURE_POSITIONS)) c.form = PositionForm::shared;
-    if (c.form != PositionForm::offset) c.position_dtype = list.claims().position_dtype();
+    list.give_positions(c);
     list.add(c);
     c.in_place = true;
     list.add(c);

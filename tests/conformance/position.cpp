@@ -111,8 +111,7 @@ void decode_cases(CaseList& list) {
     c.layout = Layout::contiguous;
     c.in_place = false;
     c.start = std::min<std::int64_t>(1023, claims.max_position);
-    c.form = list.claims().has(ROPE_FEATURE_BATCH_POSITIONS) ? PositionForm::per_batch : PositionForm::shared;
-    c.position_dtype = list.claims().position_dtype();
+    list.give_positions(c);
     list.add(c);
     if (c.spec.rotary_dim < 6) return;
     c.spec.axes.sections = {c.spec.rotary_dim / 2 - 1, 1};
