@@ -94,13 +94,24 @@ class Runs(unittest.TestCase):
         self.assertEqual(accept.worst_grade(["A2", "none"]), "none")
 
 
+    def test_drawn_claims_may_better_a_grade_but_not_worsen_it(self):
+        def problems(grade):
+            summary = accept.Summary()
+            summary.add(1, accept.condensed(0, report(grades=[{"dtype": "f32", "grade": grade}])))
+            return accept.problems_of({("drawn_o3.so", "loose-017"): summary}, "full", DECLARED, lambda _: True)
+
+        self.assertEqual((problems("A1"), problems("C3")), ([], []))
+        self.assertIn("measured none, declared C3/B3", problems("none")[0])
+
+
 class Names(unittest.TestCase):
-    LIBRARIES = {"legal_o3.so": ["exact", "ftz"], "legal_o0.so": ["exact"]}
+    LIBRARIES = {"legal_o3.so": ["exact", "ftz"], "legal_o0.so": ["exact"], "drawn_o3.so": ["exact-001", "exact-100"]}
 
     def test_names_select_libraries_and_kernels(self):
         self.assertEqual(len(accept.choose(self.LIBRARIES, [])), 3)
         self.assertEqual(accept.choose(self.LIBRARIES, ["legal_o0.so"]), [("legal_o0.so", "exact")])
         self.assertEqual(len(accept.choose(self.LIBRARIES, ["exact", "legal_o3.so#exact"])), 2)
+        self.assertEqual(accept.choose(self.LIBRARIES, ["drawn_*#*-0??"]), [("drawn_o3.so", "exact-001")])
         with self.assertRaisesRegex(LookupError, "tfz"):
             accept.choose(self.LIBRARIES, ["tfz"])
 

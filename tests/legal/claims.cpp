@@ -167,6 +167,25 @@ bool is_contiguous(const rope_tensor& t) {
   return true;
 }
 
+bool takes_any_strides(const rope_tensor& t) {
+  for (int axis = 0; axis < 4; ++axis) {
+    if (t.shape[axis] > 1 && (t.strides[axis] < 0 || (axis == 3 && t.strides[axis] != 1))) return true;
+  }
+  return false;
+}
+
+// Positions and tables of which one row follows another.
+bool angles_are_contiguous(const rope_call& call) {
+  const rope_positions& p = call.positions;
+  const std::int64_t batch = call.q.shape[0], seq = call.q.shape[1];
+  if (call.angle_source == ROPE_TABLES && call.table.rows > 1 && call.table.row_stride != call.table.width)
+    return false;
+  if (p.data == nullptr) return true;
+  if (seq > 1 && p.seq_stride != 1) return false;
+  if (batch > 1 && p.batch_stride != 0 && p.batch_stride != seq) return false;
+  return p.axes == 1 || p.axis_stride == (p.batch_stride == 0 ? 1 : batch) * seq;
+}
+
 bool halves_are_equal(const rope_call& call) {
   if (call.angle_source != ROPE_TABLES || call.table.width != call.rotary_dim) return true;
   const std::int64_t size = size_of(call.table.dtype);
@@ -187,8 +206,11 @@ bool halves_are_equal(const rope_call& call) {
 std::uint32_t features_of(const rope_call& call) {
   const bool key = call.k.data != nullptr;
   const bool given = call.positions.data != nullptr;
-  const bool strided = !is_contiguous(call.q) || !is_contiguous(call.q_out) ||
-                       (key && (!is_contiguous(call.k) || !is_contiguous(call.k_out)));
+  const auto any_tensor = [&](auto&& is) {
+    return is(call.q) || is(call.q_out) || (key && (is(call.k) || is(call.k_out)));
+  };
+  const bool strided =
+      any_tensor([](const rope_tensor& t) { return !is_contiguous(t); }) || !angles_are_contiguous(call);
   std::uint32_t features = 0;
   const auto add = [&](bool needed, rope_feature feature) { features |= needed ? ROPE_BIT(feature) : 0u; };
   add(call.rotary_dim < call.q.shape[3], ROPE_FEATURE_PARTIAL);
@@ -202,6 +224,7 @@ std::uint32_t features_of(const rope_call& call) {
   add(given && call.positions.axes > 1, ROPE_FEATURE_AXES);
   add(call.attention_factor != 1, ROPE_FEATURE_ATTENTION_FACTOR);
   add(!given && call.positions.offset != 0, ROPE_FEATURE_OFFSET);
+  add(any_tensor(takes_any_strides), ROPE_FEATURE_ANY_STRIDES);
   return features;
 }
 

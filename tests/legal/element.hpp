@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -74,10 +75,20 @@ W load(std::int32_t dtype, const void* address) {
   }
 }
 
+// The float from which a 16-bit type is rounded as from the value itself: toward zero, the last bit set where it is not
+// exact ("round to odd").
+inline float sticky(float value) { return value; }
+inline float sticky(double value) {
+  auto narrow = static_cast<float>(value);
+  if (narrow == value || value != value) return narrow;
+  if (std::fabs(narrow) > std::fabs(value)) narrow = std::nextafter(narrow, 0.0f);
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(narrow) | 1u);
+}
+
 template <class W>
 void store(std::int32_t dtype, void* address, W value) {
   const auto narrow = static_cast<float>(value);
-  const std::uint16_t bits = dtype == ROPE_F16 ? to_half(narrow) : to_bfloat16(narrow);
+  const std::uint16_t bits = dtype == ROPE_F16 ? to_half(sticky(value)) : to_bfloat16(sticky(value));
   switch (dtype) {
     case ROPE_F64: {
       const auto wide = static_cast<double>(value);
@@ -93,8 +104,8 @@ void store(std::int32_t dtype, void* address, W value) {
 template <class W>
 W rounded(std::int32_t dtype, W value) {
   switch (dtype) {
-    case ROPE_F16: return from_half(to_half(static_cast<float>(value)));
-    case ROPE_BF16: return from_bfloat16(to_bfloat16(static_cast<float>(value)));
+    case ROPE_F16: return from_half(to_half(sticky(value)));
+    case ROPE_BF16: return from_bfloat16(to_bfloat16(sticky(value)));
     default: return value;
   }
 }

@@ -1,0 +1,142 @@
+// drawn_*.so: right kernels with claims drawn at random, one set a kernel; the number in a kernel's name is the seed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/legal/algorithms.hpp"
+
+namespace rope::legal {
+namespace {
+
+class Draw {
+ public:
+  explicit Draw(std::uint32_t seed) : random_(seed) {}
+
+  // 0 .. count-1; written out, as distributions of the standard library differ between libraries.
+  std::uint32_t below(std::size_t count) { return static_cast<std::uint32_t>(random_() % count); }
+  bool chance(std::uint32_t percent) { return below(100) < percent; }
+
+  template <class List>
+  auto one_of(const List& list) {
+    return list[below(list.size())];
+  }
+
+  // Of the bits that are set in `all`, each with that chance; never none.
+  std::uint32_t subset(std::uint32_t all, std::uint32_t percent) {
+    std::uint32_t chosen = 0;
+    while (chosen == 0) {
+      for (int bit = 0; bit < 32; ++bit) chosen |= all & ROPE_BIT(bit) & (chance(percent) ? ~0u : 0u);
+    }
+    return chosen;
+  }
+
+ private:
+  std::mt19937 random_;
+};
+
+constexpr std::uint32_t float_types =
+    ROPE_BIT(ROPE_F64) | ROPE_BIT(ROPE_F32) | ROPE_BIT(ROPE_F16) | ROPE_BIT(ROPE_BF16);
+constexpr std::array<std::uint32_t, 9> alignments{0, 1, 1, 2, 4, 8, 16, 64, 256};
+constexpr std::array<std::int32_t, 35> head_dims{2,   4,   6,   8,   10,  12,  16,  18,  20,  22,  24,  32,
+                                                 34,  40,  48,  62,  64,  66,  72,  80,  96,  98,  112, 128,
+                                                 130, 160, 192, 250, 256, 258, 288, 320, 512, 576, 1024};
+constexpr std::array<std::int64_t, 16> largest_positions{0,
+                                                         1,
+                                                         2,
+                                                         31,
+                                                         127,
+                                                         1023,
+                                                         4095,
+                                                         8191,
+                                                         40959,
+                                                         131071,
+                                                         (1 << 20) - 1,
+                                                         1 << 22,
+                                                         1 << 24,
+                                                         INT32_MAX - 1,
+                                                         INT32_MAX,
+                                                         std::int64_t{1} << 31};
+
+struct DrawnKernel {
+  std::string name;
+  std::string description;
+  const Algorithm* algorithm;
+  rope_capabilities claims;
+  std::vector<std::int32_t> head_dims;
+};
+
+// Also what nobody would claim on purpose, as k with fewer heads without k: what is not claimed is never tested.
+DrawnKernel drawn(std::uint32_t seed) {
+  Draw draw(seed);
+  DrawnKernel kernel;
+  kernel.algorithm = &algorithms[seed % algorithms.size()];
+  rope_capabilities& claims = kernel.claims = kernel.algorithm->claims();
+  const std::uint32_t percent = draw.one_of(std::array{20u, 50u, 80u});
+  const std::uint32_t inputs = draw.subset(float_types, percent);
+  for (std::uint32_t in = 0; in < 4; ++in) {
+    const bool same = draw.chance(80);
+    const std::uint32_t others = draw.subset(float_types, 25);
+    claims.out_dtypes[in] = (inputs & ROPE_BIT(in)) == 0 ? 0 : same ? others | ROPE_BIT(in) : others;
+  }
+  for (std::uint32_t* mask : {&claims.table_dtypes, &claims.theta_dtypes, &claims.position_dtypes, &claims.pairings,
+                              &claims.angle_sources, &claims.scalings, &claims.features}) {
+    *mask = draw.subset(*mask, percent);
+  }
+  const std::uint32_t widths = draw.subset(3, 50);
+  claims.half_tables = widths & 1;
+  claims.full_tables = widths >> 1;
+  claims.alignment = draw.one_of(alignments);
+  claims.max_position = std::min(claims.max_position, draw.one_of(largest_positions));
+  for (std::uint32_t count = draw.chance(40) ? 0 : 1 + draw.below(4); count > 0; --count) {
+    kernel.head_dims.push_back(draw.one_of(head_dims));
+  }
+  kernel.name = fmt::format("{}-{:03}", kernel.algorithm->name, seed);
+  kernel.description = fmt::format("{}; claims drawn with seed {}", kernel.algorithm->description, seed);
+  return kernel;
+}
+
+constexpr std::size_t count = 340;  // twenty of each algorithm
+
+const std::vector<DrawnKernel>& kernels() {
+  static const std::vector<DrawnKernel> all = [] {
+    std::vector<DrawnKernel> result;
+    for (std::uint32_t seed = 0; seed < count; ++seed) result.push_back(drawn(seed));
+    for (DrawnKernel& kernel : result) {
+      if (kernel.head_dims.empty()) continue;
+      kernel.claims.head_dims = kernel.head_dims.data();
+      kernel.claims.head_dim_count = static_cast<std::int32_t>(kernel.head_dims.size());
+    }
+    return result;
+  }();
+  return all;
+}
+
+template <std::size_t index>
+std::int32_t apply_drawn(const rope_call* call) {
+  const DrawnKernel& kernel = kernels()[index];
+  return kernel.algorithm->apply(call, kernel.claims);
+}
+
+template <std::size_t... index>
+const rope_kernel* at(std::uint32_t wanted, std::index_sequence<index...>) {
+  static const std::array entries{rope_kernel{sizeof(rope_kernel), ROPE_KERNEL_ABI, kernels()[index].name.c_str(),
+                                              kernels()[index].description.c_str(), apply_drawn<index>,
+                                              kernels()[index].claims}...};
+  return wanted < entries.size() ? &entries[wanted] : nullptr;
+}
+
+}  // namespace
+}  // namespace rope::legal
+
+uint32_t rope_kernel_count() { return rope::legal::count; }
+
+const rope_kernel* rope_kernel_get(uint32_t index) {
+  return rope::legal::at(index, std::make_index_sequence<rope::legal::count>());
+}
