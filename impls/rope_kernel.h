@@ -130,7 +130,8 @@ typedef struct rope_call {
   uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
   rope_tensor q;
   rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim */
-  /* Same shape as q. In place: q_out.data == q.data with the same strides; k_out and k then too, else neither. */
+  /* Same shape as q. In place: q_out.data == q.data, of one dtype and with the same strides; k_out and k then too,
+   * else neither. */
   rope_tensor q_out;
   rope_tensor k_out; /* of the dtype of q_out */
   rope_positions positions;
