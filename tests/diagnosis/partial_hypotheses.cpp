@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "tests/conformance/tensor_walk.hpp"
 #include "tests/diagnosis/hypothesis.hpp"
@@ -20,8 +22,8 @@ void add_params(Hypotheses& all, const char* bug_class, const char* sentence,
   all.push_back(std::move(h));
 }
 
-void add_pass(Hypotheses& all, const char* sentence, std::function<double(const Spot&, int, double)> change) {
-  Hypothesis h{"partial-passthrough", sentence, {}, 0, partial, false};
+void add_pass(Hypotheses& all, std::string sentence, std::function<double(const Spot&, int, double)> change) {
+  Hypothesis h{"partial-passthrough", std::move(sentence), {}, 0, partial, false};
   h.change.pass = std::move(change);
   all.push_back(std::move(h));
 }
@@ -77,6 +79,10 @@ void add_partial_hypotheses(Hypotheses& all) {
   add_pass(all, "features that do not turn are copied from the start of the head", [](const Spot& s, int f, double) {
     return value_at(s.in(), {s.batch, s.seq, s.head}, f - s.params.rotary_dim);
   });
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    add_pass(all, fmt::format("features that do not turn are rounded to {} on the way", name(dtype)),
+             [=](const Spot& s, int, double x) { return rounded(s.out().dtype, rounded(dtype, x)); });
+  }
   add_pass(all, "features that do not turn are written as ones", [](const Spot&, int, double) { return 1.0; });
 
   for (const int block : {4, 8, 16, 32}) {

@@ -244,6 +244,10 @@ void add_neighbours(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
     add(all, "position-offset", fmt::format("{} tokens of a tile share the position of the first", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
+    add(all, "position-offset", fmt::format("the positions of {} tokens are counted on from that of the first", n),
+        [=](const Spot& s, int a, long double) {
+          return of(s, a, s.batch, s.seq / n * n) + static_cast<long double>(s.seq % n);
+        });
     add(all, "position-offset", fmt::format("the position grows by one every {} tokens", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
   }
@@ -284,6 +288,8 @@ void add_neighbours(Hypotheses& all) {
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1 - s.seq); });
   add(all, "varlen-packing-cp", "every batch gets the positions of the first batch",
       [](const Spot& s, int a, long double) { return of(s, a, 0, s.seq); });
+  add(all, "multi-axis", "every batch gets the positions of the first batch on all axes but the first",
+      [](const Spot& s, int a, long double p) { return a == 0 ? p : of(s, a, 0, s.seq); });
   add(all, "varlen-packing-cp", "each batch gets the positions of another batch",
       [](const Spot& s, int a, long double) { return of(s, a, (s.batch + 1) % s.call.q.shape[0], s.seq); });
   add(all, "varlen-packing-cp", "positions go on from one batch to the next",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "tests/diagnosis/hypothesis.hpp"
 
@@ -230,6 +231,29 @@ void add_llama3(Hypotheses& all) {
   });
 }
 
+// The middle, where theta and theta / factor are mixed, by the wavelength and not by the turns.
+void add_llama3_by_wavelength(Hypotheses& all) {
+  Hypothesis h{
+      "scaling-config", "llama3: the middle is mixed by the wavelength, not by its reciprocal", {}, 0, {}, false};
+  h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
+  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
+    if (rule == nullptr || s.params.source != AngleSource::computed) return;
+    const long double low = 1 / static_cast<long double>(rule->low_freq_factor);
+    const long double high = 1 / static_cast<long double>(rule->high_freq_factor);
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      const long double exponent = -2.0L * static_cast<long double>(p) / s.params.rotary_dim;
+      const long double plain = std::pow(static_cast<long double>(s.params.base), exponent);
+      const long double wavelength = 2 * std::numbers::pi_v<long double> / plain;
+      const long double at = wavelength / static_cast<long double>(rule->original_max_position_embeddings);
+      if (at <= high || at >= low) continue;
+      const long double kept = (low - at) / (low - high);
+      theta[p] = plain * (kept + (1 - kept) / static_cast<long double>(rule->factor));
+    }
+  };
+  all.push_back(std::move(h));
+}
+
 void add_proportional(Hypotheses& all) {
   using scaling::Proportional;
   add<Proportional>(all, "the proportion is ignored", [](const Call&, Params&, Proportional& r) { r.proportion = 1; });
@@ -305,6 +329,7 @@ void add_scaling_hypotheses(Hypotheses& all) {
   add_yarn(all);
   add_longrope(all);
   add_llama3(all);
+  add_llama3_by_wavelength(all);
   add_proportional(all);
   // Caches that were made for the original length.
   for (const bool again : {false, true}) {
