@@ -186,6 +186,20 @@ void partial_scaling_case(CaseList& list, Case c) {
   }
 }
 
+// One pair, where a rule that divides by the number of pairs less one, or by the length of a ramp, divides by 0.
+void one_pair_case(CaseList& list, Case c) {
+  const std::vector<std::int32_t>& dims = list.claims().head_dims;
+  if (dims.empty() || std::find(dims.begin(), dims.end(), 2) != dims.end()) c.spec.head_dim = 2;
+  c.spec.rotary_dim = 2;
+  for (const Scaling& rule : every_rule(1, static_cast<double>(original_length))) {
+    if (std::holds_alternative<scaling::Proportional>(rule) && c.spec.head_dim != 2) continue;
+    c.spec.scaling = rule;
+    Case p = probe(c, 0);
+    p.sequence_length = 2 * original_length;
+    list.add(p);
+  }
+}
+
 void scaling_cases(CaseList& list) {
   constexpr std::int64_t length = original_length;
   for (int dim : {64, 128}) {
@@ -195,7 +209,10 @@ void scaling_cases(CaseList& list) {
       const bool computed = c.source == AngleSource::computed;
       if (!computed && !(list.usual().has_type(c) && list.usual().has_given(c))) return;
       if (list.level() == Level::quick && (dim != 64 || !list.usual().has_output(c))) return;
-      if (computed && c.dtype == DType::f32) partial_scaling_case(list, c);
+      if (computed && list.usual().has_type(c)) {
+        partial_scaling_case(list, c);
+        one_pair_case(list, c);
+      }
       int rules = 0;
       for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
         const bool scales =

@@ -11,8 +11,11 @@ namespace {
 // Angles, each of another token or pair, that the mean is taken over; reference/error_model.md derives what it allows.
 constexpr int enough_angles = 1 << 14;
 
-// Fewer pairs than a kernel takes at once: what it does with those that are left over is all that is seen then.
-constexpr int few_features = 6;
+// Rotary dims of fewer pairs than a kernel takes at once: what it does with those that are left over is all that is
+// seen then. The larger ones are for kernels whose positions do not suffice.
+constexpr int few_features[] = {6, 14, 30};
+
+int tokens_for(int rotary_dim) { return (2 * enough_angles + rotary_dim - 1) / rotary_dim; }
 
 void many_element_cases(CaseList& list) {
   const auto add = [&](Case c, int heads) {
@@ -20,16 +23,20 @@ void many_element_cases(CaseList& list) {
     if (!narrow || !list.usual().has_width(c) || !list.usual().has_given(c)) return;
     const int rotary_dim = list.spec() ? list.spec()->rotary_dim : c.spec.rotary_dim;
     c.batch = 1;
-    c.seq = (2 * enough_angles + rotary_dim - 1) / rotary_dim;
+    c.seq = tokens_for(rotary_dim);
     c.heads = heads;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 300 : 0;
+    const std::int64_t spare = list.claims().capabilities.max_position - (c.seq - 1);
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? std::clamp<std::int64_t>(spare, 0, 300) : 0;
     list.add(c);
   };
   list.for_each_way(128, [&](const Case& c) { add(c, 2); });
   if (list.spec()) return;
-  list.for_each_way(few_features, [&](Case c) {
-    if (c.spec.head_dim > few_features && !list.claims().has(ROPE_FEATURE_PARTIAL)) return;
-    c.spec.rotary_dim = std::min(few_features, c.spec.head_dim);
+  const auto* few = std::find_if(std::begin(few_features), std::end(few_features), [&](int rotary_dim) {
+    return tokens_for(rotary_dim) - 1 <= list.claims().capabilities.max_position;
+  });
+  if (few == std::end(few_features)) return;
+  list.for_each_way(*few, [&](Case c) {
+    c.spec.rotary_dim = std::min(*few, c.spec.head_dim);
     add(c, 1);
   });
 }

@@ -1,8 +1,12 @@
 // ROT-13 on kernels that differ in nothing but how they narrow their results.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
+#include "tests/conformance/requirement.hpp"
+#include "tests/unit/conformance/any_case.hpp"
 #include "tests/unit/conformance/found_by.hpp"
 
 namespace rope {
@@ -74,6 +78,23 @@ TEST_CASE("ROT-13: cutting off and rounding away are found, though each result i
     CHECK(mean(cut_off) == Approx(-0.5).margin(0.02));
     CHECK(mean(away_from_zero) == Approx(0.5).margin(0.02));
   }
+}
+
+TEST_CASE("ROT-13: pairs left over are looked at alone wherever positions suffice", "[rounding]") {
+  const auto fewest_pairs = [](std::int64_t max_position) {
+    Claims claims = test::all_claims();
+    claims.capabilities.max_position = max_position;
+    CaseList list("ROT-13", claims, {}, nullptr);
+    requirement_called("ROT-13").cases(list);
+    int fewest = 64;
+    for (const Case& c : list.take()) fewest = std::min(fewest, c.spec.rotary_dim / 2);
+    return fewest;
+  };
+  CHECK(fewest_pairs(std::numeric_limits<std::int64_t>::max()) == 3);
+  CHECK(fewest_pairs(5461) == 3);
+  CHECK(fewest_pairs(4095) == 7);
+  CHECK(fewest_pairs(1200) == 15);
+  CHECK(fewest_pairs(1000) == 64);
 }
 
 TEST_CASE("ROT-13: what it does not look at", "[rounding]") {
