@@ -9,11 +9,11 @@ namespace {
 
 using nlohmann::json;
 
-// The claims of PROTOCOL.md's example.
+// Types in the order in which they are written.
 json sample() {
-  return {{"dtypes", {{"f32", {"f32"}}, {"bf16", {"bf16", "f32"}}}},
+  return {{"dtypes", {{"f32", {"f32"}}, {"bf16", {"f32", "bf16"}}}},
           {"tables", {"f32"}},
-          {"theta", {"f32", "f64"}},
+          {"theta", {"f64", "f32"}},
           {"positions", {"i64"}},
           {"pairings", {"half_split"}},
           {"sources", {"tables", "frequencies", "computed"}},
