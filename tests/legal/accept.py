@@ -10,8 +10,9 @@
 
 Each is judged whole, by `ropecheck verify LIB#NAME --level LEVEL --seed SEED`. A verdict `fail` is a rejection, and a
 `note` that grades.txt does not allow is as bad: with --require it would be one. At level full the grade, the worst over
-all seeds, must be the one that grades.txt declares, no better and no worse; at level quick it must not be worse, nor of a kernel with drawn claims. Results are kept in BUILD/legal-results.json until the binaries change, so that an
-interrupted run goes on where it stopped.
+all seeds, must be the one that grades.txt declares, no better and no worse; at level quick it must not be worse. With
+drawn claims a grade may be better in one letter and worse in the other. Results are kept in BUILD/legal-results.json
+until the binaries change, so that an interrupted run goes on where it stopped.
 
 Exit codes: 0 all accepted and of their grades, 1 not so, 2 usage or nothing to judge, 4 interrupted.
 """
