@@ -35,3 +35,9 @@ if(ROPECHECK_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()
+
+# Headers are most of what a file costs to compile. What a file calls its own has to be told apart from what its
+# neighbours do; the preset `debug` compiles each file by itself.
+option(ROPECHECK_UNITY "Compile up to eight files of a folder at once: a first build takes half of the CPU time" ON)
+set(CMAKE_UNITY_BUILD ${ROPECHECK_UNITY})
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

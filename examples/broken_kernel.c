@@ -1,7 +1,7 @@
 /* my_kernel.c with one mistake that everyone makes once: in place, x is y, and by the second line of the loop x[p] is
  * no longer what it was. Out of place it is right, and so is every test that rotates out of place.
  *
- *     cc -shared -fPIC -O2 -Iimpls -o broken_kernel.so examples/broken_kernel.c -lm
+ *     cc -shared -fPIC -O2 -Iimpls/include -o broken_kernel.so examples/broken_kernel.c -lm
  *     tools/run verify ./broken_kernel.so
  */
 #include "rope_kernel.h"

@@ -1,6 +1,6 @@
 /* A rotary position embedding kernel for CUDA: half-split pairs, f32, cos and sin given. Build and judge it:
  *
- *     nvcc -shared -Xcompiler -fPIC -O2 -Iimpls -o cuda_kernel.so examples/cuda_kernel.cu
+ *     nvcc -shared -Xcompiler -fPIC -O2 -Iimpls/include -o cuda_kernel.so examples/cuda_kernel.cu
  *     tools/run verify ./cuda_kernel.so
  */
 #include "rope_kernel.h"

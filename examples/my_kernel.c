@@ -1,6 +1,6 @@
 /* A rotary position embedding kernel: half-split pairs, f32, cos and sin given. Build and judge it:
  *
- *     cc -shared -fPIC -O2 -Iimpls -o my_kernel.so examples/my_kernel.c -lm
+ *     cc -shared -fPIC -O2 -Iimpls/include -o my_kernel.so examples/my_kernel.c -lm
  *     tools/run verify ./my_kernel.so
  */
 #include "rope_kernel.h"

@@ -1,4 +1,5 @@
-/* A worker in C99 and POSIX, without a library: half_split, f32, cos and sin given. Protocol: tools/worker/PROTOCOL.md
+/* A worker in C99 and POSIX, without a library: half_split, f32, cos and sin given. Protocol:
+ * tools/worker/protocol/PROTOCOL.md
  *
  *     cc -std=c99 -O2 -o worker examples/worker.c
  *     tools/run verify cmd:./worker

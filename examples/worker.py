@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker in plain Python, without numpy: half_split, f32, cos and sin given. It speaks tools/worker/PROTOCOL.md.
+"""A worker in plain Python, without numpy: half_split, f32, cos and sin given. It speaks tools/worker/protocol/PROTOCOL.md.
 
     tools/run verify "cmd:python3 examples/worker.py"
 """

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "impls/include/rope_kernel.h"
 #include "impls/line_vector.hpp"
-#include "impls/rope_kernel.h"
 #include "impls/theta.hpp"
 
 namespace rope {

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope {
 

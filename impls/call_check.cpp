@@ -149,7 +149,7 @@ void check_frequencies(const rope_call& call, const rope_capabilities& claims) {
 }
 
 void check_computed(const rope_call& call, const rope_capabilities& claims) {
-  expect_enumerator(call.scaling.kind, ROPE_SCALING_CONSTANT);
+  expect_enumerator(call.scaling.kind, static_cast<std::int32_t>(scaling_kind_count) - 1);
   expect_claimed(claims.scalings, call.scaling.kind);
   expect(std::isfinite(call.base) && call.base > 0 && call.sequence_length >= 0);
   const RopeSpec spec = spec_of(call);

@@ -2,7 +2,7 @@
 // anything is written.
 #pragma once
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope {
 

@@ -3,7 +3,8 @@
 
 #include <cstdint>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
+#include "reference/scaling/rules.hpp"
 
 namespace rope {
 
@@ -22,7 +23,7 @@ constexpr rope_capabilities everything_on_cpu(std::uint32_t pairings) {
   claims.angle_sources = ROPE_BIT(ROPE_TABLES) | ROPE_BIT(ROPE_FREQUENCIES) | ROPE_BIT(ROPE_COMPUTED);
   claims.half_tables = 1;
   claims.full_tables = 1;
-  claims.scalings = ROPE_BIT(ROPE_SCALING_CONSTANT + 1) - 1;
+  claims.scalings = ROPE_BIT(scaling_kind_count) - 1;
   claims.features = ROPE_BIT(ROPE_FEATURE_ANY_STRIDES + 1) - 1;
   claims.alignment = 1;
   claims.max_position = std::int64_t{1} << 36;  // turn.hpp says why

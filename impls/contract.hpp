@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "impls/include/rope_kernel.h"
 #include "impls/position.hpp"
-#include "impls/rope_kernel.h"
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
 

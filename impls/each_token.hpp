@@ -7,7 +7,7 @@
 
 #include "impls/angles.hpp"
 #include "impls/element.hpp"
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope {
 

@@ -63,13 +63,13 @@ std::vector<MatrixBlock> blocks_of_tables(const rope_call& call, std::span<const
     const int second_column = full ? second : p;
     blocks.push_back({first,
                       second,
-                      {at(table.cos, row, first_column), at(table.sin, row, second_column)},
-                      {-at(table.sin, row, first_column), at(table.cos, row, second_column)}});
+                      {{at(table.cos, row, first_column), -at(table.sin, row, first_column)},
+                       {at(table.sin, row, second_column), at(table.cos, row, second_column)}}});
   }
   return blocks;
 }
 
-DenseRotation rotation_at(const rope_call& call, const RotationPlan& plan, std::int64_t b, std::int64_t s) {
+RotationMatrix rotation_at(const rope_call& call, const RotationPlan& plan, std::int64_t b, std::int64_t s) {
   std::array<std::int64_t, 3> position{};
   const int axes = call.positions.data == nullptr ? 3 : call.positions.axes;
   for (int axis = 0; axis < axes; ++axis) {
@@ -78,10 +78,10 @@ DenseRotation rotation_at(const rope_call& call, const RotationPlan& plan, std::
   const bool given = call.angle_source == ROPE_TABLES;
   std::vector<MatrixBlock> blocks = given ? blocks_of_tables(call, position) : blocks_at(plan, position);
   if (call.direction == ROPE_BACKWARD) blocks = transposed(std::move(blocks));
-  return dense_rotation(std::move(blocks));
+  return rotation_matrix(std::move(blocks));
 }
 
-void turn(const rope_tensor& in, const rope_tensor& out, const DenseRotation& rotation, int rotary_dim, std::int64_t b,
+void turn(const rope_tensor& in, const rope_tensor& out, const RotationMatrix& rotation, int rotary_dim, std::int64_t b,
           std::int64_t s) {
   const auto in_dtype = static_cast<DType>(in.dtype);
   const auto out_dtype = static_cast<DType>(out.dtype);
@@ -110,7 +110,7 @@ std::int32_t apply(const rope_call* call) {
     const RotationPlan plan = plan_of(*call);
     for (std::int64_t b = 0; b < call->q.shape[0]; ++b) {
       for (std::int64_t s = 0; s < call->q.shape[1]; ++s) {
-        const DenseRotation rotation = rotation_at(*call, plan, b, s);
+        const RotationMatrix rotation = rotation_at(*call, plan, b, s);
         turn(call->q, call->q_out, rotation, call->rotary_dim, b, s);
         if (call->k.data != nullptr) turn(call->k, call->k_out, rotation, call->rotary_dim, b, s);
       }

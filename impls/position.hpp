@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "impls/host_device.hpp"
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope {
 

@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// The numeric values are those of rope_dtype in impls/rope_kernel.h.
+// The numeric values are those of rope_dtype in impls/include/rope_kernel.h.
 enum class DType : std::int32_t { f64 = 0, f32 = 1, f16 = 2, bf16 = 3, i32 = 4, i64 = 5 };
 
 std::string_view name(DType dtype);

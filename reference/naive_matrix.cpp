@@ -1,34 +1,26 @@
 #include "reference/naive_matrix.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
 #include <xtensor-blas/xlinalg.hpp>
 #include <xtensor/xadapt.hpp>
-#include <xtensor/xarray.hpp>
+#include <xtensor/xtensor.hpp>
+#include <xtensor/xview.hpp>
 
 namespace rope {
 namespace {
 
-using Matrix = xt::xarray<double>;  // named wherever it is made: auto would keep an expression of xtensor
+using Matrix = xt::xtensor<double, 2>;  // named wherever it is made: auto would keep an expression of xtensor
+using Shape = std::array<std::size_t, 2>;
 
-std::size_t row_of(const DenseRotation& rotation, int feature) {
-  const auto at = std::lower_bound(rotation.features.begin(), rotation.features.end(), feature);
-  return static_cast<std::size_t>(at - rotation.features.begin());
-}
-
-void write_matrix(DenseRotation& rotation) {
-  const std::size_t n = rotation.features.size();
-  rotation.matrix.assign(n * n, 0.0);
-  for (const MatrixBlock& block : rotation.blocks) {
-    const std::size_t first = row_of(rotation, block.first);
-    const std::size_t second = row_of(rotation, block.second);
-    rotation.matrix[first * n + first] = block.from_first[0];
-    rotation.matrix[first * n + second] = block.from_second[0];
-    rotation.matrix[second * n + first] = block.from_first[1];
-    rotation.matrix[second * n + second] = block.from_second[1];
-  }
+// Where a head holds NaN or infinity, after the product of what is finite.
+void turn_by_its_block(const MatrixBlock& block, std::span<const double> x, std::span<double> y) {
+  const auto i = static_cast<std::size_t>(block.first);
+  const auto j = static_cast<std::size_t>(block.second);
+  if (std::isfinite(x[i]) && std::isfinite(x[j])) return;
+  y[i] = block.entries[0][0] * x[i] + block.entries[0][1] * x[j];
+  y[j] = block.entries[1][0] * x[i] + block.entries[1][1] * x[j];
 }
 
 }  // namespace
@@ -41,57 +33,52 @@ std::vector<MatrixBlock> blocks_at(const RotationPlan& plan, std::span<const std
     const auto lambda = static_cast<long double>(plan.lambda);
     const auto c = static_cast<double>(lambda * std::cos(phi));
     const auto s = static_cast<double>(lambda * std::sin(phi));
-    blocks.push_back({pair.first, pair.second, {c, s}, {-s, c}});
+    blocks.push_back({pair.first, pair.second, {{c, -s}, {s, c}}});
   }
   return blocks;
-}
-
-DenseRotation dense_rotation(std::vector<MatrixBlock> blocks) {
-  DenseRotation rotation;
-  rotation.blocks = std::move(blocks);
-  for (const MatrixBlock& block : rotation.blocks) {
-    rotation.features.push_back(block.first);
-    rotation.features.push_back(block.second);
-  }
-  std::sort(rotation.features.begin(), rotation.features.end());
-  write_matrix(rotation);
-  return rotation;
 }
 
 std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks) {
-  for (MatrixBlock& block : blocks) std::swap(block.from_first[1], block.from_second[0]);
+  for (MatrixBlock& block : blocks) std::swap(block.entries[0][1], block.entries[1][0]);
   return blocks;
 }
 
-std::vector<double> multiply(const DenseRotation& rotation, std::span<const double> x, int head_dim) {
-  const std::size_t n = rotation.features.size();
+RotationMatrix rotation_matrix(std::vector<MatrixBlock> blocks) {
+  const std::size_t d = 2 * blocks.size();
+  RotationMatrix rotation{d, std::vector<double>(d * d), std::move(blocks)};
+  auto R = xt::adapt(rotation.entries, Shape{d, d});
+  for (const auto& [i, j, entries] : rotation.blocks) {
+    R(i, i) = entries[0][0];
+    R(i, j) = entries[0][1];
+    R(j, i) = entries[1][0];
+    R(j, j) = entries[1][1];
+  }
+  return rotation;
+}
+
+std::vector<double> multiply(const RotationMatrix& rotation, std::span<const double> x, int head_dim) {
+  const std::size_t d = rotation.d;
   const auto width = static_cast<std::size_t>(head_dim);
   const std::size_t heads = x.size() / width;
   std::vector<double> y(x.begin(), x.end());
-  if (heads == 0 || n == 0) return y;
+  if (heads == 0 || d == 0) return y;
 
-  Matrix columns = xt::zeros<double>({n, heads});
+  const auto R = xt::adapt(rotation.entries, Shape{d, d});
+  const auto x_rows = xt::adapt(x.data(), x.size(), xt::no_ownership(), Shape{heads, width});
+  auto y_rows = xt::adapt(y, Shape{heads, width});
+
+  // A head of x is a column, as in the paper.
+  Matrix columns = xt::zeros<double>({d, heads});
   for (std::size_t h = 0; h < heads; ++h) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const double value = x[h * width + static_cast<std::size_t>(rotation.features[i])];
-      if (std::isfinite(value)) columns(i, h) = value;
-    }
+    const auto head = xt::view(x_rows, h, xt::range(0, d));
+    xt::view(columns, xt::all(), h) = xt::where(xt::isfinite(head), head, 0.0);
   }
-  const auto matrix = xt::adapt(rotation.matrix, std::array<std::size_t, 2>{n, n});
-  const Matrix product = xt::linalg::dot(matrix, columns);
-  for (std::size_t h = 0; h < heads; ++h) {
-    for (std::size_t i = 0; i < n; ++i) y[h * width + static_cast<std::size_t>(rotation.features[i])] = product(i, h);
-  }
+  const Matrix product = xt::linalg::dot(R, columns);
+  for (std::size_t h = 0; h < heads; ++h) xt::view(y_rows, h, xt::range(0, d)) = xt::view(product, xt::all(), h);
 
   for (std::size_t h = 0; h < heads; ++h) {
     for (const MatrixBlock& block : rotation.blocks) {
-      const std::size_t first = h * width + static_cast<std::size_t>(block.first);
-      const std::size_t second = h * width + static_cast<std::size_t>(block.second);
-      const double a = x[first];
-      const double b = x[second];
-      if (std::isfinite(a) && std::isfinite(b)) continue;
-      y[first] = block.from_first[0] * a + block.from_second[0] * b;
-      y[second] = block.from_first[1] * a + block.from_second[1] * b;
+      turn_by_its_block(block, x.subspan(h * width, width), std::span(y).subspan(h * width, width));
     }
   }
   return y;

@@ -1,6 +1,7 @@
-// The rotation as RoFormer's eq. 15 writes it: a dense matrix, applied by a matrix product. Slow, and on purpose
-// without a line of the oracle or its angle tables: each is the other's check. Angles are cosl and sinl of position *
-// theta in long double (64 bits on x86), everything after that is double.
+// The rotation as the RoFormer paper writes it (Su et al. 2021, eq. 15): a matrix R that is zero but for a 2 x 2 block
+// for each pair of features, and the product R x. Slow, and on purpose without a line of the oracle or its angle
+// tables: each is the other's check. Angles are cosl and sinl of position * theta in long double (64 bits on x86),
+// everything after that is double.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,31 @@
 
 namespace rope {
 
-// One pair's block of the matrix: y[first] = from_first[0] * x[first] + from_second[0] * x[second], y[second] likewise
-// with [1].
+// One pair's block of the matrix: y[first] = entries[0][0] * x[first] + entries[0][1] * x[second], and y[second]
+// likewise with entries[1].
 struct MatrixBlock {
   int first;
   int second;
-  double from_first[2];
-  double from_second[2];
+  double entries[2][2];
 };
 
 // The blocks of a plan at a position (one coordinate an axis), lambda included. Magnitudes (xPos) are left out.
 std::vector<MatrixBlock> blocks_at(const RotationPlan& plan, std::span<const std::int64_t> position);
 
-// Of the transposed matrix: backward, it maps the gradient of the output to that of the input.
+// The blocks of the transposed matrix: backward, it maps the gradient of the output to that of the input.
 std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks);
 
-// Row-major square matrix over `features`, the features that rotate, ascending.
-struct DenseRotation {
-  std::vector<int> features;
-  std::vector<double> matrix;
+// R of eq. 15, [d, d] row-major. The pairs are made of the features 0 .. d-1, each in one pair.
+struct RotationMatrix {
+  std::size_t d = 0;
+  std::vector<double> entries;
   std::vector<MatrixBlock> blocks;
 };
-DenseRotation dense_rotation(std::vector<MatrixBlock> blocks);
+RotationMatrix rotation_matrix(std::vector<MatrixBlock> blocks);
 
-// x holds the heads of one token, [heads, head_dim] row-major; returns matrix times x likewise, other features copied.
-// A pair that is not finite is turned by its own block alone: in the product its 0 * inf would reach every feature.
-std::vector<double> multiply(const DenseRotation& rotation, std::span<const double> x, int head_dim);
+// x holds the heads of one token, [heads, head_dim] row-major; returns R times the first d features of each head, the
+// other features copied. A pair that is not finite is turned by its own block: in the product its 0 * inf would reach
+// every feature.
+std::vector<double> multiply(const RotationMatrix& rotation, std::span<const double> x, int head_dim);
 
 }  // namespace rope

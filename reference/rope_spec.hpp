@@ -11,7 +11,7 @@
 
 namespace rope {
 
-// The numeric values are those of rope_pairing in impls/rope_kernel.h.
+// The numeric values are those of rope_pairing in impls/include/rope_kernel.h.
 enum class Pairing : std::int32_t {
   half_split = 0,  // pairs (p, p + rotary_dim/2): GPT-NeoX, Llama in Hugging Face
   interleaved = 1  // pairs (2p, 2p + 1): RoFormer, GPT-J

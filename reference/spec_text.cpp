@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+
 #include "reference/input_error.hpp"
 #include "reference/rope_spec.hpp"
 #include "reference/spec_json.hpp"
@@ -10,47 +12,39 @@
 namespace rope {
 namespace {
 
-// An enumeration as one of a few words.
+// The words of an enumeration; those of a rule's own stand in the rule.
+using PairingWords = std::array<std::pair<std::string_view, Pairing>, 2>;
+constexpr PairingWords words(Pairing) {
+  return {{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}}};
+}
+using OrderWords = std::array<std::pair<std::string_view, AxisLayout::Order>, 2>;
+constexpr OrderWords words(AxisLayout::Order) {
+  return {{{"chunked", AxisLayout::Order::chunked}, {"interleaved", AxisLayout::Order::interleaved}}};
+}
+
 template <class Enum>
-struct Words {
-  std::vector<std::pair<std::string_view, Enum>> words;
-
-  Enum parse(const std::string& text, const std::string& path) const {
-    std::vector<std::string_view> known;
-    for (const auto& [word, value] : words) {
-      if (word == text) return value;
-      known.push_back(word);
-    }
-    throw InputError(fmt::format("{}: \"{}\" is not known; use {}", path, text, fmt::join(known, " or ")));
+Enum parse_word(const std::string& text, const std::string& path) {
+  std::vector<std::string_view> known;
+  for (const auto& [word, value] : words(Enum{})) {
+    if (word == text) return value;
+    known.push_back(word);
   }
-  std::string_view print(Enum value) const {
-    for (const auto& [word, candidate] : words) {
-      if (candidate == value) return word;
-    }
-    return "?";
-  }
-};
+  throw InputError(fmt::format("{}: \"{}\" is not known; use {}", path, text, fmt::join(known, " or ")));
+}
 
-const Words<Pairing>& words(Pairing) {
-  static const Words<Pairing> table{{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}}};
-  return table;
-}
-const Words<AxisLayout::Order>& words(AxisLayout::Order) {
-  static const Words<AxisLayout::Order> table{
-      {{"chunked", AxisLayout::Order::chunked}, {"interleaved", AxisLayout::Order::interleaved}}};
-  return table;
-}
-const Words<scaling::Yarn::Clamp>& words(scaling::Yarn::Clamp) {
-  static const Words<scaling::Yarn::Clamp> table{
-      {{"rotary_dim", scaling::Yarn::Clamp::rotary_dim}, {"pairs", scaling::Yarn::Clamp::pairs}}};
-  return table;
+template <class Enum>
+std::string_view word_of(Enum value) {
+  for (const auto& [word, candidate] : words(value)) {
+    if (candidate == value) return word;
+  }
+  return "?";
 }
 
 template <class Enum>
 void read_words(ObjectReader& reader, const std::string& key, Enum& value) {
   if (const Json* field = reader.find(key)) {
     const std::string path = reader.path() + "." + key;
-    value = words(value).parse(ObjectReader::convert<std::string>(*field, path), path);
+    value = parse_word<Enum>(ObjectReader::convert<std::string>(*field, path), path);
   }
 }
 
@@ -60,18 +54,14 @@ bool is_called(const Rule& rule, std::string_view text) {
          std::find(std::begin(rule.aliases), std::end(rule.aliases), text) != std::end(rule.aliases);
 }
 
-// Makes the alternative of the variant whose kind or alias is `text`.
-template <std::size_t I = 0>
-Scaling rule_called(const std::string& text, const std::string& path, std::vector<std::string_view> known = {}) {
-  if constexpr (I == std::variant_size_v<Scaling>) {
-    throw InputError(
-        fmt::format("{}: scaling kind \"{}\" is not known; use one of {}", path, text, fmt::join(known, ", ")));
-  } else {
-    std::variant_alternative_t<I, Scaling> rule;
-    if (is_called(rule, text)) return rule;
-    known.push_back(rule.kind);
-    return rule_called<I + 1>(text, path, std::move(known));
-  }
+Scaling rule_called(const std::string& text, const std::string& path) {
+  std::optional<Scaling> found;
+  for_each_rule([&](auto rule) {
+    if (!found && is_called(rule, text)) found = rule;
+  });
+  if (found) return *std::move(found);
+  throw InputError(
+      fmt::format("{}: scaling kind \"{}\" is not known; use one of {}", path, text, fmt::join(scaling_kinds, ", ")));
 }
 
 }  // namespace
@@ -83,16 +73,17 @@ Scaling read_scaling(const Json& object, const std::string& path, Unknown unknow
   Scaling scaling = rule_called(kind, path + ".kind");
   std::visit(
       [&](auto& rule) {
-        rule.fields(rule, [&]<class Field>(const std::string& key, Field& value, scaling::Presence presence) {
-          if (presence == scaling::Presence::required && reader.find(key) == nullptr) {
-            throw InputError(fmt::format("{}.{}: missing; scaling kind \"{}\" needs it", path, key, kind));
-          }
-          if constexpr (std::is_enum_v<Field>) {
-            read_words(reader, key, value);
-          } else {
-            reader.read(key, value);
-          }
-        });
+        rule.fields(rule,
+                    [&]<class Field>(const std::string& key, Field& value, scaling::Presence presence, scaling::Range) {
+                      if (presence == scaling::Presence::required && reader.find(key) == nullptr) {
+                        throw InputError(fmt::format("{}.{}: missing; scaling kind \"{}\" needs it", path, key, kind));
+                      }
+                      if constexpr (std::is_enum_v<Field>) {
+                        read_words(reader, key, value);
+                      } else {
+                        reader.read(key, value);
+                      }
+                    });
       },
       scaling);
   if (unknown == Unknown::refused) reader.finish();
@@ -105,13 +96,14 @@ Json write_scaling(const Scaling& scaling) {
   return std::visit(
       [](const auto& rule) {
         Json object{{"kind", rule.kind}};
-        rule.fields(rule, [&]<class Field>(const std::string& key, const Field& value, scaling::Presence) {
-          if constexpr (std::is_enum_v<Field>) {
-            object[key] = words(value).print(value);
-          } else {
-            object[key] = value;
-          }
-        });
+        rule.fields(rule,
+                    [&]<class Field>(const std::string& key, const Field& value, scaling::Presence, scaling::Range) {
+                      if constexpr (std::is_enum_v<Field>) {
+                        object[key] = word_of(value);
+                      } else {
+                        object[key] = value;
+                      }
+                    });
         return object;
       },
       scaling);
@@ -140,7 +132,7 @@ void make_lists(Json& object) {
   const Scaling scaling = rule_called(kind == object.end() ? "none" : kind->get<std::string>(), "--scaling.kind");
   std::visit(
       [&](const auto& rule) {
-        rule.fields(rule, [&]<class Field>(const std::string& key, const Field&, scaling::Presence) {
+        rule.fields(rule, [&]<class Field>(const std::string& key, const Field&, scaling::Presence, scaling::Range) {
           if constexpr (std::is_class_v<Field>) {
             const auto found = object.find(key);
             if (found != object.end() && !found->is_array()) *found = Json::array({*found});
@@ -215,9 +207,8 @@ std::string to_json(const RopeSpec& spec) {
                 {"base", spec.base},
                 {"scaling", write_scaling(spec.scaling)}};
   if (!spec.axes.sections.empty()) {
-    document["axes"] = {{"sections", spec.axes.sections},
-                        {"order", words(spec.axes.order).print(spec.axes.order)},
-                        {"restart", spec.axes.restart}};
+    document["axes"] = {
+        {"sections", spec.axes.sections}, {"order", word_of(spec.axes.order)}, {"restart", spec.axes.restart}};
   }
   if (spec.attention_factor) document["attention_factor"] = *spec.attention_factor;
   if (spec.xpos) {
@@ -260,7 +251,7 @@ std::string to_flags(const RopeSpec& spec) {
   }
   if (!spec.axes.sections.empty()) {
     flags += fmt::format(" --axes {} --axes-order {}{}", value_to_flag(Json(spec.axes.sections)),
-                         words(spec.axes.order).print(spec.axes.order), spec.axes.restart ? " --axes-restart" : "");
+                         word_of(spec.axes.order), spec.axes.restart ? " --axes-restart" : "");
   }
   if (spec.attention_factor) flags += fmt::format(" --attention-factor {}", *spec.attention_factor);
   return flags;

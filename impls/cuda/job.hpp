@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "impls/host_device.hpp"
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::cuda {
 

@@ -1,7 +1,7 @@
 // The rotation on a CUDA device.
 #pragma once
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::cuda {
 

@@ -23,7 +23,8 @@
 
 namespace rope::cuda {
 
-// What a wrong kernel of tests/mutants/ does otherwise. A kernel is instantiated with this or a class derived from it.
+// What a wrong kernel of tests/kernels/mutants/ does otherwise. A kernel is instantiated with this or a class derived
+// from it.
 struct AsIntended {
   __device__ static std::int64_t first_unit() { return blockIdx.x; }
   __device__ static std::int64_t unit_step() { return gridDim.x; }

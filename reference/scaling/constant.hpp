@@ -8,10 +8,18 @@ namespace rope::scaling {
 struct Constant : UnitLambda {
   static constexpr std::string_view kind = "constant";
   static constexpr std::string_view aliases[] = {"constant"};
+  static constexpr bool follows_length = false;
 
   template <class Self, class Visitor>
   static void fields(Self&, Visitor&&) {}
   void check(const Setting&) const {}
+
+  static std::vector<Example<Constant>> examples(int, double) { return {{{}, usual_base}}; }
+  template <class Draw>
+  static Constant drawn(Draw&, const Setting&) {
+    return {};
+  }
+  std::string words(double) const { return "constant: every pair turns one radian a position"; }
 
   template <class T>
   std::vector<T> theta(const Setting& s) const {

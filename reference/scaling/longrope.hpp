@@ -9,6 +9,7 @@ namespace rope::scaling {
 struct LongRope {
   static constexpr std::string_view kind = "longrope";
   static constexpr std::string_view aliases[] = {"su"};
+  static constexpr bool follows_length = true;
   double factor = 1;  // maximum length / original length
   double original_max_position_embeddings = 0;
   std::vector<double> short_factor;  // rotary_dim/2 each
@@ -16,10 +17,10 @@ struct LongRope {
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
-    visit("factor", self.factor, Presence::required);
-    visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required);
-    visit("short_factor", self.short_factor, Presence::required);
-    visit("long_factor", self.long_factor, Presence::required);
+    visit("factor", self.factor, Presence::required, above(0));
+    visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required, above(1));
+    visit("short_factor", self.short_factor, Presence::required, above(0));
+    visit("long_factor", self.long_factor, Presence::required, above(0));
   }
   void check(const Setting& s) const {
     const auto pairs = static_cast<std::size_t>(s.rotary_dim / 2);
@@ -31,6 +32,34 @@ struct LongRope {
     for (const auto* list : {&short_factor, &long_factor}) {
       for (double value : *list) require(value > 0, "scaling.short_factor and long_factor must be above 0", value);
     }
+  }
+
+  static std::vector<Example<LongRope>> examples(int pairs, double length) {
+    LongRope rule{32, length, {}, {}};
+    for (int p = 0; p < pairs; ++p) {
+      rule.short_factor.push_back(1 + 0.015625 * p);
+      rule.long_factor.push_back(1.5 + 0.25 * p);
+    }
+    return {{rule, usual_base}};
+  }
+  static LongRope fourfold(int pairs, double length) {
+    const auto count = static_cast<std::size_t>(pairs);
+    return {4, length, std::vector<double>(count, 1.25), std::vector<double>(count, 3.5)};
+  }
+  template <class Draw>
+  static LongRope drawn(Draw& draw, const Setting& s) {
+    LongRope rule{draw.one_of({32.0, 6.5}), drawn_length, {}, {}};
+    for (int p = 0; p < s.rotary_dim / 2; ++p) {
+      rule.short_factor.push_back(1 + 0.015625 * p);
+      rule.long_factor.push_back(1.5 + 0.5 * p);
+    }
+    return rule;
+  }
+  std::string words(double base) const {
+    return fmt::format(
+        "{}: a factor of its own for each pair, {:.5g} .. {:.5g} at short lengths, {:.5g} .. {:.5g} at long ones, base "
+        "{:.10g}",
+        kind, short_factor.front(), short_factor.back(), long_factor.front(), long_factor.back(), base);
   }
 
   template <class T>

@@ -1,8 +1,12 @@
-// The scaling rules. A rule changes theta and lambda and nothing else. To add one: write its file beside the others and
-// add it to the list at the end of this one.
+// The scaling rules. A rule changes theta and lambda and nothing else. To add one: write its file beside the others,
+// add it to the end of the list below, and its number to rope_scaling_kind in impls/include/rope_kernel.h. What the
+// rest of the repository has to know of a rule is asked of it here; CONTRIBUTING.md has the list.
 #pragma once
 
+#include <array>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,12 +23,66 @@
 
 namespace rope {
 
+// In the order of rope_scaling_kind: a rule's place is its number there. None is the first.
 using Scaling =
     std::variant<scaling::None, scaling::Linear, scaling::Ntk, scaling::Dynamic, scaling::Yarn, scaling::LongRope,
                  scaling::Llama3, scaling::Proportional, scaling::Pixel, scaling::Constant>;
 
+inline constexpr std::size_t scaling_kind_count = std::variant_size_v<Scaling>;
+
+// visit(rule) for each rule as it is by default, in the order of the list.
+template <class Visit>
+constexpr void for_each_rule(Visit&& visit) {
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (visit(std::variant_alternative_t<I, Scaling>{}), ...); }
+  (std::make_index_sequence<scaling_kind_count>());
+}
+
+// Their names, by number.
+inline constexpr auto scaling_kinds = []<std::size_t... I>(std::index_sequence<I...>) {
+  return std::array{std::variant_alternative_t<I, Scaling>::kind...};
+}
+(std::make_index_sequence<scaling_kind_count>());
+
 inline std::string_view kind_of(const Scaling& rule) {
   return std::visit([](const auto& r) { return r.kind; }, rule);
+}
+
+// The rule of that number as it is by default. Throws InputError where there is none.
+Scaling rule_of_kind(std::int64_t number);
+
+// Whether theta or lambda depend on the length of the sequence.
+bool follows_length(const Scaling& rule);
+
+// Tokens up to which the model was trained without the rule; 0 where the rule does not ask.
+double original_length(const Scaling& rule);
+
+// What the rule has a value of for each pair: short_factor and long_factor, or nothing.
+using ListPerPair = std::pair<std::string_view, const std::vector<double>*>;
+std::vector<ListPerPair> lists_of(const Scaling& rule);
+
+// The rule for that many pairs: its lists are cut, or filled up with 1.
+Scaling for_pairs(Scaling rule, int pairs);
+
+// Whether the rule's own check() takes the dimensions and the base.
+bool goes_with(const Scaling& rule, const scaling::Setting& setting);
+
+// What the suite asks of every rule, of those that go with the dimensions; over an original length.
+std::vector<scaling::Example<Scaling>> example_rules(const scaling::Setting& setting, double length);
+
+// Of every rule that stretches to a multiple of the original length: by 4. For tests of what a kernel keeps from call
+// to call.
+std::vector<Scaling> fourfold_rules(const scaling::Setting& setting, double length);
+
+// "linear, factor 4, base 10000"
+std::string rule_words(const Scaling& rule, double base);
+
+// A rule other than none, each as likely as any other, or none where it does not go with the dimensions. `draw` has
+// below(n): 0 .. n-1; one_in(n): true once in n times; one_of({..}).
+template <class Draw>
+Scaling drawn_rule(Draw& draw, const scaling::Setting& setting) {
+  Scaling rule = rule_of_kind(1 + draw.below(static_cast<std::int64_t>(scaling_kind_count) - 1));
+  std::visit([&](auto& r) { r = r.drawn(draw, setting); }, rule);
+  return goes_with(rule, setting) ? rule : scaling::None{};
 }
 
 // theta of each pair, in the number type T: Real for the oracle, double for kernels. The text of a rule is written

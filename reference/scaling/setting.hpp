@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -23,6 +25,31 @@ struct Setting {
 };
 
 enum class Presence { required, optional };
+
+// What a number may be. check() refuses the rest, in words of its own; the schema of specs says the same.
+struct Range {
+  double low;
+  bool low_is_refused;
+  double high;
+};
+inline constexpr double unlimited = std::numeric_limits<double>::infinity();
+inline constexpr Range anything{-unlimited, true, unlimited};
+constexpr Range above(double low) { return {low, true, unlimited}; }
+constexpr Range at_least(double low) { return {low, false, unlimited}; }
+constexpr Range from_to(double low, double high) { return {low, false, high}; }
+
+// A rule that the suite asks for, and the base to ask for it with. Bases alternate between the usual one and another,
+// so that a rule which looks at theta cannot have a base built in.
+template <class Rule>
+struct Example {
+  Rule rule;
+  double base;
+};
+inline constexpr double usual_base = 10000;
+inline constexpr double other_base = 50000;
+
+// Of rules that are drawn at random; short enough for tables on both sides of it.
+inline constexpr double drawn_length = 512;
 
 // base^(-2p/r), RoFormer section 3.2.2. The exponent is one exact quotient.
 template <class T>

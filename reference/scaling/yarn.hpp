@@ -8,6 +8,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "reference/scaling/setting.hpp"
 
@@ -16,7 +18,11 @@ namespace rope::scaling {
 struct Yarn {
   static constexpr std::string_view kind = "yarn";
   static constexpr std::string_view aliases[] = {"yarn"};
+  static constexpr bool follows_length = false;
   enum class Clamp { rotary_dim, pairs };
+  friend constexpr std::array<std::pair<std::string_view, Clamp>, 2> words(Clamp) {
+    return {{{"rotary_dim", Clamp::rotary_dim}, {"pairs", Clamp::pairs}}};
+  }
   double factor = 1;
   double original_max_position_embeddings = 0;
   double beta_fast = 32;
@@ -28,14 +34,14 @@ struct Yarn {
 
   template <class Self, class Visitor>
   static void fields(Self& self, Visitor&& visit) {
-    visit("factor", self.factor, Presence::required);
-    visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required);
-    visit("beta_fast", self.beta_fast, Presence::optional);
-    visit("beta_slow", self.beta_slow, Presence::optional);
-    visit("mscale", self.mscale, Presence::optional);
-    visit("mscale_all_dim", self.mscale_all_dim, Presence::optional);
-    visit("truncate", self.truncate, Presence::optional);
-    visit("clamp", self.clamp, Presence::optional);
+    visit("factor", self.factor, Presence::required, above(0));
+    visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required, above(0));
+    visit("beta_fast", self.beta_fast, Presence::optional, above(0));
+    visit("beta_slow", self.beta_slow, Presence::optional, above(0));
+    visit("mscale", self.mscale, Presence::optional, anything);
+    visit("mscale_all_dim", self.mscale_all_dim, Presence::optional, anything);
+    visit("truncate", self.truncate, Presence::optional, anything);
+    visit("clamp", self.clamp, Presence::optional, anything);
   }
   void check(const Setting& s) const {
     require(factor > 0, "scaling.factor must be above 0", factor);
@@ -44,6 +50,53 @@ struct Yarn {
     require(beta_fast > 0, "scaling.beta_fast must be above 0", beta_fast);
     require(beta_slow > 0, "scaling.beta_slow must be above 0", beta_slow);
     require(s.base > 1, "yarn needs a base above 1: it divides by ln(base)", s.base);
+  }
+
+  static std::vector<Example<Yarn>> examples(int, double length) {
+    Yarn plain;
+    plain.factor = 16;
+    plain.original_max_position_embeddings = length;
+    Yarn turning = plain;  // other than every model's: what is built in shows
+    turning.beta_fast = 20;
+    turning.beta_slow = 2.5;
+    Yarn exact = plain;
+    exact.truncate = false;
+    exact.mscale = 1;
+    exact.mscale_all_dim = 0.5;
+    // The upper end of the ramp reaches past the last pair, which is where the two ways to clamp it differ.
+    Yarn wide = plain;
+    wide.original_max_position_embeddings = 262144;
+    Yarn clamped = wide;
+    clamped.clamp = Clamp::pairs;
+    // With the other base wide heads do not reach it: whether the clamp is read at all shows with the usual one.
+    return {{turning, other_base}, {plain, usual_base},   {exact, other_base},
+            {wide, usual_base},    {clamped, other_base}, {clamped, usual_base}};
+  }
+  static Yarn fourfold(int, double length) {
+    Yarn rule;
+    rule.factor = 4;
+    rule.original_max_position_embeddings = length;
+    return rule;
+  }
+  template <class Draw>
+  static Yarn drawn(Draw& draw, const Setting&) {
+    Yarn rule;
+    rule.factor = draw.one_of({4.0, 16.0, 40.0});
+    rule.original_max_position_embeddings = draw.one_of({drawn_length, 4096.0, 32768.0, 163840.0});
+    rule.truncate = !draw.one_in(3);
+    rule.beta_fast = draw.one_of({32.0, 24.5});
+    rule.beta_slow = draw.one_of({1.0, 1.75});
+    rule.clamp = draw.one_in(3) ? Clamp::pairs : Clamp::rotary_dim;
+    if (draw.one_in(3)) {
+      rule.mscale = draw.one_of({1.0, 0.8});
+      rule.mscale_all_dim = 0.707;
+    }
+    return rule;
+  }
+  std::string words(double base) const {
+    return fmt::format(
+        "{}, factor {:.10g}, original length {:.10g} with beta_fast {:.5g}, beta_slow {:.5g}, {}, base {:.10g}", kind,
+        factor, original_max_position_embeddings, beta_fast, beta_slow, truncate ? "truncated" : "not truncated", base);
   }
 
   template <class T>

@@ -1,12 +1,11 @@
 // ANG: the angles, pair by pair, at every length and by every rule.
 #include <algorithm>
+#include <functional>
 
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
 
 namespace rope {
 namespace {
-
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 // The unit input makes the output cos(phi), sin(phi) of every pair: a Gaussian input hides a small angle.
 Case probe(Case c, std::int64_t start) {
@@ -96,84 +95,20 @@ void long_cases(CaseList& list) {
   }
 }
 
-template <class Rule>
-Scaling with_length(Rule rule, double length) {
-  rule.original_max_position_embeddings = length;
-  return rule;
-}
+constexpr std::int64_t trained_length = 1024;
 
-std::vector<Scaling> every_rule(int pairs, double length) {
-  scaling::Linear linear;
-  linear.factor = 8;
-  scaling::Linear by_part = linear;
-  by_part.factor = 2.5;
-  scaling::Ntk ntk;
-  ntk.factor = 4;
-  scaling::Dynamic dynamic;
-  dynamic.factor = 4;
-  scaling::Yarn yarn;
-  yarn.factor = 16;
-  scaling::Yarn yarn_exact = yarn;
-  yarn_exact.truncate = false;
-  yarn_exact.mscale = 1;
-  yarn_exact.mscale_all_dim = 0.5;
-  // The upper end of the ramp reaches past the last pair, which is where the two ways to clamp it differ.
-  scaling::Yarn clamped = yarn;
-  clamped.clamp = scaling::Yarn::Clamp::pairs;
-  scaling::LongRope longrope;
-  longrope.factor = 32;
-  for (int p = 0; p < pairs; ++p) {
-    longrope.short_factor.push_back(1 + 0.015625 * p);
-    longrope.long_factor.push_back(1.5 + 0.25 * p);
-  }
-  // Other than every model's: what is built in shows.
-  scaling::Yarn turning = yarn;
-  turning.beta_fast = 20;
-  turning.beta_slow = 2.5;
-  scaling::Llama3 llama3;
-  llama3.factor = 8;
-  scaling::Llama3 smooth = llama3;
-  smooth.low_freq_factor = 2;
-  smooth.high_freq_factor = 16;
-  smooth.factor = 6;
-  scaling::Proportional proportional;
-  proportional.proportion = 0.5;
-  scaling::Proportional broken_off;  // 9.6 of 32 pairs
-  broken_off.proportion = 0.3;
-  scaling::Pixel pixel;
-  scaling::Pixel fine;
-  fine.max_frequency = 20;
-  std::vector<Scaling> rules{linear,
-                             by_part,
-                             with_length(turning, length),
-                             with_length(smooth, length),
-                             fine,
-                             with_length(yarn, length),
-                             with_length(yarn_exact, length),
-                             with_length(yarn, 262144),
-                             with_length(clamped, 262144),
-                             with_length(longrope, length),
-                             with_length(llama3, length),
-                             with_length(llama3, 8192),
-                             proportional,
-                             broken_off,
-                             pixel,
-                             scaling::Constant{}};
-  // Their exponent r/(r-2) has no value where one pair turns.
-  if (pairs > 1) rules.insert(rules.end(), {ntk, with_length(dynamic, length)});
-  return rules;
+// The examples of every rule that goes with the dimensions of the case.
+std::vector<scaling::Example<Scaling>> every_rule(const Case& c) {
+  return example_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, static_cast<double>(trained_length));
 }
-
-constexpr std::int64_t original_length = 1024;
 
 // The rules on a part of the head, where a kernel may have taken head_dim for rotary_dim: at the original length and at
 // twice that, which is where LongRoPE and dynamic NTK change.
 void partial_scaling_case(CaseList& list, Case c) {
   if (!turn_half(c.spec)) return;
-  for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(original_length))) {
-    if (std::holds_alternative<scaling::Proportional>(rule)) continue;  // is partial by itself
+  for (const auto& [rule, base] : every_rule(c)) {
     c.spec.scaling = rule;
-    for (std::int64_t tokens : {original_length, 2 * original_length}) {
+    for (std::int64_t tokens : {trained_length, 2 * trained_length}) {
       Case p = probe(c, 0);
       p.start = list.claims().has(ROPE_FEATURE_OFFSET) ? tokens - p.seq : 0;
       p.sequence_length = tokens;
@@ -191,19 +126,29 @@ void one_pair_case(CaseList& list, Case c) {
   const std::vector<std::int32_t>& dims = list.claims().head_dims;
   if (dims.empty() || std::find(dims.begin(), dims.end(), 2) != dims.end()) c.spec.head_dim = 2;
   c.spec.rotary_dim = 2;
-  for (const Scaling& rule : every_rule(1, static_cast<double>(original_length))) {
-    if (std::holds_alternative<scaling::Proportional>(rule) && c.spec.head_dim != 2) continue;
+  for (const auto& [rule, base] : every_rule(c)) {
     c.spec.scaling = rule;
     Case p = probe(c, 0);
-    p.sequence_length = 2 * original_length;
+    p.sequence_length = 2 * trained_length;
     list.add(p);
   }
 }
 
+// for_each_way calls a kernel without a scaling rule, which a kernel that does not claim `none` cannot serve. Here every
+// case gets a rule of its own, so such a kernel is called in the ways of one that does claim it.
+void for_each_way_to_scale(CaseList& list, int head_dim, const std::function<void(Case)>& change) {
+  Claims claims = list.claims();
+  if ((claims.capabilities.scalings & ROPE_BIT(ROPE_SCALING_NONE)) != 0) return list.for_each_way(head_dim, change);
+  claims.capabilities.scalings |= ROPE_BIT(ROPE_SCALING_NONE);
+  Selection selection;
+  selection.level = list.level();
+  CaseList("", claims, selection, nullptr).for_each_way(head_dim, change);
+}
+
 void scaling_cases(CaseList& list) {
-  constexpr std::int64_t length = original_length;
+  constexpr std::int64_t length = trained_length;
   for (int dim : {64, 128}) {
-    list.for_each_way(dim, [&](Case c) {
+    for_each_way_to_scale(list, dim, [&](Case c) {
       // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already,
       // and what is left to see is lambda.
       const bool computed = c.source == AngleSource::computed;
@@ -213,13 +158,11 @@ void scaling_cases(CaseList& list) {
         partial_scaling_case(list, c);
         one_pair_case(list, c);
       }
-      int rules = 0;
-      for (const Scaling& rule : every_rule(c.spec.rotary_dim / 2, static_cast<double>(length))) {
-        const bool scales =
-            std::holds_alternative<scaling::Yarn>(rule) || std::holds_alternative<scaling::LongRope>(rule);
-        if (!computed && !scales) continue;
+      for (const auto& [rule, base] : every_rule(c)) {
+        const scaling::Setting setting{c.spec.head_dim, c.spec.rotary_dim, base, 0};
+        if (!computed && attention_factor<double>(rule, setting) == 1) continue;
         c.spec.scaling = rule;
-        c.spec.base = ++rules % 2 == 0 ? 10000 : 50000;  // a rule that looks at theta must not have a base built in
+        c.spec.base = base;
         c.spec.attention_factor.reset();
         // A kernel that knows no attention factor is still judged on the rule's frequencies.
         if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
@@ -315,25 +258,26 @@ void axis_cases(CaseList& list) {
   }
 }
 
-constexpr Requirement requirements[] = {
-    {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
-     "bases other than those tried", theta_cases, accuracy},
-    {"ANG-02", "Angles MUST be right on both sides of the largest integers of bf16, f16 and f32.", "PREC, POS-11",
-     "positions beyond the claimed maximum", limit_cases, accuracy},
-    {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
-     "given tables, whose rows the suite makes, beyond position 4096", long_cases, accuracy},
-    {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its boundary length.", "SCALE",
-     "parameters other than those tried", scaling_cases, accuracy},
-    {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",
-     "where the factor comes from: the call names it", factor_cases, accuracy},
-    {"ANG-06", "Where the halves of a full-width table differ, each feature MUST use its own column.",
-     "BWD-07, PAIR-03", "kernels that claim equal halves", halves_cases, accuracy},
-    {"ANG-07", "Every pair MUST follow the position coordinate of its own axis.", "AXIS, PAIR-07",
-     "kernels that claim one axis", axis_cases, accuracy},
-};
-
 }  // namespace
 
-std::span<const Requirement> angle_requirements() { return requirements; }
+std::span<const Requirement> angle_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
+       "bases other than those tried", theta_cases, accuracy},
+      {"ANG-02", "Angles MUST be right on both sides of the largest integers of bf16, f16 and f32.", "PREC, POS-11",
+       "positions beyond the claimed maximum", limit_cases, accuracy},
+      {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
+       "given tables, whose rows the suite makes, beyond position 4096", long_cases, accuracy},
+      {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its boundary length.",
+       "SCALE", "parameters other than those tried", scaling_cases, accuracy},
+      {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",
+       "where the factor comes from: the call names it", factor_cases, accuracy},
+      {"ANG-06", "Where the halves of a full-width table differ, each feature MUST use its own column.",
+       "BWD-07, PAIR-03", "kernels that claim equal halves", halves_cases, accuracy},
+      {"ANG-07", "Every pair MUST follow the position coordinate of its own axis.", "AXIS, PAIR-07",
+       "kernels that claim one axis", axis_cases, accuracy},
+  };
+  return requirements;
+}
 
 }  // namespace rope

@@ -2,13 +2,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
-
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 void round_trip_cases(CaseList& list) {
   const auto shape = [](Case& c) {
@@ -143,19 +141,21 @@ void parameter_cases(CaseList& list) {
   list.add_random(100, shape);
 }
 
-constexpr Requirement requirements[] = {
-    {"BWD-01", "Backward after forward MUST give back the input, times the square of the attention factor.",
-     "SIGN, BWD-05", "a backward that repeats a mistake of the forward", round_trip_cases, round_trip},
-    {"BWD-02", "Backward MUST be the transpose of forward: <Rx, g> = <x, Rt g>.", "BWD-07, SIGN-01",
-     "a mistake that both passes share", transpose_cases, transpose},
-    {"BWD-03", "The gradient MUST be exact within the bound for any upstream gradient, pass-through features included.",
-     "BWD-01, BWD-03, BWD-07", "gradients of the frequencies", gradient_cases, accuracy},
-    {"BWD-04", "Backward MUST honour offset, base, scaling and pairing as forward does.", "BWD-05, SCALE-15",
-     "parameters that the claims do not name", parameter_cases, accuracy},
-};
-
 }  // namespace
 
-std::span<const Requirement> backward_requirements() { return requirements; }
+std::span<const Requirement> backward_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"BWD-01", "Backward after forward MUST give back the input, times the square of the attention factor.",
+       "SIGN, BWD-05", "a backward that repeats a mistake of the forward", round_trip_cases, round_trip},
+      {"BWD-02", "Backward MUST be the transpose of forward: <Rx, g> = <x, Rt g>.", "BWD-07, SIGN-01",
+       "a mistake that both passes share", transpose_cases, transpose},
+      {"BWD-03",
+       "The gradient MUST be exact within the bound for any upstream gradient, pass-through features included.",
+       "BWD-01, BWD-03, BWD-07", "gradients of the frequencies", gradient_cases, accuracy},
+      {"BWD-04", "Backward MUST honour offset, base, scaling and pairing as forward does.", "BWD-05, SCALE-15",
+       "parameters that the claims do not name", parameter_cases, accuracy},
+  };
+  return requirements;
+}
 
 }  // namespace rope

@@ -4,10 +4,10 @@
 #include <iterator>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/rearrange.hpp"
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/rearrange.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
@@ -38,28 +38,7 @@ Finding repetition(const Case& c, Examiner& examiner) {
 
 // Rules that a kernel may keep frequencies of, for sequences about the original length.
 std::vector<Scaling> kept_rules(const Case& c) {
-  constexpr double length = 1024;
-  scaling::Linear linear;
-  linear.factor = 4;
-  scaling::Ntk ntk;
-  ntk.factor = 4;
-  scaling::Dynamic dynamic;
-  dynamic.factor = 4;
-  dynamic.original_max_position_embeddings = length;
-  scaling::Yarn yarn;
-  yarn.factor = 4;
-  yarn.original_max_position_embeddings = length;
-  scaling::Llama3 llama3;
-  llama3.factor = 4;
-  llama3.original_max_position_embeddings = length;
-  scaling::LongRope longrope;
-  longrope.factor = 4;
-  longrope.original_max_position_embeddings = length;
-  longrope.short_factor.assign(static_cast<std::size_t>(c.spec.rotary_dim / 2), 1.25);
-  longrope.long_factor.assign(static_cast<std::size_t>(c.spec.rotary_dim / 2), 3.5);
-  std::vector<Scaling> rules{linear, yarn, llama3, longrope};
-  if (c.spec.rotary_dim > 2) rules.insert(rules.end(), {ntk, dynamic});
-  return rules;
+  return fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, 1024);
 }
 
 void interrupted_cases(CaseList& list) {
@@ -225,7 +204,7 @@ Finding unmoved_by_company(const Case& c, Examiner& examiner) {
   const Call whole = examiner.build(c);
   Finding finding;
   for (std::int64_t batch : {std::int64_t{0}, std::int64_t{c.batch} - 1}) {
-    const Trial alone = examiner.run(one_batch(c, whole, batch, examiner));
+    const Trial alone = examiner.run(one_batch(c, whole, batch, examiner.oracles()));
     if (!alone.ok()) return alone.problem;
     for_each_row(alone.q, [&](const RowIndex& row, const std::byte*) {
       same_row(finding, "q", together.call.q_result(), {batch, row.seq, row.head}, alone.call.q_result(), row);
@@ -280,21 +259,35 @@ Finding undisturbed(const Case& c, Examiner& examiner) {
   return examiner.judge(c, examiner.run_beside(c, companion_of(c, claims)));
 }
 
-constexpr Requirement requirements[] = {
-    {"DET-01", "The same call MUST give the same bits each time.", "NAN-03",
-     "races that are lost less often than once in three calls", repeated_cases, repetition},
-    {"DET-02", "The bits of a batch SHOULD NOT depend on which other batches, or k, are in the call.", "PREC, HEAD-07",
-     "other tokens and heads of the same batch: POS-05 and SHP-07 look at these", company_cases, unmoved_by_company,
-     Demand::bitwise | Demand::batch_invariant},
-    {"DET-03", "Two calls at the same time SHOULD each give what they give alone.", "TAB-01, NAN-03",
-     "races that some hundred runs do not lose; subjects that cannot run two calls at once", concurrent_cases,
-     undisturbed, mask(Demand::robust)},
-    {"STA-01", "A call MUST be right, and give the same bits, whatever calls came before it.", "TAB-01",
-     "what only many or concurrent calls change", interrupted_cases, unmoved_by_others},
-};
-
 }  // namespace
 
-std::span<const Requirement> determinism_requirements() { return requirements; }
+std::span<const Requirement> determinism_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"DET-01", "The same call MUST give the same bits each time.", "NAN-03",
+       "races that are lost less often than once in three calls", repeated_cases, repetition},
+      {"DET-02", "The bits of a batch SHOULD NOT depend on which other batches, or k, are in the call.",
+       "PREC, HEAD-07", "other tokens and heads of the same batch: POS-05 and SHP-07 look at these", company_cases,
+       unmoved_by_company, Demand::bitwise | Demand::batch_invariant},
+      {"DET-03",
+       "Two calls at the same time SHOULD each give what they give alone.",
+       "TAB-01, NAN-03",
+       "races that some hundred runs do not lose; subjects that cannot run two calls at once",
+       concurrent_cases,
+       undisturbed,
+       mask(Demand::robust),
+       nullptr,
+       {.by_chance = true}},
+      {"STA-01",
+       "A call MUST be right, and give the same bits, whatever calls came before it.",
+       "TAB-01",
+       "what only many or concurrent calls change",
+       interrupted_cases,
+       unmoved_by_others,
+       0,
+       nullptr,
+       {.of_state = true}},
+  };
+  return requirements;
+}
 
 }  // namespace rope

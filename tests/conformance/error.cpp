@@ -1,5 +1,5 @@
 // ERR: calls that are wrong.
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
 
 namespace rope {
 namespace {
@@ -46,21 +46,25 @@ void enumerator_cases(CaseList& list) {
 
 Finding refused(const Case& c, Examiner& examiner) { return examiner.refusal(c); }
 
-constexpr Requirement requirements[] = {
-    {"ERR-01", "A rotary_dim that is odd, negative or larger than head_dim SHOULD be refused.", "FREQ-11, MEM-11",
-     "what was written before the refusal", rotary_dim_cases, refused, mask(Demand::robust)},
-    {"ERR-02", "A call that lacks a tensor SHOULD be refused.", "TAB-05", "pointers that are wrong and not NULL",
-     null_cases, refused, mask(Demand::robust)},
-    {"ERR-03", "A position without a row in the tables SHOULD be refused.", "POS-13, SCALE-05, TAB-05",
-     "calls without tables, where every position has an angle", position_cases, refused, mask(Demand::robust)},
-    {"ERR-04", "Types and shapes that do not go together SHOULD be refused.", "MEM-11, TAB-05, TAB-07",
-     "strides that make elements overlap", mismatch_cases, refused, mask(Demand::robust)},
-    {"ERR-05", "A value that no enumeration has SHOULD be refused.", "PAIR-01", "values that a later version adds",
-     enumerator_cases, refused, mask(Demand::robust)},
-};
+constexpr Handling by_status{.shown_by = ShownBy::status};
 
 }  // namespace
 
-std::span<const Requirement> error_requirements() { return requirements; }
+std::span<const Requirement> error_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"ERR-01", "A rotary_dim that is odd, negative or larger than head_dim SHOULD be refused.", "FREQ-11, MEM-11",
+       "what was written before the refusal", rotary_dim_cases, refused, mask(Demand::robust), nullptr, by_status},
+      {"ERR-02", "A call that lacks a tensor SHOULD be refused.", "TAB-05", "pointers that are wrong and not NULL",
+       null_cases, refused, mask(Demand::robust), nullptr, by_status},
+      {"ERR-03", "A position without a row in the tables SHOULD be refused.", "POS-13, SCALE-05, TAB-05",
+       "calls without tables, where every position has an angle", position_cases, refused, mask(Demand::robust),
+       nullptr, by_status},
+      {"ERR-04", "Types and shapes that do not go together SHOULD be refused.", "MEM-11, TAB-05, TAB-07",
+       "strides that make elements overlap", mismatch_cases, refused, mask(Demand::robust), nullptr, by_status},
+      {"ERR-05", "A value that no enumeration has SHOULD be refused.", "PAIR-01", "values that a later version adds",
+       enumerator_cases, refused, mask(Demand::robust), nullptr, by_status},
+  };
+  return requirements;
+}
 
 }  // namespace rope

@@ -1,34 +1,9 @@
 // GLD: what the real labml, Hugging Face and lucidrains codes computed.
-#include "tests/conformance/golden.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-
-#include "reference/input_error.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/golden_call.hpp"
-#include "tests/conformance/judge.hpp"
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/golden_agreement.hpp"
 
 namespace rope {
 namespace {
-
-// The case as the manifest has it: a case that was typed in may contradict the arrays.
-Case settled(const Case& asked, const Manifest* manifest) {
-  if (manifest == nullptr) throw InputError("there are no golden files; set ROPECHECK_GOLDEN to their folder");
-  const GoldenCase* golden = manifest->find(asked.golden);
-  if (golden == nullptr) {
-    throw InputError("golden case \"" + asked.golden +
-                     "\" is not in the manifest; `ropecheck list goldens` lists them");
-  }
-  std::optional<Case> c = case_of_golden(*golden, asked.source);
-  if (!c) throw InputError("golden case \"" + asked.golden + "\" has no arrays for this angle source");
-  if (asked.key_heads == 0) c->key_heads = 0;
-  if (!asked.full_tables) c->full_tables = false;
-  return *c;
-}
 
 void golden_cases(CaseList& list, AngleSource source) {
   if (list.golden() == nullptr) return;
@@ -41,90 +16,20 @@ void table_cases(CaseList& list) { golden_cases(list, AngleSource::tables); }
 void frequency_cases(CaseList& list) { golden_cases(list, AngleSource::frequencies); }
 void computed_cases(CaseList& list) { golden_cases(list, AngleSource::computed); }
 
-// By how much C of the source's own frequencies is above that of a kernel which computes them directly, one a pair; 0
-// where the kernel is given them. A source that makes theta by exp is no measure for kernels that make it by a power.
-std::vector<double> excess_of_source(const Case& c, Examiner& examiner) {
-  std::vector<double> excess(static_cast<std::size_t>(c.spec.rotary_dim / 2), 0.0);
-  const GoldenCase& golden = *examiner.golden()->find(c.golden);
-  const GoldenArray* array = golden.find("theta");
-  if (c.source != AngleSource::computed || array == nullptr) return excess;
-  const NpyArray theta = load(*examiner.golden(), golden, *array);
-  const RotationPlan& plan = examiner.oracles().of(c.spec, golden.sequence_length).plan();
-  const std::vector<double> direct = direct_constants(c.spec, golden.sequence_length);
-  for (std::size_t p = 0; p < excess.size(); ++p) {
-    const double exact = plan.pairs[p].theta.to_double();
-    if (exact == 0) continue;
-    const double given = load(array->dtype, theta.bytes.data() + p * size_of(array->dtype)) / golden.position_divisor;
-    excess[p] = std::max(0.0, std::fabs(given / exact - 1) / unit_roundoff(DType::f32) - direct[p]);
-  }
-  return excess;
-}
-
-// Source and kernel are each within their bound of the exact value, so they are within the sum of each other, and
-// further where the source's own frequencies are. A grade is demanded of the kernel: the source is held to the loosest.
-void compare(Finding& finding, const char* name, const Trial& trial, const Tensor& input, const Tensor& output,
-             const GoldenOutput& golden, const std::vector<double>& excess, Expectation& expected,
-             Expectation& of_source) {
-  for_each_row(input, [&](const RowIndex& row, const std::byte*) {
-    const RelatedRow y = related_row(trial, input, output, row, expected);
-    const RelatedRow source = related_row(trial, input, output, row, of_source);
-    const std::vector<PairAngle>& angles = expected.angles(row.batch, row.seq);
-    for (std::size_t p = 0; p < expected.pairs(); ++p) {
-      const double further = excess[p] * unit_roundoff(DType::f32) * std::fabs(angles[p].phi) * y.pair_norm[p];
-      for (int feature : {expected.first(p), expected.second(p)}) {
-        const auto j = static_cast<std::size_t>(feature);
-        const double value = value_at(golden.value, row, feature);
-        const double printed = golden.print ? golden.print->half_unit(value) : 0;
-        relate(finding, name, row, feature, p, value, y.value[j],
-               y.pair_bound[p] + source.pair_bound[p] + further + printed);
-        if (std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(y.value[j])) ++finding.unlike_source;
-      }
-    }
-  });
-}
-
 }  // namespace
 
-std::optional<Case> golden_case(const GoldenCase& golden, AngleSource source, const Claims& claims) {
-  if (!golden.conforms) return std::nullopt;  // kept as negative controls
-  std::optional<Case> c = case_of_golden(golden, source);
-  if (!c) return std::nullopt;
-  // Every source repeats its columns for both features of a pair, so a kernel for half-width tables is given one.
-  if (c->full_tables && claims.capabilities.full_tables == 0) c->full_tables = false;
-  // Kernels that take no k, or no other number of heads, are judged on q alone.
-  if (!uncovered(*c, claims).empty()) c->key_heads = 0;
-  return c;
+std::span<const Requirement> golden_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"GLD-01", "From the tables of a golden case the kernel MUST give the source's output, within the bound of each.",
+       "PAIR, SIGN, PART, HEAD", "how the source made its tables", table_cases, golden_agreement},
+      {"GLD-02",
+       "From the frequencies of a golden case the kernel MUST give the source's output, within the bound of each.",
+       "POS, AXIS, PREC", "how the source made its frequencies", frequency_cases, golden_agreement},
+      {"GLD-03",
+       "From base and scaling of a golden case the kernel MUST give the source's output, within the bound of each.",
+       "FREQ, SCALE", "scaling rules that no source has", computed_cases, golden_agreement},
+  };
+  return requirements;
 }
-
-Finding golden_agreement(const Case& asked, Examiner& examiner) {
-  const Case c = settled(asked, examiner.golden());
-  GoldenCall golden = build_golden_call(c, *examiner.golden());
-  const Trial trial = examiner.run(std::move(golden.call));
-  if (!trial.ok()) return trial.problem;
-  Expectation expected = examiner.expectation(c, trial.call);
-  Expectation of_source(trial.call, c.spec, examiner.oracles());
-  Finding finding = judge_call(trial.call, trial.q, trial.k, expected);
-  const std::vector<double> excess = excess_of_source(c, examiner);
-  compare(finding, "q", trial, trial.q, trial.call.q_result(), golden.q, excess, expected, of_source);
-  if (golden.k) compare(finding, "k", trial, *trial.k, trial.call.k_result(), *golden.k, excess, expected, of_source);
-  return finding;
-}
-
-namespace {
-
-constexpr Requirement requirements[] = {
-    {"GLD-01", "From the tables of a golden case the kernel MUST give the source's output, within the bound of each.",
-     "PAIR, SIGN, PART, HEAD", "how the source made its tables", table_cases, golden_agreement},
-    {"GLD-02",
-     "From the frequencies of a golden case the kernel MUST give the source's output, within the bound of each.",
-     "POS, AXIS, PREC", "how the source made its frequencies", frequency_cases, golden_agreement},
-    {"GLD-03",
-     "From base and scaling of a golden case the kernel MUST give the source's output, within the bound of each.",
-     "FREQ, SCALE", "scaling rules that no source has", computed_cases, golden_agreement},
-};
-
-}  // namespace
-
-std::span<const Requirement> golden_requirements() { return requirements; }
 
 }  // namespace rope

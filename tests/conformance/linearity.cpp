@@ -3,8 +3,8 @@
 #include <cmath>
 #include <functional>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
@@ -118,21 +118,22 @@ Finding additivity(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-constexpr Requirement requirements[] = {
-    {"ROT-05", "Scaling the input by a power of two MUST scale the output by it, within the bound.", "PREC",
-     "what ROT-11 adds to it", linear_cases, homogeneity},
-    {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC", "what ROT-12 adds to it",
-     linear_cases, oddness},
-    {"ROT-07", "The outputs of two inputs that add up MUST add up, within the bound.", "PAIR, MEM-03",
-     "every linear map passes, rotation or not", linear_cases, additivity},
-    {"ROT-11", "Scaling the input by a power of two SHOULD scale the output by it bit for bit.", "PREC",
-     "elements close to underflow", linear_cases, exact_homogeneity, mask(Demand::bitwise)},
-    {"ROT-12", "Negating the input SHOULD negate the output bit for bit.", "PREC", "elements close to underflow",
-     linear_cases, exact_oddness, mask(Demand::bitwise)},
-};
-
 }  // namespace
 
-std::span<const Requirement> linearity_requirements() { return requirements; }
+std::span<const Requirement> linearity_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"ROT-05", "Scaling the input by a power of two MUST scale the output by it, within the bound.", "PREC",
+       "what ROT-11 adds to it", linear_cases, homogeneity},
+      {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC", "what ROT-12 adds to it",
+       linear_cases, oddness},
+      {"ROT-07", "The outputs of two inputs that add up MUST add up, within the bound.", "PAIR, MEM-03",
+       "every linear map passes, rotation or not", linear_cases, additivity},
+      {"ROT-11", "Scaling the input by a power of two SHOULD scale the output by it bit for bit.", "PREC",
+       "elements close to underflow", linear_cases, exact_homogeneity, mask(Demand::bitwise)},
+      {"ROT-12", "Negating the input SHOULD negate the output bit for bit.", "PREC", "elements close to underflow",
+       linear_cases, exact_oddness, mask(Demand::bitwise)},
+  };
+  return requirements;
+}
 
 }  // namespace rope

@@ -4,27 +4,22 @@
 #include <algorithm>
 #include <limits>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
 
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
-
-// The one rule that comes with lists, below its length and above.
+// The rules that come with lists, below their length and above.
 void add_factors(CaseList& list, Case c) {
   if (c.source != AngleSource::computed) return;
-  const auto pairs = static_cast<std::size_t>(c.spec.rotary_dim / 2);
-  scaling::LongRope rule;
-  rule.factor = 4;
-  rule.original_max_position_embeddings = 1000;
-  rule.short_factor.assign(pairs, 1.25);
-  rule.long_factor.assign(pairs, 3.5);
-  c.spec.scaling = rule;
-  for (const std::int64_t length : {1000, 2000}) {
-    c.sequence_length = length;
-    list.add(c);
+  for (const Scaling& rule : fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, 1000)) {
+    if (lists_of(rule).empty()) continue;
+    c.spec.scaling = rule;
+    for (const std::int64_t length : {1000, 2000}) {
+      c.sequence_length = length;
+      list.add(c);
+    }
   }
 }
 
@@ -301,37 +296,42 @@ void will_sanitize(std::span<const Case> cases, Examiner& examiner) { examiner.w
 
 Finding under_sanitizer(const Case& c, Examiner& examiner) { return examiner.sanitized(c); }
 
-constexpr Requirement requirements[] = {
-    {"MEM-01", "Nothing MUST be read or written outside of the tensors of a call.", "MEM-07, TAB-05, FREQ-11, AXIS-05",
-     "what lies within the padding or the kernel's own memory; built-ins, which share our process", edge_cases,
-     within_tensors},
-    {"MEM-02", "Inputs, positions, tables and frequencies MUST stay as they were.", "POS-09, MEM-05",
-     "inputs that are written and restored by the end of the call, where the subject runs in our process", input_cases,
-     inputs_kept},
-    {"MEM-03", "Strides MUST be followed, and what lies between rows MUST stay as it was.", "MEM-01, HEAD-03, HEAD-05",
-     "kernels that claim no strides", strided_cases, accuracy},
-    {"MEM-04", "A call in place MUST give what it gives out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
-     "what MEM-05 adds to it", in_place_cases, like_out_of_place},
-    {"MEM-05", "A call in place SHOULD give what it gives out of place, bit for bit.", "MEM-03", "who of both is right",
-     in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise)},
-    {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be found where they are.",
-     "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
-     accuracy},
-    {"MEM-07",
-     "On a CUDA device there MUST be nothing that compute-sanitizer reports: no access outside of a tensor, no race in "
-     "shared memory, no barrier that only some threads reach, no read of what nobody wrote.",
-     "MEM-05, MEM-07, TAB-05",
-     "kernels that are not in a shared library; machines without compute-sanitizer; strided "
-     "tensors; races in global memory and within a warp",
-     sanitized_cases, under_sanitizer, 0, will_sanitize},
-    {"MEM-08",
-     "Tensors MUST be served wherever the claimed alignment lets them begin, between two elements of a vector too.",
-     "MEM-ALIGNED-DOWN, CUDA-UNALIGNED", "tables, frequencies and positions, which are aligned", shifted_cases,
-     accuracy},
-};
+constexpr Handling in_memory{.shown_by = ShownBy::memory};
 
 }  // namespace
 
-std::span<const Requirement> memory_requirements() { return requirements; }
+std::span<const Requirement> memory_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"MEM-01", "Nothing MUST be read or written outside of the tensors of a call.",
+       "MEM-07, TAB-05, FREQ-11, AXIS-05",
+       "what lies within the padding or the kernel's own memory; built-ins, which share our process", edge_cases,
+       within_tensors, 0, nullptr, in_memory},
+      {"MEM-02", "Inputs, positions, tables and frequencies MUST stay as they were.", "POS-09, MEM-05",
+       "inputs that are written and restored by the end of the call, where the subject runs in our process",
+       input_cases, inputs_kept, 0, nullptr, in_memory},
+      {"MEM-03", "Strides MUST be followed, and what lies between rows MUST stay as it was.",
+       "MEM-01, HEAD-03, HEAD-05", "kernels that claim no strides", strided_cases, accuracy, 0, nullptr, in_memory},
+      {"MEM-04", "A call in place MUST give what it gives out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
+       "what MEM-05 adds to it", in_place_cases, like_out_of_place, 0, nullptr, in_memory},
+      {"MEM-05", "A call in place SHOULD give what it gives out of place, bit for bit.", "MEM-03",
+       "who of both is right", in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise), nullptr, in_memory},
+      {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be found where they are.",
+       "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
+       accuracy, 0, nullptr, in_memory},
+      {"MEM-07",
+       "On a CUDA device there MUST be nothing that compute-sanitizer reports: no access outside of a tensor, no race "
+       "in "
+       "shared memory, no barrier that only some threads reach, no read of what nobody wrote.",
+       "MEM-05, MEM-07, TAB-05",
+       "kernels that are not in a shared library; machines without compute-sanitizer; strided "
+       "tensors; races in global memory and within a warp",
+       sanitized_cases, under_sanitizer, 0, will_sanitize, in_memory},
+      {"MEM-08",
+       "Tensors MUST be served wherever the claimed alignment lets them begin, between two elements of a vector too.",
+       "MEM-ALIGNED-DOWN, CUDA-UNALIGNED", "tables, frequencies and positions, which are aligned", shifted_cases,
+       accuracy, 0, nullptr, in_memory},
+  };
+  return requirements;
+}
 
 }  // namespace rope

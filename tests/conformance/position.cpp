@@ -1,13 +1,11 @@
 // POS: which position each token is rotated by.
 #include <cstring>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
-
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 void offset_cases(CaseList& list) {
   if (!list.claims().has(ROPE_FEATURE_OFFSET)) return;  // a slice starts at an offset, also where the whole does not
@@ -191,22 +189,23 @@ void batch_cases(CaseList& list) {
   });
 }
 
-constexpr Requirement requirements[] = {
-    {"POS-01", "Rope of a slice of the sequence at its offset MUST equal that slice of the whole, within the bound.",
-     "POS-01, POS-13, SCALE-19", "what POS-05 adds to it", offset_cases, sliced},
-    {"POS-02", "One token a sequence (decoding) MUST be rotated by its own position, in every batch and head.",
-     "POS-05, HEAD-05, POS-11", "positions beyond the tables", decode_cases, accuracy},
-    {"POS-03", "Positions in any order, repeated or with gaps, of int32 and int64, MUST be taken as given.",
-     "POS-03, POS-07, POS-11", "negative positions", arbitrary_cases, as_given},
-    {"POS-04", "Where positions differ between batches, each batch MUST be rotated by its own.",
-     "POS-05, VAR-01, TAB-07", "batches that begin and end alike", batch_cases, accuracy},
-    {"POS-05", "Rope of a slice of the sequence at its offset SHOULD equal that slice of the whole bit for bit.",
-     "POS-01, PREC", "who of both is right", offset_cases, sliced_bit_for_bit,
-     Demand::bitwise | Demand::batch_invariant},
-};
-
 }  // namespace
 
-std::span<const Requirement> position_requirements() { return requirements; }
+std::span<const Requirement> position_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"POS-01", "Rope of a slice of the sequence at its offset MUST equal that slice of the whole, within the bound.",
+       "POS-01, POS-13, SCALE-19", "what POS-05 adds to it", offset_cases, sliced},
+      {"POS-02", "One token a sequence (decoding) MUST be rotated by its own position, in every batch and head.",
+       "POS-05, HEAD-05, POS-11", "positions beyond the tables", decode_cases, accuracy},
+      {"POS-03", "Positions in any order, repeated or with gaps, of int32 and int64, MUST be taken as given.",
+       "POS-03, POS-07, POS-11", "negative positions", arbitrary_cases, as_given},
+      {"POS-04", "Where positions differ between batches, each batch MUST be rotated by its own.",
+       "POS-05, VAR-01, TAB-07", "batches that begin and end alike", batch_cases, accuracy},
+      {"POS-05", "Rope of a slice of the sequence at its offset SHOULD equal that slice of the whole bit for bit.",
+       "POS-01, PREC", "who of both is right", offset_cases, sliced_bit_for_bit,
+       Demand::bitwise | Demand::batch_invariant},
+  };
+  return requirements;
+}
 
 }  // namespace rope

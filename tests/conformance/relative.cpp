@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
@@ -170,16 +170,23 @@ Finding toeplitz(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-constexpr Requirement requirements[] = {
-    {"REL-01", "The score of a query and a key MUST NOT change when both positions move by the same amount.",
-     "PAIR-03, PREC, POS-09, HEAD-01, XPOS", "any rotation by angles that are linear in the position, however wrong",
-     shift_cases, shift_invariance},
-    {"REL-02", "The grid of scores of equal tokens MUST be constant along its diagonals.", "PAIR-03, POS-07, PREC",
-     "wrong frequencies", grid_cases, toeplitz},
-};
-
 }  // namespace
 
-std::span<const Requirement> relative_requirements() { return requirements; }
+std::span<const Requirement> relative_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"REL-01",
+       "The score of a query and a key MUST NOT change when both positions move by the same amount.",
+       "PAIR-03, PREC, POS-09, HEAD-01, XPOS",
+       "any rotation by angles that are linear in the position, however wrong",
+       shift_cases,
+       shift_invariance,
+       0,
+       nullptr,
+       {.with_horizon = true}},
+      {"REL-02", "The grid of scores of equal tokens MUST be constant along its diagonals.", "PAIR-03, POS-07, PREC",
+       "wrong frequencies", grid_cases, toeplitz},
+  };
+  return requirements;
+}
 
 }  // namespace rope

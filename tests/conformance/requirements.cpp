@@ -1,11 +1,39 @@
+#include "tests/conformance/requirements.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/requirement.hpp"
 
 namespace rope {
+
+std::span<const Family> families() {
+  static constexpr Family table[] = {
+      {"ROT", "Rotation", "What is done to one pair of features, whichever way the kernel is called."},
+      {"BWD", "Backward", "The backward pass is the transpose of the forward one."},
+      {"REL", "Relative position", "What attention sees: the distance between two tokens and nothing else."},
+      {"ANG", "Angles", "Frequencies, scaling rules, tables and axes, pair by pair and at every length."},
+      {"POS", "Positions", "Which position each token is rotated by."},
+      {"DET", "Determinism", "The same call gives the same bits."},
+      {"STA", "State", "What was called before does not matter."},
+      {"SHP", "Shapes", "Sizes at which launches, blocks and index types run out."},
+      {"MEM", "Memory", "What is read and written, and nothing beside it."},
+      {"SPC", "Special values", "NaN, infinities, zeros and subnormals."},
+      {"ERR", "Errors", "Calls that a kernel has to refuse."},
+      {"GLD", "Golden files", "What the packages that people train with computed."},
+  };
+  return table;
+}
+
+std::string_view family_id(std::string_view requirement) { return requirement.substr(0, requirement.find('-')); }
+
+const Family* family_of(std::string_view requirement) {
+  for (const Family& family : families()) {
+    if (family.id == family_id(requirement)) return &family;
+  }
+  return nullptr;
+}
 
 std::vector<Requirement> all_requirements() {
   std::vector<Requirement> all;
@@ -17,19 +45,13 @@ std::vector<Requirement> all_requirements() {
     all.insert(all.end(), family.begin(), family.end());
   }
   // A family may be written in several files.
-  const auto family_of = [](const Requirement& r) { return r.id.substr(0, r.id.find('-')); };
   for (auto from = all.begin(); from != all.end();) {
     const auto to =
-        std::find_if(from, all.end(), [&](const Requirement& r) { return family_of(r) != family_of(*from); });
+        std::find_if(from, all.end(), [&](const Requirement& r) { return family_id(r.id) != family_id(from->id); });
     std::sort(from, to, [](const Requirement& a, const Requirement& b) { return a.id < b.id; });
     from = to;
   }
   return all;
-}
-
-bool decides(const Requirement& requirement, Demands demanded, const Claims& claims) {
-  if (claims.has(ROPE_FEATURE_ROBUST)) demanded |= mask(Demand::robust);
-  return requirement.is_must() || (requirement.demanded_by & demanded) != 0;
 }
 
 const Requirement& requirement_called(std::string_view id) {

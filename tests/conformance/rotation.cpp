@@ -3,13 +3,11 @@
 #include <cstring>
 #include <numbers>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
-
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 // The head_dims that kernels are specialised for, and some that no power of two comes near.
 constexpr int head_dims[] = {64, 128, 2, 4, 6, 32, 80, 96, 160, 256, 512};
@@ -288,27 +286,28 @@ Finding written(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-constexpr Requirement requirements[] = {
-    {"ROT-01", "Every output element MUST lie within the derived bound of the exact rotation.",
-     "PAIR, SIGN, FREQ, SCALE, PREC, PART, HEAD, MEM, POS, PIPE",
-     "head_dims, shapes and positions that the case list does not hold", accuracy_cases, accuracy},
-    {"ROT-02", "At position 0 the output MUST be the input times the attention factor, within the bound.",
-     "POS-15, SIGN-03, PAIR-05", "wrong frequencies: every one of them is right at position 0", identity_cases,
-     identity},
-    {"ROT-03", "The norm of every pair MUST be kept, times the attention factor.", "PAIR-03, MEM-03, SCALE-07, PIPE-05",
-     "any rotation by a wrong angle keeps the norm", plain_random_cases, norm},
-    {"ROT-04", "The output of a pair MUST depend on that pair alone.", "PAIR, HEAD-01, NAN-01",
-     "leaks that are smaller than the pair's own bound", lonely_cases, accuracy},
-    {"ROT-08", "Rotating by position a and then by b MUST equal rotating by a + b, times the attention factor.",
-     "FREQ, POS-01, SCALE", "wrong frequencies: they compose too", composition_cases, composition},
-    {"ROT-09", "Features beyond rotary_dim MUST be copied bit for bit.", "PART, BWD-01, NAN-01",
-     "kernels that claim no partial rotary", partial_cases, pass_through},
-    {"ROT-10", "Every output element MUST be written, in the dtype that the call names.", "PREC-11, MEM-13, LIM",
-     "calls in place, where the input stands in the output", written_cases, written},
-};
-
 }  // namespace
 
-std::span<const Requirement> rotation_requirements() { return requirements; }
+std::span<const Requirement> rotation_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"ROT-01", "Every output element MUST lie within the derived bound of the exact rotation.",
+       "PAIR, SIGN, FREQ, SCALE, PREC, PART, HEAD, MEM, POS, PIPE",
+       "head_dims, shapes and positions that the case list does not hold", accuracy_cases, accuracy},
+      {"ROT-02", "At position 0 the output MUST be the input times the attention factor, within the bound.",
+       "POS-15, SIGN-03, PAIR-05", "wrong frequencies: every one of them is right at position 0", identity_cases,
+       identity},
+      {"ROT-03", "The norm of every pair MUST be kept, times the attention factor.",
+       "PAIR-03, MEM-03, SCALE-07, PIPE-05", "any rotation by a wrong angle keeps the norm", plain_random_cases, norm},
+      {"ROT-04", "The output of a pair MUST depend on that pair alone.", "PAIR, HEAD-01, NAN-01",
+       "leaks that are smaller than the pair's own bound", lonely_cases, accuracy},
+      {"ROT-08", "Rotating by position a and then by b MUST equal rotating by a + b, times the attention factor.",
+       "FREQ, POS-01, SCALE", "wrong frequencies: they compose too", composition_cases, composition},
+      {"ROT-09", "Features beyond rotary_dim MUST be copied bit for bit.", "PART, BWD-01, NAN-01",
+       "kernels that claim no partial rotary", partial_cases, pass_through},
+      {"ROT-10", "Every output element MUST be written, in the dtype that the call names.", "PREC-11, MEM-13, LIM",
+       "calls in place, where the input stands in the output", written_cases, written},
+  };
+  return requirements;
+}
 
 }  // namespace rope

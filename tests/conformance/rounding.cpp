@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
@@ -77,14 +77,15 @@ Finding unbiased(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-constexpr Requirement requirements[] = {
-    {"ROT-13", "Results of a 16-bit type MUST NOT be biased: on average, rounding MUST favour neither direction.",
-     "PREC (cut off where rounding to nearest is meant)", "f32 and f64 results, and bias below a quarter of a unit",
-     many_element_cases, unbiased},
-};
-
 }  // namespace
 
-std::span<const Requirement> rounding_requirements() { return requirements; }
+std::span<const Requirement> rounding_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"ROT-13", "Results of a 16-bit type MUST NOT be biased: on average, rounding MUST favour neither direction.",
+       "PREC (cut off where rounding to nearest is meant)", "f32 and f64 results, and bias below a quarter of a unit",
+       many_element_cases, unbiased},
+  };
+  return requirements;
+}
 
 }  // namespace rope

@@ -4,14 +4,12 @@
 #include <set>
 #include <vector>
 
-#include "tests/conformance/rearrange.hpp"
-#include "tests/conformance/relations.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/case/rearrange.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
-
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 // One past what the second and third dimension of a CUDA grid hold, as tokens, batches and heads.
 constexpr int many = 65537;
@@ -285,28 +283,30 @@ void empty_cases(CaseList& list) {
   });
 }
 
-constexpr Requirement requirements[] = {
-    {"SHP-01", "More than 65,535 tokens, batches or heads, and more than 2^24 pairs, MUST each be rotated.", "LIM-01",
-     "element offsets beyond 2^31; more pairs than 2^24 where the kernel is no compiled code; each dimension in each "
-     "dtype where no head_dim up to 16 is claimed",
-     many_rows_cases, accuracy},
-    {"SHP-02", "Heads of more than 1024 features MUST be rotated where they are claimed.", "LIM-03",
-     "head_dims above 4096; above 2048 but at level exhaustive", wide_head_cases, accuracy},
-    {"SHP-03", "Batches, heads and tokens in another order MUST give the same results in that order, within the bound.",
-     "HEAD-07, POS-07, POS-05, VAR-01, TAB-07", "what SHP-07 adds to it", batched_cases, equivariance},
-    {"SHP-04", "Every head_dim that is claimed MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
-     "at level quick head_dims above 32 but 96, 128 and 256; odd multiples of 2 above 256", every_head_dim_cases,
-     accuracy},
-    {"SHP-05", "k MUST be rotated like q, also where it has fewer heads.", "HEAD-01, HEAD-03, PIPE-03, MEM-13",
-     "kernels that claim no k", head_count_cases, accuracy},
-    {"SHP-06", "A call without batches, tokens or heads SHOULD be answered with ok, and touch nothing.", "VAR-05",
-     "empty tensors whose pointers are NULL", empty_cases, accuracy, mask(Demand::robust)},
-    {"SHP-07", "Batches, heads and tokens in another order SHOULD give the same bits in that order.", "HEAD-07, PREC",
-     "who of both is right", batched_cases, exact_equivariance, Demand::bitwise | Demand::batch_invariant},
-};
-
 }  // namespace
 
-std::span<const Requirement> shape_requirements() { return requirements; }
+std::span<const Requirement> shape_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"SHP-01", "More than 65,535 tokens, batches or heads, and more than 2^24 pairs, MUST each be rotated.", "LIM-01",
+       "element offsets beyond 2^31; more pairs than 2^24 where the kernel is no compiled code; each dimension in each "
+       "dtype where no head_dim up to 16 is claimed",
+       many_rows_cases, accuracy},
+      {"SHP-02", "Heads of more than 1024 features MUST be rotated where they are claimed.", "LIM-03",
+       "head_dims above 4096; above 2048 but at level exhaustive", wide_head_cases, accuracy},
+      {"SHP-03",
+       "Batches, heads and tokens in another order MUST give the same results in that order, within the bound.",
+       "HEAD-07, POS-07, POS-05, VAR-01, TAB-07", "what SHP-07 adds to it", batched_cases, equivariance},
+      {"SHP-04", "Every head_dim that is claimed MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
+       "at level quick head_dims above 32 but 96, 128 and 256; odd multiples of 2 above 256", every_head_dim_cases,
+       accuracy},
+      {"SHP-05", "k MUST be rotated like q, also where it has fewer heads.", "HEAD-01, HEAD-03, PIPE-03, MEM-13",
+       "kernels that claim no k", head_count_cases, accuracy},
+      {"SHP-06", "A call without batches, tokens or heads SHOULD be answered with ok, and touch nothing.", "VAR-05",
+       "empty tensors whose pointers are NULL", empty_cases, accuracy, mask(Demand::robust)},
+      {"SHP-07", "Batches, heads and tokens in another order SHOULD give the same bits in that order.", "HEAD-07, PREC",
+       "who of both is right", batched_cases, exact_equivariance, Demand::bitwise | Demand::batch_invariant},
+  };
+  return requirements;
+}
 
 }  // namespace rope

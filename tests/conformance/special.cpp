@@ -1,15 +1,16 @@
 // SPC: values that arithmetic treats in a way of their own.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <vector>
 
-#include "tests/conformance/judge.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 namespace rope {
 namespace {
-
-Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 void non_finite_cases(CaseList& list) {
   for (int dim : {64, 22}) {  // 11 pairs: what is left over from vectors of two, four and eight
@@ -40,85 +41,110 @@ void put(Tensor& tensor, const RowIndex& row, int feature, double value) {
   store(tensor.dtype, row_data(tensor, row) + feature * tensor.strides[3] * size, value);
 }
 
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// A value that is put into one feature of a pair.
+struct Plant {
+  RowIndex row;
+  std::size_t pair;
+  std::array<int, 2> features;  // of the pair
+  int planted;                  // the one of them that holds the value
+  double value;
+};
+
+// The last feature, where it does not turn.
+std::optional<int> passed_feature(const Case& c) {
+  if (c.spec.rotary_dim == c.spec.head_dim) return std::nullopt;
+  return c.spec.head_dim - 1;
+}
+
+std::vector<Plant> plants_of(const RowIndex& row, const Expectation& layout) {
+  const std::size_t pairs = layout.pairs();
+  const auto at = static_cast<std::size_t>(row.seq * 5 + row.head * 3 + row.batch);
+  const auto plant = [&](std::size_t pair, bool in_first, double value) {
+    const std::array<int, 2> features{layout.first(pair), layout.second(pair)};
+    return Plant{row, pair, features, in_first ? features[0] : features[1], value};
+  };
+  if (pairs <= 5) return {plant(at % pairs, true, nan)};  // short heads have room for one
+  return {plant(at % pairs, true, nan), plant((at + 2) % pairs, true, infinity),
+          plant((at + 4) % pairs, false, -infinity)};
+}
+
+std::vector<Plant> plant_in(Tensor& tensor, std::optional<int> passed, const Expectation& layout) {
+  std::vector<Plant> plants;
+  for_each_row(tensor, [&](const RowIndex& row, std::byte*) {
+    for (const Plant& plant : plants_of(row, layout)) plants.push_back(plant);
+    if (passed) put(tensor, row, *passed, nan);
+  });
+  for (const Plant& plant : plants) put(tensor, plant.row, plant.planted, plant.value);
+  return plants;
+}
+
+Element hidden_in(const char* name, const Tensor& output, const Plant& plant, int feature) {
+  Element e;
+  e.tensor = name;
+  e.row = plant.row;
+  e.feature = feature;
+  e.pair = plant.pair;
+  e.dtype = output.dtype;
+  e.expected = plant.value;
+  e.actual = value_at(output, plant.row, feature);
+  store(e.dtype, &e.actual_bits, e.actual);
+  e.error = infinity;
+  return e;
+}
+
+// Both results of a pair must show what was planted in it.
+void look_for_plants(Finding& finding, const char* name, const std::vector<Plant>& plants, const Tensor& output) {
+  for (const Plant& plant : plants) {
+    for (const int feature : plant.features) {
+      const double y = value_at(output, plant.row, feature);
+      const bool shows = std::isnan(plant.value) ? std::isnan(y) : !std::isfinite(y);
+      ++finding.compared;
+      if (shows || finding.wrong++ > 0) continue;
+      finding.kind = FailureKind::relation;
+      finding.use = infinity;
+      finding.element = hidden_in(name, output, plant, feature);
+    }
+  }
+}
+
+// With the planted pairs out of the way the rest is judged like any other result.
+void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, Tensor& input, Tensor& output) {
+  for (const Plant& plant : plants) {
+    for (const int feature : plant.features) {
+      put(input, plant.row, feature, 0);
+      put(output, plant.row, feature, 0);
+    }
+  }
+  if (!passed) return;
+  for_each_row(input, [&](const RowIndex& row, std::byte*) {
+    // What is no NaN now is left as it is, to be seen.
+    if (!std::isnan(value_at(output, row, *passed))) return;
+    put(input, row, *passed, 0);
+    put(output, row, *passed, 0);
+  });
+}
+
 // Three pairs of every row of q and k hold a NaN, an infinity in the first and one in the second feature; a
 // pass-through feature holds a NaN. The results of these pairs must show it, and everything else must be as if nothing
 // were there. Which NaN the pass-through feature becomes is open: a copy by way of another type may change its sign and
 // payload (IEEE 754-2019, 6.2.3 and 6.3).
 Finding contained(const Case& c, Examiner& examiner) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   Call call = examiner.build(c);
+  const std::optional<int> passed = passed_feature(c);
   const Expectation layout = examiner.expectation(c, call);
-  struct Plant {
-    RowIndex row;
-    std::size_t pair;
-    bool in_first;
-    double value;
-  };
-  const int passed = c.spec.rotary_dim < c.spec.head_dim ? c.spec.head_dim - 1 : -1;
-  const std::size_t pairs = layout.pairs();
-  const auto feature = [&](const Plant& plant, bool first) {
-    return first ? layout.first(plant.pair) : layout.second(plant.pair);
-  };
-  const auto planted_in = [&](Tensor& tensor) {
-    std::vector<Plant> plants;
-    for_each_row(tensor, [&](const RowIndex& row, std::byte*) {
-      const auto at = static_cast<std::size_t>(row.seq * 5 + row.head * 3 + row.batch);
-      const Plant in_this_row[] = {{row, at % pairs, true, nan},
-                                   {row, (at + 2) % pairs, true, infinity},
-                                   {row, (at + 4) % pairs, false, -infinity}};
-      // Short heads have room for one.
-      for (std::size_t i = 0; i < (pairs > 5 ? 3u : 1u); ++i) plants.push_back(in_this_row[i]);
-      if (passed >= 0) put(tensor, row, passed, nan);
-    });
-    for (const Plant& plant : plants) put(tensor, plant.row, feature(plant, plant.in_first), plant.value);
-    return plants;
-  };
-  const std::vector<Plant> in_q = planted_in(call.q);
-  const std::vector<Plant> in_k = call.k ? planted_in(*call.k) : std::vector<Plant>{};
-
+  const std::vector<Plant> in_q = plant_in(call.q, passed, layout);
+  const std::vector<Plant> in_k = call.k ? plant_in(*call.k, passed, layout) : std::vector<Plant>{};
   const Trial trial = examiner.run(std::move(call));
   if (!trial.ok()) return trial.problem;
   Expectation expected = examiner.expectation(c, trial.call);
   Finding finding;
   const auto examine = [&](const char* name, const std::vector<Plant>& plants, Tensor input, Tensor output) {
-    for (const Plant& plant : plants) {
-      for (bool first : {true, false}) {
-        const double y = value_at(output, plant.row, feature(plant, first));
-        const bool shows = std::isnan(plant.value) ? std::isnan(y) : !std::isfinite(y);
-        ++finding.compared;
-        if (shows || finding.wrong++ > 0) continue;
-        finding.kind = FailureKind::relation;
-        finding.use = infinity;
-        Element e;
-        e.tensor = name;
-        e.row = plant.row;
-        e.feature = feature(plant, first);
-        e.pair = plant.pair;
-        e.dtype = output.dtype;
-        e.expected = plant.value;
-        e.actual = y;
-        store(e.dtype, &e.actual_bits, y);
-        e.error = infinity;
-        finding.element = e;
-      }
-    }
+    look_for_plants(finding, name, plants, output);
     if (!finding.passed()) return;
-    // With the planted pairs out of the way the rest is judged like any other result.
-    for (const Plant& plant : plants) {
-      for (bool first : {true, false}) {
-        put(input, plant.row, feature(plant, first), 0);
-        put(output, plant.row, feature(plant, first), 0);
-      }
-    }
-    // What is no NaN now is left as it is, to be seen.
-    if (passed >= 0) {
-      for_each_row(input, [&](const RowIndex& row, std::byte*) {
-        if (!std::isnan(value_at(output, row, passed))) return;
-        put(input, row, passed, 0);
-        put(output, row, passed, 0);
-      });
-    }
+    clear_plants(plants, passed, input, output);
     finding.merge(judge_tensor(name, input, output, expected));
   };
   examine("q", in_q, trial.q, trial.call.q_result());
@@ -141,18 +167,19 @@ void huge_cases(CaseList& list) { cases_with(list, InputKind::huge); }
 void zero_cases(CaseList& list) { cases_with(list, InputKind::zero); }
 void subnormal_cases(CaseList& list) { cases_with(list, InputKind::subnormal); }
 
-constexpr Requirement requirements[] = {
-    {"SPC-01", "A NaN or an infinity MUST show in both results of its pair, and nowhere else.", "NAN-01",
-     "which NaN comes out, and the sign of an infinity", non_finite_cases, contained},
-    {"SPC-02", "Inputs up to half the largest number of their type MUST NOT overflow.", "PREC",
-     "inputs whose exact result is out of range", huge_cases, accuracy},
-    {"SPC-03", "Zeros MUST give zeros.", "NAN-01, MEM", "the sign of a zero", zero_cases, accuracy},
-    {"SPC-04", "Subnormal inputs SHOULD be rotated like all others, not flushed to zero.", "PREC",
-     "subnormals within a kernel", subnormal_cases, accuracy, mask(Demand::robust)},
-};
-
 }  // namespace
 
-std::span<const Requirement> special_requirements() { return requirements; }
+std::span<const Requirement> special_requirements() {
+  static constexpr Requirement requirements[] = {
+      {"SPC-01", "A NaN or an infinity MUST show in both results of its pair, and nowhere else.", "NAN-01",
+       "which NaN comes out, and the sign of an infinity", non_finite_cases, contained},
+      {"SPC-02", "Inputs up to half the largest number of their type MUST NOT overflow.", "PREC",
+       "inputs whose exact result is out of range", huge_cases, accuracy},
+      {"SPC-03", "Zeros MUST give zeros.", "NAN-01, MEM", "the sign of a zero", zero_cases, accuracy},
+      {"SPC-04", "Subnormal inputs SHOULD be rotated like all others, not flushed to zero.", "PREC",
+       "subnormals within a kernel", subnormal_cases, accuracy, mask(Demand::robust)},
+  };
+  return requirements;
+}
 
 }  // namespace rope

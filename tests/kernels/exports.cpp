@@ -1,4 +1,4 @@
-#include "tests/styles/exports.hpp"
+#include "tests/kernels/exports.hpp"
 
 #include <cstdint>
 
@@ -7,9 +7,7 @@ namespace {
 const std::vector<rope_kernel>& kernels() {
   static const std::vector<rope_kernel> all = [] {
     std::vector<rope_kernel> result;
-    for (const rope::styles::Kernels style : rope::styles::exported_styles()) {
-      result.insert(result.end(), style.begin(), style.end());
-    }
+    for (const rope::Kernels list : rope::exported_kernels()) result.insert(result.end(), list.begin(), list.end());
     return result;
   }();
   return all;

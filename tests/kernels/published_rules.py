@@ -5,7 +5,7 @@
 
 Judges each kernel of mutants.so by the acceptance rules of vLLM, flash-attention, Liger-Kernel, llama.cpp,
 TransformerEngine, ONNX and flashinfer: their parameters, their random inputs, their reference, their tolerance, as far
-as the contract impls/rope_kernel.h can express them. published/rules.py is the table of what they are. Eight draws; a
+as the contract impls/include/rope_kernel.h can express them. published/rules.py is the table of what they are. Eight draws; a
 column accepts a kernel when all of them pass. Needs numpy. The right kernel is judged too, and has to be accepted by
 every column. Exit codes: 0 it is, 1 it is not, 2 the arguments cannot be right.
 """

@@ -1,2 +1,40 @@
+// Catch's main, and the seed of the properties (property.hpp).
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+namespace {
+
+constexpr const char* default_seed = "seed=20260101";
+
+// RapidCheck reads RC_PARAMS at the first property. Without a seed there it would take a random one.
+class PropertySeed : public Catch::TestEventListenerBase {
+ public:
+  using TestEventListenerBase::TestEventListenerBase;
+
+  void testRunStarting(const Catch::TestRunInfo& info) override {
+    TestEventListenerBase::testRunStarting(info);
+    const char* given = std::getenv("RC_PARAMS");
+    parameters_ = given != nullptr ? given : "";
+    if (parameters_.find("seed=") == std::string::npos) {
+      parameters_ = parameters_.empty() ? default_seed : default_seed + (" " + parameters_);
+    }
+    setenv("RC_PARAMS", parameters_.c_str(), 1);
+  }
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    TestEventListenerBase::testCaseEnded(stats);
+    if (stats.totals.testCases.failed == 0) return;
+    std::cerr << "to repeat it with the same random cases: RC_PARAMS=\"" << parameters_ << "\" unit_tests \""
+              << stats.testInfo.name << "\"\n";
+  }
+
+ private:
+  std::string parameters_;
+};
+
+CATCH_REGISTER_LISTENER(PropertySeed)
+
+}  // namespace

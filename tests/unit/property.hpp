@@ -1,10 +1,10 @@
-// RapidCheck properties without a Catch section: several in one loop, or one that must have a counterexample.
+// RapidCheck properties, and the seed that they run from. main.cpp sets the seed before the first test; it is the same
+// in every run. RC_PARAMS="seed=N" asks for other cases or repeats those of a failure, whether a property runs through
+// rc::prop or through counterexample().
 #pragma once
 
 #include <rapidcheck.h>
 
-#include <cstdint>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -12,23 +12,18 @@
 
 namespace rope::test {
 
-// The same numbers every time; ROPECHECK_PROPERTY_SEED=1, 2, .. asks for others.
-inline std::uint64_t property_seed() {
-  const char* more = std::getenv("ROPECHECK_PROPERTY_SEED");
-  return 20260101 + (more != nullptr ? std::strtoull(more, nullptr, 10) : 0);
-}
-
-// What refutes the property, shrunk and in words; none where it held `successes` times.
+// What refutes the property, shrunk and in words, and the seed; none where it held `successes` times. Needs no Catch
+// section, so several can stand in one loop, and a test can ask for a counterexample.
 template <class Property>
 std::optional<std::string> counterexample(Property&& property, int successes = 100) {
-  rc::detail::TestParams params;
-  params.seed = property_seed();
+  rc::detail::TestParams params = rc::detail::configuration().testParams;
   params.maxSuccess = successes;
   const rc::detail::TestResult result =
       rc::detail::checkTestable(std::forward<Property>(property), rc::detail::TestMetadata(), params);
   if (result.template is<rc::detail::SuccessResult>()) return std::nullopt;
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
+  text << "\nfrom RC_PARAMS=\"seed=" << params.seed << "\"\n";
   // Too few cases met the precondition, or a generator failed: that says nothing about the property.
   if (!result.template is<rc::detail::FailureResult>()) throw std::runtime_error(text.str());
   return text.str();

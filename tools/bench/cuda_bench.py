@@ -29,7 +29,7 @@ try:
 except ImportError:
     sys.exit(__doc__)
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "impls"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "python"))
 import rope_kernel as rope  # noqa: E402
 
 SEQ, HEADS, KEY_HEADS, DIM, BASE = 8192, 32, 8, 128, 10000.0

@@ -1,5 +1,5 @@
 /* A kernel that does nothing, so that what is measured is the way to it and back. */
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 static int32_t idle(const rope_call* call) {
   (void)call;

@@ -1,7 +1,7 @@
 // What isolation costs: a call of a kernel that does nothing, by way of another process and back.
 #include <benchmark/benchmark.h>
 
-#include "tools/worker/library_subject.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope {
 namespace {

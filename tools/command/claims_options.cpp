@@ -8,8 +8,8 @@
 #include "golden/npy.hpp"
 #include "reference/input_error.hpp"
 #include "tools/vectors/export.hpp"
-#include "tools/worker/claims_text.hpp"
-#include "tools/worker/wire.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
 namespace {
@@ -34,8 +34,9 @@ Claims claims_in(const std::string& file) {
   try {
     claims.capabilities = worker::claims_from_json(nlohmann::json::parse(begin, begin + text.size()), claims.head_dims);
   } catch (const std::exception& error) {
-    throw InputError(fmt::format("--claims: {}: {}; expected a JSON object as the claims of tools/worker/PROTOCOL.md",
-                                 file, error.what()));
+    throw InputError(
+        fmt::format("--claims: {}: {}; expected a JSON object as the claims of tools/worker/protocol/PROTOCOL.md", file,
+                    error.what()));
   }
   claims.capabilities.head_dims = nullptr;
   return vectors::without_memory(claims);
@@ -60,7 +61,7 @@ void ClaimsOptions::add_to(CLI::App& command) {
   command.add_option("--max-position", max_position_, "the largest position")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
-  command.add_option("--claims", file_, "all of it: a JSON file with the claims of tools/worker/PROTOCOL.md")
+  command.add_option("--claims", file_, "all of it: a JSON file with the claims of tools/worker/protocol/PROTOCOL.md")
       ->group(group);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/run/subject.hpp"
 
 namespace rope {
 

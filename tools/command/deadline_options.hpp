@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/worker/worker_options.hpp"
+#include "tools/worker/client/worker_options.hpp"
 
 namespace rope {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/case_list.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 namespace rope {
 

@@ -6,13 +6,14 @@
 #include <cstring>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/golden_report.hpp"
-#include "tests/conformance/source_use.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/subjects.hpp"
+#include "tools/judge/run/golden_report.hpp"
+#include "tools/judge/verdict/source_use.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 
@@ -126,7 +127,7 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
     const std::unique_ptr<Subject> subject = open_subject(name);
     ProgressLine progress(isatty(STDERR_FILENO) != 0);
     const GoldenReport report = verify_golden(
-        *subject, oracles, golden, options.only,
+        *subject, oracles, golden_requirements(), golden, options.only,
         [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", name, outcome.id)); }, &stop_requested);
     progress.clear();
     print(report, options.list);

@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
 #include "reference/input_error.hpp"
-#include "tests/identify/describe.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/command/subjects.hpp"
+#include "tools/identify/describe.hpp"
 #include "tools/report/plan_json.hpp"
 #include "tools/report/write_file.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "impls/builtin.hpp"
 #include "reference/input_error.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/cuda_kernel.hpp"
 #include "tools/command/golden_folder.hpp"

@@ -7,7 +7,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/commands.hpp"
-#include "tools/worker/subject_error.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace {
 

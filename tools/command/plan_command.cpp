@@ -67,6 +67,14 @@ int print_plans(const PlanOptions& options) {
   return exit_conforms;
 }
 
+std::vector<std::string_view> kinds_that_follow_length() {
+  std::vector<std::string_view> kinds;
+  for_each_rule([&](const auto& rule) {
+    if (rule.follows_length) kinds.push_back(rule.kind);
+  });
+  return kinds;
+}
+
 }  // namespace
 
 Action add_plan(CLI::App& app) {
@@ -76,7 +84,7 @@ Action add_plan(CLI::App& app) {
   options->spec.add_to(*command);
   command
       ->add_option("--sequence-length", options->sequence_length,
-                   "tokens that exist; dynamic NTK and LongRoPE follow it")
+                   fmt::format("tokens that exist; {} follow it", fmt::join(kinds_that_follow_length(), " and ")))
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--json", options->json, "write it as JSON, - for stdout");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/worker/worker_process.hpp"
+#include "tools/worker/client/worker_process.hpp"
 
 namespace rope {
 

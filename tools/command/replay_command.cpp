@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "tests/conformance/explain.hpp"
-#include "tests/conformance/suite.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
@@ -9,6 +8,8 @@
 #include "tools/command/python_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
 #include "tools/command/subjects.hpp"
+#include "tools/judge/run/explain.hpp"
+#include "tools/judge/run/suite.hpp"
 #include "tools/report/numpy_snippet.hpp"
 #include "tools/vectors/answers.hpp"
 #include "tools/vectors/subject_name.hpp"
@@ -34,7 +35,7 @@ int replay_case(const std::string& id, const std::string& subject_name, const st
   Oracles oracles;
   Selection demanded;
   demand(require, demanded);
-  const Finding finding = replay(c, *subject, oracles, golden ? &*golden : nullptr, demanded.grade);
+  const Finding finding = replay(requirement, c, *subject, oracles, golden ? &*golden : nullptr, demanded.grade);
   fmt::print("{}  {}\n", requirement.id, requirement.sentence);
   fmt::print("  spec      {}\n", to_flags(c.spec));
   fmt::print("  found     {}\n", explain(finding));

@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "reference/input_error.hpp"
-#include "tools/report/json.hpp"
-#include "tools/report/junit.hpp"
-#include "tools/report/markdown.hpp"
 #include "tools/report/write_file.hpp"
 
 namespace rope {
 namespace {
+
+std::string option_of(const Format& format) { return fmt::format("--{}", format.name); }
 
 void put(const std::string& file, const std::string& text) {
   if (file == "-") {
@@ -24,16 +24,19 @@ void put(const std::string& file, const std::string& text) {
 }  // namespace
 
 void ReportOptions::add_to(CLI::App& command) {
-  const char* group = "Reports (FILE; - is stdout, for one of them)";
-  command.add_option("--json", json_, "all that is known; tools/report/report.schema.json")->group(group);
-  command.add_option("--junit", junit_, "JUnit XML, as CI systems read it")->group(group);
-  command.add_option("--markdown", markdown_, "a page, such as GitHub's step summary")->group(group);
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const Format& format = formats()[i];
+    command.add_option(option_of(format), files_[i], std::string(format.help))
+        ->group("Reports (FILE; - is stdout, for one of them)");
+  }
 }
 
 void ReportOptions::check() const {
   std::map<std::string, std::string> taken;
-  for (const auto& [option, file] : {std::pair("--json", json_), {"--junit", junit_}, {"--markdown", markdown_}}) {
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const std::string& file = files_[i];
     if (file.empty()) continue;
+    const std::string option = option_of(formats()[i]);
     const auto [other, is_new] = taken.emplace(file, option);
     if (!is_new) {
       throw InputError(fmt::format("{} and {} both write to {}; give each a file of its own", other->second, option,
@@ -43,12 +46,12 @@ void ReportOptions::check() const {
   }
 }
 
-bool ReportOptions::on_stdout() const { return json_ == "-" || junit_ == "-" || markdown_ == "-"; }
+bool ReportOptions::on_stdout() const { return std::ranges::find(files_, "-") != files_.end(); }
 
 void ReportOptions::write(const RunReport& run) const {
-  if (!json_.empty()) put(json_, json_report(run));
-  if (!junit_.empty()) put(junit_, junit_report(run));
-  if (!markdown_.empty()) put(markdown_, markdown_report(run));
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    if (!files_[i].empty()) put(files_[i], formats()[i].written(run));
+  }
 }
 
 }  // namespace rope

@@ -1,10 +1,11 @@
-// --json, --junit and --markdown: where verify writes its reports.
+// An option for each format of tools/report/formats.hpp: where verify writes its reports.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
-#include "tools/report/words.hpp"
+#include "tools/report/formats.hpp"
 
 namespace rope {
 
@@ -21,9 +22,7 @@ class ReportOptions {
   void write(const RunReport& run) const;
 
  private:
-  std::string json_;
-  std::string junit_;
-  std::string markdown_;
+  std::vector<std::string> files_ = std::vector<std::string>(formats().size());  // one a format; empty: not asked for
 };
 
 }  // namespace rope

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "reference/input_error.hpp"
-#include "tools/worker/compute_sanitizer.hpp"
+#include "tools/worker/client/compute_sanitizer.hpp"
 
 namespace rope {
 

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "tools/worker/worker_options.hpp"
+#include "tools/worker/client/worker_options.hpp"
 
 namespace rope {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
 
 namespace rope {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/case_list.hpp"
 #include "tools/command/spec_options.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 namespace rope {
 

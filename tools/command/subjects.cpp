@@ -6,13 +6,13 @@
 
 #include "impls/builtin.hpp"
 #include "reference/input_error.hpp"
-#include "tests/conformance/kernel_subject.hpp"
 #include "tools/command/command_words.hpp"
 #include "tools/command/cuda_kernel.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 #include "tools/vectors/subject_name.hpp"
-#include "tools/worker/library_subject.hpp"
-#include "tools/worker/subject_error.hpp"
+#include "tools/worker/client/library_subject.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
 namespace {

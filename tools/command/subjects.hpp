@@ -1,13 +1,13 @@
 // From what a person writes to a subject: a built-in's name, library.so, library.so#kernel, "python:module:function",
-// or "cmd:PROGRAM ARGUMENTS", a worker program (tools/worker/PROTOCOL.md).
+// or "cmd:PROGRAM ARGUMENTS", a worker program (tools/worker/protocol/PROTOCOL.md).
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "tests/conformance/subject.hpp"
-#include "tools/worker/worker_options.hpp"
+#include "tools/judge/run/subject.hpp"
+#include "tools/worker/client/worker_options.hpp"
 
 namespace rope {
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "reference/input_error.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tools/command/claims_options.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/demand_options.hpp"
@@ -149,7 +150,7 @@ int verify_folder(const VerifyVectorsOptions& options) {
     progress.show(fmt::format("{}  {} of {} cases", at.requirement.id, at.cases, at.all_cases));
   };
   Oracles oracles;
-  RunReport run{ROPECHECK_VERSION, {run_suite(answers, oracles, suite)}, {}};
+  RunReport run{ROPECHECK_VERSION, {run_suite(answers, oracles, all_requirements(), suite)}, {}};
   progress.clear();
   SubjectReport& report = run.subjects.front();
   report.responses = responses;

@@ -4,8 +4,7 @@
 #include <chrono>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/suite.hpp"
-#include "tests/diagnosis/diagnose.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
@@ -16,6 +15,8 @@
 #include "tools/command/sanitizer_options.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/subjects.hpp"
+#include "tools/diagnose/diagnose.hpp"
+#include "tools/judge/run/suite.hpp"
 #include "tools/report/expected_failures.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
@@ -63,7 +64,7 @@ SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, bool
     progress.show(fmt::format("[{}/{}] {}  {}  {} cases{}", at.index + 1, at.count, subject.name(), at.requirement.id,
                               at.requirement.cases, time_left(elapsed.count(), at.cases, at.all_cases)));
   };
-  SubjectReport report = run_suite(subject, oracles, suite);
+  SubjectReport report = run_suite(subject, oracles, all_requirements(), suite);
   if (with_diagnosis && !*suite.stop) {
     progress.show(fmt::format("{}  looking for what it computes instead", subject.name()));
     report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden);
@@ -129,7 +130,7 @@ Action add_verify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "verify",
       "Judge subjects: built-ins by name, any shared library that exports rope_kernel.h, functions in Python, or any "
-      "program that speaks tools/worker/PROTOCOL.md");
+      "program that speaks tools/worker/protocol/PROTOCOL.md");
   command->add_option(
       "subjects", options->subjects,
       "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "

@@ -2,21 +2,19 @@
 // more.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <optional>
 
-#include "tests/diagnosis/weigh.hpp"
+#include "tools/diagnose/weigh.hpp"
 
 namespace rope::diagnosis {
 
-// The class that a condition speaks for: "backward" for backward only, and so on. Empty: none.
-std::string class_of_condition(const std::vector<Literal>& condition);
-std::string words_of(const std::vector<Literal>& condition);  // "only in place, with several batches"
+// The class that a condition speaks for: backward for backward only, and so on. nullopt: none.
+std::optional<BugClass> class_of_condition(const Condition& condition);
 
 // Whether a cause fits from a position of a million on alone, where it can only be what inexact angles look like.
 bool is_of_large_positions(const Weighed& cause);
 
 // The class of a cause under its condition.
-std::string class_of(const Weighed& cause);
+BugClass class_of(const Weighed& cause);
 
 }  // namespace rope::diagnosis

@@ -1,7 +1,7 @@
 // The diagnosis of one subject from its report: README.md beside this file says how evidence is weighed.
 #pragma once
 
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope::diagnosis {
 

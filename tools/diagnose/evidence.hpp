@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/suite.hpp"
-#include "tests/diagnosis/model.hpp"
+#include "tools/diagnose/model.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope::diagnosis {
 
@@ -45,9 +45,6 @@ std::unique_ptr<Observation> observe_beyond(const Observation& stopped, Examiner
 
 // Whether element i of what the kernel wrote is what a prediction says.
 bool agrees(const Observation& seen, const Prediction& said, std::size_t i);
-
-// The access that a finding tells of; none where it tells of none.
-std::optional<Outside> access_of(const Finding& finding);
 
 // Whether a case that was made of another can be run in passing: tables have a row for every position.
 bool is_affordable(const Case& c);

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
 
-void add(Hypotheses& all, const char* bug_class, std::string sentence, std::function<double(const Call&, double)> of,
+void add(Hypotheses& all, BugClass bug_class, std::string sentence, std::function<double(const Call&, double)> of,
          bool only_with_factor = true) {
   Hypothesis h{bug_class, std::move(sentence), {}, 0, {}, false};
   if (only_with_factor) h.applies = [](const Call& call) { return call.attention_factor != 1; };
@@ -23,17 +23,16 @@ double factor_of(const Scaling& rule) {
   return yarn != nullptr ? yarn->factor : longrope != nullptr ? longrope->factor : 1;
 }
 
-}  // namespace
-
-void add_factor_hypotheses(Hypotheses& all) {
-  add(all, "scaling-config", "the attention factor is ignored", [](const Call&, double) { return 1.0; });
-  add(all, "scaling-config", "the attention factor is applied twice", [](const Call&, double l) { return l * l; });
-  add(all, "scaling-config", "the result is divided by the attention factor",
+void add_attention_factors(Hypotheses& all) {
+  add(all, BugClass::scaling_config, "the attention factor is ignored", [](const Call&, double) { return 1.0; });
+  add(all, BugClass::scaling_config, "the attention factor is applied twice",
+      [](const Call&, double l) { return l * l; });
+  add(all, BugClass::scaling_config, "the result is divided by the attention factor",
       [](const Call&, double l) { return 1 / l; });
-  add(all, "scaling-config", "the square root of the attention factor is applied",
+  add(all, BugClass::scaling_config, "the square root of the attention factor is applied",
       [](const Call&, double l) { return std::sqrt(l); });
   for (const bool cosine : {true, false}) {
-    Hypothesis h{"scaling-config",
+    Hypothesis h{BugClass::scaling_config,
                  fmt::format("the attention factor multiplies {} alone", cosine ? "cos" : "sin"),
                  {},
                  0,
@@ -45,51 +44,61 @@ void add_factor_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   // A call does not name the rule where angles are given, so these differ only where they are computed.
-  add(all, "scaling-config", "yarn's formula is applied to an attention factor that was final",
+  add(all, BugClass::scaling_config, "yarn's formula is applied to an attention factor that was final",
       [](const Call& call, double l) {
         const double factor = factor_of(call.scaling);
         return factor > 1 ? 0.1 * l * std::log(factor) + 1 : l;
       });
   add(
-      all, "scaling-config", "attention factor 0.1 ln(factor) + 1, whatever is given",
+      all, BugClass::scaling_config, "attention factor 0.1 ln(factor) + 1, whatever is given",
       [](const Call& call, double l) {
         const double factor = factor_of(call.scaling);
         return factor > 1 ? 0.1 * std::log(factor) + 1 : l;
       },
       false);
   add(
-      all, "scaling-config", "yarn's attention factor is applied a second time",
+      all, BugClass::scaling_config, "yarn's attention factor is applied a second time",
       [](const Call& call, double l) {
         const double factor = factor_of(call.scaling);
         return factor > 1 ? l * (0.1 * std::log(factor) + 1) : l;
       },
       false);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
-    add(all, "precision", fmt::format("the attention factor is rounded to {}", name(t)),
+    add(all, BugClass::precision, fmt::format("the attention factor is rounded to {}", name(t)),
         [=](const Call&, double l) { return rounded(t, l); });
   }
+}
+
+void add_other_factors(Hypotheses& all) {
   add(
-      all, "pipeline", "the result is multiplied by log2(e)",
+      all, BugClass::pipeline, "the result is multiplied by log2(e)",
       [](const Call&, double l) { return l * std::numbers::log2e; }, false);
   add(
-      all, "pipeline", "the result is divided by sqrt(head_dim)",
+      all, BugClass::pipeline, "the result is divided by sqrt(head_dim)",
       [](const Call& call, double l) { return l / std::sqrt(static_cast<double>(call.q.shape[3])); }, false);
   add(
-      all, "pipeline", "the result is multiplied by log2(e) / sqrt(head_dim)",
+      all, BugClass::pipeline, "the result is multiplied by log2(e) / sqrt(head_dim)",
       [](const Call& call, double l) {
         return l * std::numbers::log2e / std::sqrt(static_cast<double>(call.q.shape[3]));
       },
       false);
   add(
-      all, "pipeline", "the result is doubled", [](const Call&, double l) { return 2 * l; }, false);
+      all, BugClass::pipeline, "the result is doubled", [](const Call&, double l) { return 2 * l; }, false);
   add(
-      all, "pipeline", "the result is halved", [](const Call&, double l) { return l / 2; }, false);
+      all, BugClass::pipeline, "the result is halved", [](const Call&, double l) { return l / 2; }, false);
   {
-    Hypothesis h{"pipeline", "the rotation is applied twice", {}, 0, {}, false};
+    Hypothesis h{BugClass::pipeline, "the rotation is applied twice", {}, 0, {}, false};
     h.turns_again = true;
     h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) { return second_turn(s, c, n, y); };
     all.push_back(std::move(h));
   }
+}
+
+}  // namespace
+
+void add_factor_hypotheses(Hypotheses& all) {
+  add_attention_factors(all);
+  add_other_factors(all);
 }
 
 }  // namespace rope::diagnosis

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
+
+constexpr BugClass memory = BugClass::strides_memory_race;
+constexpr BugClass heads_class = BugClass::heads_batch_qk;
 
 bool has_key(const Call& call) { return call.k.has_value(); }
 // In place, exchanged pointers exchange nothing.
@@ -15,7 +18,7 @@ bool several_heads(const Call& call) { return call.q.shape[2] > 1; }
 
 std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
 
-void add_source(Hypotheses& all, const char* bug_class, const char* sentence,
+void add_source(Hypotheses& all, BugClass bug_class, const char* sentence,
                 std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> change,
                 std::function<bool(const Call&)> applies) {
   Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
@@ -35,7 +38,7 @@ const Tensor& other(const Spot& s, bool output) {
 
 enum class From { both, input, output };
 
-void add_index(Hypotheses& all, const char* bug_class, const char* sentence, From side,
+void add_index(Hypotheses& all, BugClass bug_class, const char* sentence, From side,
                std::function<std::int64_t(const Spot&, const Tensor&, bool output, int feature)> index,
                std::function<bool(const Call&)> applies = {}) {
   Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
@@ -63,7 +66,7 @@ void add_other_rows(Hypotheses& all) {
   for (const auto& side : sides) {
     const auto several = [](int axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
     const auto add = [&](const std::string& sentence, int axis, auto index) {
-      add_index(all, "heads-batch-qk", sentence.c_str(), side.side, index, several(axis));
+      add_index(all, BugClass::heads_batch_qk, sentence.c_str(), side.side, index, several(axis));
     };
     add(fmt::format("every batch is {} the first", side.words), 0,
         [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, 0, s.seq, s.head, f); });
@@ -86,8 +89,7 @@ void add_other_rows(Hypotheses& all) {
   }
 }
 
-void add_strides(Hypotheses& all) {
-  const char* memory = "strides-memory-race";
+void add_dense(Hypotheses& all) {
   const auto as_dense = [](const Spot& s, const Tensor& t, bool, int feature) { return dense(t, s, feature); };
   add_index(all, memory, "the input is read as if it were contiguous", From::input, as_dense);
   add_index(all, memory, "the output is written as if it were contiguous", From::output, as_dense);
@@ -100,6 +102,9 @@ void add_strides(Hypotheses& all) {
             [](const Spot& s, const Tensor&, bool, int feature) {
               return row_offset(s.out(), {s.batch, s.seq, s.head}) + feature;
             });
+}
+
+void add_strides_of_a_dimension(Hypotheses& all) {
   const struct {
     From side;
     const char* row;
@@ -123,7 +128,7 @@ void add_strides(Hypotheses& all) {
       return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f;
     });
     add_index(
-        all, "heads-batch-qk", w.head, w.side,
+        all, BugClass::heads_batch_qk, w.head, w.side,
         [](const Spot& s, const Tensor& t, bool, int f) {
           return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.strides[1] + f;
         },
@@ -135,6 +140,9 @@ void add_strides(Hypotheses& all) {
       return s.batch * t.strides[1] * t.shape[1] + s.seq * t.strides[1] + s.head * t.strides[2] + f;
     });
   }
+}
+
+void add_exchanged_strides(Hypotheses& all) {
   const struct {
     From side;
     const char* words;
@@ -142,7 +150,7 @@ void add_strides(Hypotheses& all) {
                {From::input, "reads: heads and tokens are exchanged in memory"},
                {From::output, "writes: heads and tokens are exchanged in memory"}};
   for (const auto& side : sides) {
-    add_index(all, "heads-batch-qk", side.words, side.side, [](const Spot& s, const Tensor& t, bool, int f) {
+    add_index(all, BugClass::heads_batch_qk, side.words, side.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[0] + (s.head * t.shape[1] + s.seq) * t.shape[3] + f;
     });
   }
@@ -151,7 +159,7 @@ void add_strides(Hypotheses& all) {
       const char* what =
           only_heads ? "k is addressed with the head stride of q" : "k is addressed with the strides of q";
       add_index(
-          all, "heads-batch-qk", what, side,
+          all, BugClass::heads_batch_qk, what, side,
           [=](const Spot& s, const Tensor& t, bool output, int f) {
             const Tensor& from = s.key ? other(s, output) : t;
             const Tensor& rest = only_heads ? t : from;
@@ -160,6 +168,12 @@ void add_strides(Hypotheses& all) {
           has_key);
     }
   }
+}
+
+void add_strides(Hypotheses& all) {
+  add_dense(all);
+  add_strides_of_a_dimension(all);
+  add_exchanged_strides(all);
 }
 
 // One half of k's features has an offset of its own, in which a stride of q was left.
@@ -171,7 +185,7 @@ void add_halves_of_key(Hypotheses& all) {
             fmt::format("{} features of k are {} with the {} of q", of_second ? "second" : "first",
                         side == From::input ? "read" : "addressed", only_tokens ? "token stride" : "strides");
         add_index(
-            all, "heads-batch-qk", sentence.c_str(), side,
+            all, BugClass::heads_batch_qk, sentence.c_str(), side,
             [=](const Spot& s, const Tensor& t, bool output, int f) {
               const bool concerned = s.key && f < s.params.rotary_dim && second(s, f) == of_second;
               const Tensor& tokens = concerned ? other(s, output) : t;
@@ -190,7 +204,7 @@ using Whose = std::function<bool(const Spot&, bool second, bool across)>;
 // Results that are made from q and k.
 void add_operands(Hypotheses& all) {
   const auto add = [&](const char* sentence, Whose whose) {
-    Hypothesis h{"heads-batch-qk", sentence, {}, 0, has_key, false};
+    Hypothesis h{BugClass::heads_batch_qk, sentence, {}, 0, has_key, false};
     h.change.operand_key = std::move(whose);
     all.push_back(std::move(h));
   };
@@ -212,10 +226,7 @@ void add_operands(Hypotheses& all) {
       [](const Spot& s, bool, bool across) { return s.key || !across; });
 }
 
-}  // namespace
-
-void add_head_hypotheses(Hypotheses& all) {
-  const char* heads_class = "heads-batch-qk";
+void add_other_tensors(Hypotheses& all) {
   add_source(
       all, heads_class, "first features come from q and second ones from k, in both",
       [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f); }, has_key);
@@ -243,6 +254,9 @@ void add_head_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+}
+
+void add_other_heads(Hypotheses& all) {
   add_source(
       all, heads_class, "every head is made from the first",
       [](const Spot&, int, bool&, std::int64_t& head) { head = 0; }, several_heads);
@@ -263,21 +277,22 @@ void add_head_hypotheses(Hypotheses& all) {
         several_heads);
     const std::string dealt = "heads are dealt out in " + std::to_string(n) + " groups";
     add_source(
-        all, "pipeline", dealt.c_str(),
+        all, BugClass::pipeline, dealt.c_str(),
         [=](const Spot& s, int, bool&, std::int64_t& head) {
           if (heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
         },
         several_heads);
   }
   add_source(
-      all, "pipeline", "heads of k are dealt out in as many groups as q has heads for each",
+      all, BugClass::pipeline, "heads of k are dealt out in as many groups as q has heads for each",
       [](const Spot& s, int, bool&, std::int64_t& head) {
         const std::int64_t n = std::max<std::int64_t>(s.call.q.shape[2] / std::max<std::int64_t>(heads(s), 1), 1);
         if (s.key && heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
       },
       has_key);
-  add_operands(all);
-  add_other_rows(all);
+}
+
+void add_head_counts(Hypotheses& all) {
   {
     Hypothesis h{heads_class, "k is rotated in as many heads as q has", {}, 0, has_key, false};
     h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.q.shape[2]); };
@@ -293,6 +308,16 @@ void add_head_hypotheses(Hypotheses& all) {
     h.change.heads = [](const Spot& s) { return static_cast<int>(std::min(s.call.q.shape[2], s.call.k->shape[2])); };
     all.push_back(std::move(h));
   }
+}
+
+}  // namespace
+
+void add_head_hypotheses(Hypotheses& all) {
+  add_other_tensors(all);
+  add_other_heads(all);
+  add_operands(all);
+  add_other_rows(all);
+  add_head_counts(all);
   add_strides(all);
   add_halves_of_key(all);
 }

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "tests/diagnosis/model.hpp"
+#include "tools/diagnose/model.hpp"
+#include "tools/judge/run/bug_class.hpp"
 
 namespace rope::diagnosis {
 
 struct Hypothesis {
-  std::string bug_class;  // of the catalogue
-  std::string sentence;   // what the kernel computes instead
+  BugClass bug_class{};
+  std::string sentence;  // what the kernel computes instead
   Change change;
   // What it loses against another that fits as well: for those that explain much by being vague.
   double cost = 0;

@@ -1,4 +1,4 @@
-#include "tests/diagnosis/large_angles.hpp"
+#include "tools/diagnose/large_angles.hpp"
 
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ std::optional<Candidate> beyond_an_angle(const Observations& seen) {
   const double by_angle = share(pairs, [](const Pair& p) { return p.angle; });
   const double by_position = share(pairs, [](const Pair& p) { return static_cast<double>(p.position); });
   if (least < large || by_angle < least_share || by_angle < clearly * by_position) return std::nullopt;
-  return Candidate{"precision",
+  return Candidate{BugClass::precision,
                    fmt::format("pairs that turn by {:.4g} radians and more come out wrong, whatever their position: "
                                "large angles are not reduced rightly",
                                least),

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "tests/conformance/diagnosis.hpp"
-#include "tests/diagnosis/weigh.hpp"
+#include "tools/diagnose/weigh.hpp"
+#include "tools/judge/run/diagnosis.hpp"
 
 namespace rope::diagnosis {
 

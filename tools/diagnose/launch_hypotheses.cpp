@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "tests/conformance/tensor_walk.hpp"
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
 
 namespace rope::diagnosis {
 namespace {
 
-constexpr const char* limits = "launch-limits";
+constexpr BugClass limits = BugClass::launch_limits;
 
 // Rows that keep what their memory held, or the input where an earlier pass copied it.
 void add_rows(Hypotheses& all, const std::string& which, std::function<bool(const Call&)> applies,

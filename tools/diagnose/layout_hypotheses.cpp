@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
 
 std::int64_t tokens(const Spot& s) { return s.in().shape[1]; }
-std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
+std::int64_t heads_of(const Spot& s) { return s.in().shape[2]; }
 
 // The position that the call gives to the token of a flat index that was taken apart wrongly.
 void add_flat_indices(Hypotheses& all) {
@@ -20,21 +20,21 @@ void add_flat_indices(Hypotheses& all) {
     Token token;
   } ways[] = {
       {"rows are numbered token by token and taken apart head by head: the token is row % tokens",
-       [](const Spot& s) { return (s.seq * heads(s) + s.head) % tokens(s); }},
+       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) % tokens(s); }},
       {"rows are numbered token by token and taken apart head by head: the token is row / tokens",
-       [](const Spot& s) { return (s.seq * heads(s) + s.head) / tokens(s); }},
+       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / tokens(s); }},
       {"rows are numbered head by head and taken apart token by token: the token is row / heads",
-       [](const Spot& s) { return (s.head * tokens(s) + s.seq) / heads(s); }},
+       [](const Spot& s) { return (s.head * tokens(s) + s.seq) / heads_of(s); }},
       {"rows are numbered head by head and taken apart token by token: the token is row % heads",
-       [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads(s); }},
+       [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads_of(s); }},
       {"the token is the head", [](const Spot& s) { return s.head; }},
       {"the token is that of the row divided by the heads of q, in k too",
-       [](const Spot& s) { return (s.seq * heads(s) + s.head) / s.call.q.shape[2]; }},
+       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / s.call.q.shape[2]; }},
       {"tokens of all batches are counted on, modulo the batches",
        [](const Spot& s) { return (s.batch * tokens(s) + s.seq) / s.call.q.shape[0]; }},
   };
   for (const auto& way : ways) {
-    Hypothesis h{"heads-batch-qk", way.sentence, {}, 0, {}, false};
+    Hypothesis h{BugClass::heads_batch_qk, way.sentence, {}, 0, {}, false};
     h.change.by_head = true;
     h.change.position = [token = way.token](const Spot& s, int axis, long double) {
       const std::int64_t seq = std::clamp<std::int64_t>(token(s), 0, tokens(s) - 1);
@@ -52,7 +52,7 @@ void add_counted_rows(Hypotheses& all) {
   const auto counted = [](const Call& call) { return call.source == AngleSource::tables && !call.positions; };
   const auto add = [&](const char* sentence, std::int64_t (*further)(const Spot&)) {
     for (const bool again : {true, false}) {
-      Hypothesis h{"table-cache",
+      Hypothesis h{BugClass::table_cache,
                    fmt::format("{}; past the last row {}", sentence, again ? "again from the first" : "the last"),
                    {},
                    0,
@@ -86,11 +86,11 @@ struct BlockWidth {
 
 void add_permutations(Hypotheses& all) {
   const BlockWidth widths[] = {
-      {"as wide as all heads", [](const Spot& s) { return heads(s) * s.in().shape[3]; }},
+      {"as wide as all heads", [](const Spot& s) { return heads_of(s) * s.in().shape[3]; }},
       {"as wide as all heads divided by those of q that share one of k",
        [](const Spot& s) {
          const std::int64_t shared = s.call.k ? s.call.q.shape[2] / std::max<std::int64_t>(s.call.k->shape[2], 1) : 1;
-         return heads(s) * s.in().shape[3] / std::max<std::int64_t>(shared, 1);
+         return heads_of(s) * s.in().shape[3] / std::max<std::int64_t>(shared, 1);
        }},
       {"of two heads", [](const Spot& s) { return 2 * s.in().shape[3]; }},
       {"of half a head", [](const Spot& s) { return s.in().shape[3] / 2; }},
@@ -103,7 +103,7 @@ void add_permutations(Hypotheses& all) {
   for (const BlockWidth& width : widths) {
     for (const auto& tensor : tensors) {
       for (const bool to_half_split : {true, false}) {
-        Hypothesis h{"pipeline",
+        Hypothesis h{BugClass::pipeline,
                      fmt::format("{} made {} in blocks {} where each head is one", tensor.words,
                                  to_half_split ? "half-split" : "interleaved", width.words),
                      {},
@@ -113,7 +113,7 @@ void add_permutations(Hypotheses& all) {
         h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
           const std::int64_t dim = s.in().shape[3], block = width.of(s);
           const bool in_question = s.key ? tensor.k : tensor.q;
-          if (output || !in_question || block < 4 || block % 2 != 0 || heads(s) * dim % block != 0) return right;
+          if (output || !in_question || block < 4 || block % 2 != 0 || heads_of(s) * dim % block != 0) return right;
           const std::int64_t file = permuted(s.head * dim + feature, block, to_half_split);
           const std::int64_t from = permuted(file, dim, !to_half_split);
           return row_offset(s.in(), {s.batch, s.seq, from / dim}) + from % dim * s.in().strides[3];

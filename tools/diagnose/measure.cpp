@@ -1,10 +1,11 @@
-#include "tests/diagnosis/measure.hpp"
+#include "tools/diagnose/measure.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
-#include "tests/diagnosis/bug_class.hpp"
+#include "tools/diagnose/cause_class.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -18,31 +19,44 @@ constexpr double small = 3.0 / 256;
 // f16.
 constexpr double beyond_all = 64;
 
-struct Shape {
-  const char* bug_class;
+// Classes that a condition may speak for in place of a shape's own.
+constexpr BugClass of_a_pass[] = {BugClass::backward};
+constexpr BugClass of_an_axis[] = {BugClass::multi_axis, BugClass::backward};
+constexpr BugClass of_frequencies[] = {BugClass::multi_axis, BugClass::scaling_config, BugClass::backward};
+constexpr BugClass of_writing[] = {BugClass::partial_passthrough, BugClass::backward, BugClass::strides_memory_race};
+constexpr BugClass of_reading[] = {BugClass::strides_memory_race, BugClass::backward};
+
+struct ShapeEntry {
+  Shape shape;
+  BugClass bug_class;
   const char* sentence;
-  std::string_view open_to = "";  // classes that a condition may speak for in its place, parted by spaces
+  std::span<const BugClass> open_to = {};
 };
-constexpr Shape passes{"partial-passthrough", "features that do not turn come out changed, those that do are right"};
-constexpr Shape still{"partial-passthrough", "some pairs come out as they went in"};
-constexpr Shape again{"strides-memory-race", turned_again, "backward"};
-constexpr Shape rounded_off{"precision", "all errors are small against the pair: a stage is too coarse"};
-constexpr Shape factor{"pipeline", "each pair turns rightly and is multiplied by a number"};
-constexpr Shape turned{"frequency-base", "pairs keep their length and turn by other angles, the same in every head",
-                       "multi-axis scaling-config backward"};
-constexpr Shape turned_by_rule{
-    "scaling-config", "pairs keep their length and turn by other angles where there is scaling", "multi-axis backward"};
-constexpr Shape other_row{"table-cache", "pairs keep their length and turn by other angles than the tables have",
-                          "multi-axis backward"};
-constexpr Shape no_angle{"precision",
-                         "the cos and sin that pairs are turned by, the same in every head, are those of no angle",
-                         "multi-axis backward"};
-constexpr Shape unwritten{"launch-limits", never_written, "partial-passthrough backward strides-memory-race"};
-constexpr Shape foreign{"strides-memory-race",
-                        "numbers come out that no input holds: what lies between the rows, or beside them, is read"};
-constexpr Shape unusual{"special-values", "what comes of zeros, NaN or infinities is wrong"};
-constexpr Shape mixed{"pairing-layout", "results do not follow from their own pair: other features have a part in them",
-                      "strides-memory-race backward"};
+
+// Of two shapes that as many rows look like the first is named.
+constexpr ShapeEntry shapes[] = {
+    {Shape::mixed, BugClass::pairing_layout,
+     "results do not follow from their own pair: other features have a part in them", of_reading},
+    {Shape::unusual, BugClass::special_values, "what comes of zeros, NaN or infinities is wrong"},
+    {Shape::foreign, BugClass::strides_memory_race,
+     "numbers come out that no input holds: what lies between the rows, or beside them, is read"},
+    {Shape::no_angle, BugClass::precision,
+     "the cos and sin that pairs are turned by, the same in every head, are those of no angle", of_an_axis},
+    {Shape::other_row, BugClass::table_cache, "pairs keep their length and turn by other angles than the tables have",
+     of_an_axis},
+    {Shape::turned_by_rule, BugClass::scaling_config,
+     "pairs keep their length and turn by other angles where there is scaling", of_an_axis},
+    {Shape::turned, BugClass::frequency_base,
+     "pairs keep their length and turn by other angles, the same in every head", of_frequencies},
+    {Shape::factor, BugClass::pipeline, "each pair turns rightly and is multiplied by a number"},
+    {Shape::rounded_off, BugClass::precision, "all errors are small against the pair: a stage is too coarse"},
+    {Shape::still, BugClass::partial_passthrough, "some pairs come out as they went in"},
+    {Shape::passes, BugClass::partial_passthrough,
+     "features that do not turn come out changed, those that do are right"},
+    {Shape::unwritten, BugClass::launch_limits, "some elements are never written: what should do them was not started",
+     of_writing},
+    {Shape::again, BugClass::strides_memory_race, "some pairs are turned a second time where they stand", of_a_pass},
+};
 
 struct Turned {
   double cos = 0, sin = 0;
@@ -83,30 +97,33 @@ class RowShape {
     }
     all_left_ = wrong > 0 && left == wrong;
     const bool of_numbers = largest > 0 && std::isfinite(largest);
-    const bool with_gaps = seen.c.layout > Layout::shifted;
+    const bool with_gaps = !is_contiguous(seen.c.layout);
     foreign_ = of_numbers && (most > beyond_all * seen.before.attention_factor * largest || (no_number_ && with_gaps));
   }
 
   const std::map<int, Turned>& turns() const { return turns_; }
 
-  const Shape& shape(bool same_in_heads) const {
-    if (all_left_) return unwritten;
-    if (foreign_) return foreign;
-    if (turns_.empty() && no_number_) return no_angle;
-    if (turns_.empty()) return of_no_size_ ? unusual : passes;
-    if (all_again_ && shows_again_) return again;
-    if (all_small_) return rounded_off;
-    if (all_still_) return still;
-    if (all_scaled_) return factor;
-    if (!same_in_heads) return mixed;
-    if (!all_kept_) return no_angle;
-    if (seen_.before.source == AngleSource::tables) return other_row;
-    const bool rule =
-        seen_.before.source == AngleSource::computed && !std::holds_alternative<scaling::None>(seen_.before.scaling);
-    return rule ? turned_by_rule : turned;
+  Shape shape(bool same_in_heads) const {
+    if (all_left_) return Shape::unwritten;
+    if (foreign_) return Shape::foreign;
+    if (turns_.empty() && no_number_) return Shape::no_angle;
+    if (turns_.empty()) return of_no_size_ ? Shape::unusual : Shape::passes;
+    if (all_again_ && shows_again_) return Shape::again;
+    if (all_small_) return Shape::rounded_off;
+    if (all_still_) return Shape::still;
+    if (all_scaled_) return Shape::factor;
+    return same_in_heads ? shape_of_angles() : Shape::mixed;
   }
 
  private:
+  Shape shape_of_angles() const {
+    if (!all_kept_) return Shape::no_angle;
+    if (seen_.before.source == AngleSource::tables) return Shape::other_row;
+    const bool rule =
+        seen_.before.source == AngleSource::computed && !std::holds_alternative<scaling::None>(seen_.before.scaling);
+    return rule ? Shape::turned_by_rule : Shape::turned;
+  }
+
   bool is_wrong(std::size_t i) const { return !agrees(seen_, seen_.right, i); }
 
   void add(int pair, Values x, Values y, Values right, double bound) {
@@ -164,44 +181,65 @@ bool alike(const RowShape& a, const RowShape& b) {
   return true;
 }
 
-}  // namespace
+// The heads of a token stand one after the other.
+bool same_in_heads(const Observation& seen, const RowShape& row, std::size_t r) {
+  const bool has_next = r + 1 < seen.rows.size() && seen.rows[r + 1].head == seen.rows[r].head + 1;
+  const bool has_last = seen.rows[r].head > 0;
+  return (!has_next || alike(row, RowShape(seen, r + 1))) && (!has_last || alike(row, RowShape(seen, r - 1)));
+}
 
-std::optional<Candidate> measured(const Observations& seen) {
-  std::map<const Shape*, double> votes;
-  std::map<const Shape*, std::vector<SeenRow>> rows_of;
+// The wrong rows of each shape, and the right ones.
+struct Votes {
+  std::map<Shape, std::vector<SeenRow>> rows_of;
+  std::map<Shape, double> weight_of;
   std::vector<SeenRow> right;
   double all = 0;
-  for (const auto& one : seen) {
-    if (!one->answered()) continue;
-    const double weight = 1.0 / static_cast<double>(one->rows.size());
-    for (std::size_t r = 0; r < one->rows.size(); ++r) {
-      if (one->wrong[r] == 0) {
-        right.push_back({one.get(), r, weight});
+
+  void add(const Observation& seen) {
+    const double weight = 1.0 / static_cast<double>(seen.rows.size());
+    for (std::size_t r = 0; r < seen.rows.size(); ++r) {
+      if (seen.wrong[r] == 0) {
+        right.push_back({&seen, r, weight});
         continue;
       }
-      const RowShape row(*one, r);
-      // The heads of a token stand one after the other.
-      const bool has_next = r + 1 < one->rows.size() && one->rows[r + 1].head == one->rows[r].head + 1;
-      const bool has_last = one->rows[r].head > 0;
-      bool same = true;
-      if (has_next) same = same && alike(row, RowShape(*one, r + 1));
-      if (has_last) same = same && alike(row, RowShape(*one, r - 1));
-      const Shape* shape = &row.shape(same);
-      votes[shape] += weight;
-      rows_of[shape].push_back({one.get(), r, weight});
+      const RowShape row(seen, r);
+      const Shape shape = row.shape(same_in_heads(seen, row, r));
+      weight_of[shape] += weight;
+      rows_of[shape].push_back({&seen, r, weight});
       all += weight;
     }
   }
-  const Shape* best = nullptr;
-  for (const auto& [shape, weight] : votes) {
-    if (best == nullptr || weight > votes[best]) best = shape;
+
+  const ShapeEntry* best() const {
+    const ShapeEntry* best = nullptr;
+    double most = 0;
+    for (const ShapeEntry& entry : shapes) {
+      const auto weight = weight_of.find(entry.shape);
+      if (weight == weight_of.end() || weight->second <= most) continue;
+      most = weight->second;
+      best = &entry;
+    }
+    return best;
   }
+};
+
+}  // namespace
+
+bool says_more_than_a_plan(Shape shape) { return shape == Shape::unwritten || shape == Shape::again; }
+
+std::optional<Measured> measured(const Observations& seen) {
+  Votes votes;
+  for (const auto& one : seen) {
+    if (one->answered()) votes.add(*one);
+  }
+  const ShapeEntry* best = votes.best();
   if (best == nullptr) return std::nullopt;
-  const std::vector<Literal> condition = separate(rows_of[best], right);
-  const std::string spoken_for = class_of_condition(condition);
-  const bool speaks = !spoken_for.empty() && best->open_to.find(spoken_for) != std::string_view::npos;
-  return Candidate{speaks ? spoken_for : best->bug_class, best->sentence, speaks ? words_of(condition) : "",
-                   weight_of_a_shape * votes[best] / all};
+  const Condition condition = separate(votes.rows_of.at(best->shape), votes.right);
+  const std::optional<BugClass> spoken_for = class_of_condition(condition);
+  const bool speaks = spoken_for && std::ranges::find(best->open_to, *spoken_for) != best->open_to.end();
+  return Measured{best->shape,
+                  {speaks ? *spoken_for : best->bug_class, best->sentence, speaks ? words_of(condition) : "",
+                   weight_of_a_shape * votes.weight_of.at(best->shape) / votes.all}};
 }
 
 }  // namespace rope::diagnosis

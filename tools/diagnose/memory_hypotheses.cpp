@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 void look_at(const Spot& s, const char* name, const Tensor& tensor, std::int64_t index) {
   const std::int64_t element = index + tensor.origin;
   const auto count = static_cast<std::int64_t>(tensor.bytes.size() / size_of(tensor.dtype));
-  if ((element < 0 || element >= count) && !*s.outside) *s.outside = Outside{name, false, element};
+  if ((element < 0 || element >= count) && !*s.outside) *s.outside = OutsideAccess{name, false, element};
 }
 
 // The element so many beside the row of a table that a token gets.
@@ -57,7 +57,7 @@ void add_wide_reads(Hypotheses& all) {
   for (const auto& row : rows) {
     // A vector holds 4, 8 or 16 elements and may begin at any of the row's last.
     for (const std::int64_t beside : {1, 2, 3, 4, 7, 8, 15, 16, -1, -2, -4, -8}) {
-      Hypothesis h{"strides-memory-race",
+      Hypothesis h{BugClass::strides_memory_race,
                    beside > 0 ? fmt::format("{} are read up to {} past the end", row.of, beside)
                               : fmt::format("{} are read {} before the start", row.of, -beside),
                    {},
@@ -74,29 +74,33 @@ void add_wide_reads(Hypotheses& all) {
 
 void add_memory_hypotheses(Hypotheses& all) {
   {
-    Hypothesis h{
-        "strides-memory-race", "the second result is made from the first one that was just written", {}, 0, {}, false};
+    Hypothesis h{BugClass::strides_memory_race,
+                 "the second result is made from the first one that was just written",
+                 {},
+                 0,
+                 {},
+                 false};
     h.change.rereads = true;
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"strides-memory-race", "the output is never written", {}, 0.02, {}, true};
+    Hypothesis h{BugClass::strides_memory_race, "the output is never written", {}, 0.02, {}, true};
     h.change.write = [](const Spot&) { return Write::nothing; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"strides-memory-race", "the output is the input, unrotated", {}, 0.02, {}, true};
+    Hypothesis h{BugClass::strides_memory_race, "the output is the input, unrotated", {}, 0.02, {}, true};
     h.change.write = [](const Spot&) { return Write::copied; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"strides-memory-race", "zeros are written", {}, 0.02, {}, true};
+    Hypothesis h{BugClass::strides_memory_race, "zeros are written", {}, 0.02, {}, true};
     h.change.rotate = [](const Spot&, Values, Values, Values, Values) { return Values{0, 0}; };
     h.change.pass = [](const Spot&, int, double) { return 0.0; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"backward",
+    Hypothesis h{BugClass::backward,
                  "the gradient comes out as it went in",
                  {},
                  0.01,
@@ -106,7 +110,7 @@ void add_memory_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"partial-passthrough",
+    Hypothesis h{BugClass::partial_passthrough,
                  "the part that turns is copied unrotated",
                  {},
                  0,
@@ -117,14 +121,14 @@ void add_memory_hypotheses(Hypotheses& all) {
   }
   add_wide_reads(all);
   {
-    Hypothesis h{"special-values", "features that are 0 stay 0", {}, 0, {}, false};
+    Hypothesis h{BugClass::special_values, "features that are 0 stay 0", {}, 0, {}, false};
     h.change.store = [](const Spot& s, int f, double y) {
       return value_at(s.in(), {s.batch, s.seq, s.head}, f) == 0 ? 0 : y;
     };
     all.push_back(std::move(h));
   }
   for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
-    Hypothesis h{"special-values", "a small number is added to every result", {}, 0, {}, false};
+    Hypothesis h{BugClass::special_values, "a small number is added to every result", {}, 0, {}, false};
     h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };
     all.push_back(std::move(h));
   }

@@ -1,4 +1,4 @@
-#include "tests/diagnosis/model.hpp"
+#include "tools/diagnose/model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +79,7 @@ class Run {
   }
 
  private:
-  void note(Outside access) {
+  void note(OutsideAccess access) {
     if (!result_.outside) result_.outside = std::move(access);
   }
 

@@ -4,12 +4,12 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/conformance/expectation.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/outside_access.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 namespace rope::diagnosis {
 
@@ -27,20 +27,12 @@ struct Params {
   std::vector<int> axis;  // of each pair
 };
 
-// The first access outside of a tensor's memory.
-struct Outside {
-  std::string tensor;  // as rope_kernel.h names it: "q", "q_out", "cos", "positions"
-  bool write = false;
-  std::int64_t element = 0;  // of its memory
-  bool by_row = false;       // the row of a table, in place of the element
-};
-
 struct Spot {
   const Call& call;  // as it was before it was made
   const Params& params;
   bool key = false;
   std::int64_t batch = 0, seq = 0, head = 0;
-  std::optional<Outside>* outside = nullptr;
+  std::optional<OutsideAccess>* outside = nullptr;
 
   const Tensor& in() const { return key ? *call.k : call.q; }
   const Tensor& out() const { return call.in_place ? in() : key ? *call.k_out : *call.q_out; }
@@ -98,8 +90,8 @@ struct Prediction {
   std::vector<double> value;
   std::vector<double> bound;  // absolute; infinite where the element may hold anything
   std::vector<char> written;
-  std::optional<Outside> outside;  // a kernel would have been stopped here
-  bool gaps = false;               // what lies between the rows of an output is written
+  std::optional<OutsideAccess> outside;  // a kernel would have been stopped here
+  bool gaps = false;                     // what lies between the rows of an output is written
 };
 
 // `before` as it was before the call was made. Bounds are those of `expectation`.

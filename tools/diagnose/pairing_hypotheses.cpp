@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -16,13 +16,13 @@ bool partial_halves(const Call& call) {
 }
 
 void add_pairs(Hypotheses& all, std::string sentence, std::function<void(const Params&, PairList&)> change) {
-  Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, several_pairs, false};
+  Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, several_pairs, false};
   h.change.pairs = std::move(change);
   all.push_back(std::move(h));
 }
 
 void add_angles(Hypotheses& all, std::string sentence, std::function<int(const Params&, int feature, int pair)> whose) {
-  Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, several_pairs, false};
+  Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, several_pairs, false};
   h.change.pair_of = std::move(whose);
   all.push_back(std::move(h));
 }
@@ -30,7 +30,7 @@ void add_angles(Hypotheses& all, std::string sentence, std::function<int(const P
 using Signs = std::function<Values(Values x, Values c, Values s)>;
 
 void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
-  Hypothesis h{"sign-direction", std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{BugClass::sign_direction, std::move(sentence), {}, 0, {}, false};
   h.change.rotate = [=](const Spot& s, Values x, Values cosine, Values sine, Values) {
     const Values y = signs(x, cosine, sine);
     return Values{s.params.lambda * y.first, s.params.lambda * y.second};
@@ -40,7 +40,7 @@ void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
 
 // cos and sin of the pairs put into one array and taken out of it in another order.
 void add_unpacked(Hypotheses& all, std::string sentence, bool sine_first) {
-  Hypothesis h{"pairing-layout", std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, {}, false};
   h.change.row = [=](const Spot&, const PairList& pairs, Row& row) {
     std::vector<double> packed;
     for (const auto& pair : pairs) {
@@ -83,7 +83,7 @@ void add_signs(Hypotheses& all) {
   });
   for (const bool sine : {true, false}) {
     Hypothesis h{
-        "sign-direction",
+        BugClass::sign_direction,
         fmt::format("{} is never negative: it is the root of one minus the square of the other", sine ? "sin" : "cos"),
         {},
         0,
@@ -110,12 +110,12 @@ void add_signs(Hypotheses& all) {
 }
 
 void add_axis(Hypotheses& all, std::string sentence, std::function<void(const Call&, std::vector<int>&)> change) {
-  Hypothesis h{"multi-axis", std::move(sentence), {}, 0, several_axes, false};
+  Hypothesis h{BugClass::multi_axis, std::move(sentence), {}, 0, several_axes, false};
   h.change.params = [=](const Call& call, Params& p) { change(call, p.axis); };
   all.push_back(std::move(h));
 }
 
-void add_axes(Hypotheses& all) {
+void add_exchanged_axes(Hypotheses& all) {
   add_axis(all, "the last two axes are exchanged", [](const Call& call, std::vector<int>& axis) {
     for (int& a : axis) a = a == call.axes - 1 ? call.axes - 2 : a == call.axes - 2 ? call.axes - 1 : a;
   });
@@ -139,6 +139,9 @@ void add_axes(Hypotheses& all) {
   add_axis(all, "axes from the third on are taken for the second", [](const Call&, std::vector<int>& axis) {
     for (int& a : axis) a = std::min(a, 1);
   });
+}
+
+void add_axis_orders(Hypotheses& all) {
   add_axis(all, "the pairs of each axis in one block where axes alternate",
            [](const Call&, std::vector<int>& axis) { std::sort(axis.begin(), axis.end()); });
   add_axis(all, "the axes alternate where each has a block", [](const Call& call, std::vector<int>& axis) {
@@ -169,7 +172,10 @@ void add_axes(Hypotheses& all) {
   add_axis(all, "each axis begins one pair too late", [](const Call&, std::vector<int>& axis) {
     for (std::size_t p = axis.size(); p-- > 1;) axis[p] = axis[p - 1];
   });
-  Hypothesis h{"multi-axis", "the frequencies start again with each axis", {}, 0, several_axes, false};
+}
+
+void add_axis_frequencies(Hypotheses& all) {
+  Hypothesis h{BugClass::multi_axis, "the frequencies start again with each axis", {}, 0, several_axes, false};
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const std::vector<long double> all_of_them = theta;
     std::vector<std::size_t> seen(8, 0);
@@ -179,11 +185,15 @@ void add_axes(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
-}  // namespace
+void add_axes(Hypotheses& all) {
+  add_exchanged_axes(all);
+  add_axis_orders(all);
+  add_axis_frequencies(all);
+}
 
-void add_pairing_hypotheses(Hypotheses& all) {
+void add_partners(Hypotheses& all) {
   {
-    Hypothesis h{"pairing-layout",
+    Hypothesis h{BugClass::pairing_layout,
                  "rotates pairs of the other layout: (p, p + r/2) for (2p, 2p + 1), or the reverse",
                  {},
                  0,
@@ -209,7 +219,7 @@ void add_pairing_hypotheses(Hypotheses& all) {
       pairs[i] = {static_cast<int>(i), p.rotary_dim - 1 - static_cast<int>(i)};
   });
   for (const bool others_pass : {false, true}) {
-    Hypothesis h{"pairing-layout",
+    Hypothesis h{BugClass::pairing_layout,
                  fmt::format("a feature's partner lies head_dim/2 behind it, not rotary_dim/2{}",
                              others_pass ? ", and what is left passes" : ""),
                  {},
@@ -225,8 +235,11 @@ void add_pairing_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+}
+
+void add_pair_angles(Hypotheses& all) {
   for (const int n : {16, 32, 64, 128, 256}) {
-    Hypothesis h{"launch-limits",
+    Hypothesis h{BugClass::launch_limits,
                  fmt::format("pairs from {} on get the angles of the first ones again", n),
                  {},
                  0,
@@ -245,7 +258,7 @@ void add_pairing_hypotheses(Hypotheses& all) {
                return second ? std::min(pair + 1, p.rotary_dim / 2 - 1) : pair;
              });
   {
-    Hypothesis h{"pairing-layout",
+    Hypothesis h{BugClass::pairing_layout,
                  "the angles of several axes stand in blocks, one axis after the other, where they alternate",
                  {},
                  0,
@@ -261,6 +274,13 @@ void add_pairing_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+}
+
+}  // namespace
+
+void add_pairing_hypotheses(Hypotheses& all) {
+  add_partners(all);
+  add_pair_angles(all);
   add_unpacked(all, "cos and sin are the two halves of an array that holds sin, cos, sin, cos, ..", true);
   add_unpacked(all, "cos and sin are the two halves of an array that holds cos, sin, cos, sin, ..", false);
   add_signs(all);

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "tests/conformance/tensor_walk.hpp"
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 bool partial(const Call& call) { return call.rotary_dim < call.q.shape[3]; }
 bool backward(const Call& call) { return call.direction == Direction::backward; }
 
-void add_params(Hypotheses& all, const char* bug_class, const char* sentence,
+void add_params(Hypotheses& all, BugClass bug_class, const char* sentence,
                 std::function<void(const Call&, Params&)> change) {
   Hypothesis h{bug_class, sentence, {}, 0, partial, false};
   h.change.params = std::move(change);
@@ -23,43 +23,39 @@ void add_params(Hypotheses& all, const char* bug_class, const char* sentence,
 }
 
 void add_pass(Hypotheses& all, std::string sentence, std::function<double(const Spot&, int, double)> change) {
-  Hypothesis h{"partial-passthrough", std::move(sentence), {}, 0, partial, false};
+  Hypothesis h{BugClass::partial_passthrough, std::move(sentence), {}, 0, partial, false};
   h.change.pass = std::move(change);
   all.push_back(std::move(h));
 }
 
 void add_direct(Hypotheses& all, const char* sentence,
                 std::function<void(const Params&, const PairList&, Row&)> change) {
-  Hypothesis h{"backward", sentence, {}, 0, backward, false};
+  Hypothesis h{BugClass::backward, sentence, {}, 0, backward, false};
   h.change.direct = std::move(change);
   all.push_back(std::move(h));
 }
 
-void resize_factors(Params& p) {
-  if (auto* rule = std::get_if<scaling::LongRope>(&p.scaling)) {
-    rule->short_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2), 1.0);
-    rule->long_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2), 1.0);
-  }
-}
+void resize_factors(Params& p) { p.scaling = for_pairs(p.scaling, p.rotary_dim / 2); }
 
-}  // namespace
-
-void add_partial_hypotheses(Hypotheses& all) {
-  add_params(all, "partial-passthrough", "rotary_dim is ignored: the whole head turns", [](const Call&, Params& p) {
-    p.rotary_dim = p.head_dim;
-    resize_factors(p);
-  });
-  add_params(all, "partial-passthrough", "half of the rotary features turn", [](const Call&, Params& p) {
+void add_rotary_dims(Hypotheses& all) {
+  add_params(all, BugClass::partial_passthrough, "rotary_dim is ignored: the whole head turns",
+             [](const Call&, Params& p) {
+               p.rotary_dim = p.head_dim;
+               resize_factors(p);
+             });
+  add_params(all, BugClass::partial_passthrough, "half of the rotary features turn", [](const Call&, Params& p) {
     p.rotary_dim = std::max(p.rotary_dim / 4 * 2, 2);
     resize_factors(p);
   });
-  add_params(all, "partial-passthrough", "half of the head turns, whatever rotary_dim is", [](const Call&, Params& p) {
-    p.rotary_dim = std::max(p.head_dim / 4 * 2, 2);
-    resize_factors(p);
-  });
+  add_params(all, BugClass::partial_passthrough, "half of the head turns, whatever rotary_dim is",
+             [](const Call&, Params& p) {
+               p.rotary_dim = std::max(p.head_dim / 4 * 2, 2);
+               resize_factors(p);
+             });
   {
     // The last features: the whole head is read shifted by the rest, and so is what passes.
-    Hypothesis h{"partial-passthrough", "the last rotary_dim features turn, not the first", {}, 0, partial, false};
+    Hypothesis h{
+        BugClass::partial_passthrough, "the last rotary_dim features turn, not the first", {}, 0, partial, false};
     h.change.index = [](const Spot& s, bool, int feature, std::int64_t index) {
       const int rest = s.params.head_dim - s.params.rotary_dim;
       const int shifted = feature < s.params.rotary_dim ? feature + rest : feature - s.params.rotary_dim;
@@ -69,10 +65,13 @@ void add_partial_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"partial-passthrough", "features that do not turn are never written", {}, 0, partial, false};
+    Hypothesis h{BugClass::partial_passthrough, "features that do not turn are never written", {}, 0, partial, false};
     h.change.skips = [](const Spot& s, int feature) { return feature >= s.params.rotary_dim; };
     all.push_back(std::move(h));
   }
+}
+
+void add_passed_features(Hypotheses& all) {
   add_pass(all, "features that do not turn are written as zeros", [](const Spot&, int, double) { return 0.0; });
   add_pass(all, "features that do not turn are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
@@ -86,7 +85,7 @@ void add_partial_hypotheses(Hypotheses& all) {
   add_pass(all, "features that do not turn are written as ones", [](const Spot&, int, double) { return 1.0; });
 
   for (const int block : {4, 8, 16, 32}) {
-    Hypothesis h{"partial-passthrough",
+    Hypothesis h{BugClass::partial_passthrough,
                  fmt::format("what does not turn is copied from the multiple of {} below rotary_dim on", block),
                  {},
                  0,
@@ -97,7 +96,9 @@ void add_partial_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+}
 
+void add_gradients(Hypotheses& all) {
   add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
   add_direct(all, "backward negates sin and does not exchange it between the two features of a pair",
              [](const Params&, const PairList&, Row& row) {
@@ -113,12 +114,20 @@ void add_partial_hypotheses(Hypotheses& all) {
     }
   });
   for (const bool zero : {false, true}) {
-    Hypothesis h{"backward", zero ? "the gradient is zero" : "the gradient is one", {}, 0, backward, false};
+    Hypothesis h{BugClass::backward, zero ? "the gradient is zero" : "the gradient is one", {}, 0, backward, false};
     const double value = zero ? 0 : 1;
     h.change.rotate = [=](const Spot&, Values, Values, Values, Values) { return Values{value, value}; };
     h.change.pass = [=](const Spot&, int, double) { return value; };
     all.push_back(std::move(h));
   }
+}
+
+}  // namespace
+
+void add_partial_hypotheses(Hypotheses& all) {
+  add_rotary_dims(all);
+  add_passed_features(all);
+  add_gradients(all);
 }
 
 }  // namespace rope::diagnosis

@@ -1,8 +1,8 @@
-#include "tests/diagnosis/plan_difference.hpp"
+#include "tools/diagnose/plan_difference.hpp"
 
 #include <set>
 
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::size_t most_ways = 4;  // a third of a second each at most
 Case wide(const Failure& failure, const Claims& claims) {
   const Case first_seen = case_from_text(failure.first_seen);
   Case c = failure.minimal;
-  const bool lists = std::holds_alternative<scaling::LongRope>(c.spec.scaling) || c.spec.axes.count() > 1;
+  const bool lists = !lists_of(c.spec.scaling).empty() || c.spec.axes.count() > 1;
   if (lists || c.spec.head_dim >= 64) return first_seen;
   c.spec.rotary_dim = c.spec.rotary_dim < c.spec.head_dim ? 32 : 64;
   c.spec.head_dim = 64;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/suite.hpp"
-#include "tests/identify/describe.hpp"
+#include "tools/identify/describe.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope::diagnosis {
 

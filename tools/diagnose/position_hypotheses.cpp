@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -26,7 +26,7 @@ std::int64_t wrapped(std::int64_t value, int bits) {
   return low >> (bits - 1) != 0 ? low - (std::int64_t{1} << bits) : low;
 }
 
-void add(Hypotheses& all, const char* bug_class, std::string sentence, Map map, double cost = 0) {
+void add(Hypotheses& all, BugClass bug_class, std::string sentence, Map map, double cost = 0) {
   Hypothesis h{bug_class, std::move(sentence), {}, cost, {}, false};
   h.change.position = std::move(map);
   all.push_back(std::move(h));
@@ -41,7 +41,7 @@ long double read_as(const Spot& s, DType dtype, std::int64_t index) {
   if (at < 0 || at + size > end) {
     const std::int64_t byte = at < 0 ? at : std::max(at, end);
     if (s.outside != nullptr && !*s.outside) {
-      *s.outside = Outside{"positions", false, byte / static_cast<std::int64_t>(size_of(p.dtype))};
+      *s.outside = OutsideAccess{"positions", false, byte / static_cast<std::int64_t>(size_of(p.dtype))};
     }
     return std::numeric_limits<long double>::quiet_NaN();
   }
@@ -58,7 +58,7 @@ long double read_as(const Spot& s, DType dtype, std::int64_t index) {
 using Index = std::function<std::int64_t(const Tensor&, const Spot&, int axis)>;
 
 // Given positions read from elsewhere.
-void add_read(Hypotheses& all, const char* bug_class, std::string sentence, Index index, bool other_type = false) {
+void add_read(Hypotheses& all, BugClass bug_class, std::string sentence, Index index, bool other_type = false) {
   add(all, bug_class, std::move(sentence), [=](const Spot& s, int axis, long double p) {
     if (!s.call.positions) return p;
     const Tensor& given = *s.call.positions;
@@ -72,33 +72,35 @@ std::int64_t right_index(const Tensor& p, const Spot& s, int axis) {
 }
 
 void add_misreads(Hypotheses& all) {
-  add_read(all, "position-offset", "given positions are read as integers of the other width", right_index, true);
+  add_read(all, BugClass::position_offset, "given positions are read as integers of the other width", right_index,
+           true);
   add_read(
-      all, "position-offset", "the seq_stride of the positions is ignored",
+      all, BugClass::position_offset, "the seq_stride of the positions is ignored",
       [](const Tensor& p, const Spot& s, int axis) { return axis * p.strides[0] + s.batch * p.strides[1] + s.seq; });
-  add_read(all, "position-offset", "the strides of the positions are ignored",
+  add_read(all, BugClass::position_offset, "the strides of the positions are ignored",
            [](const Tensor& p, const Spot& s, int axis) {
              return (axis * p.shape[1] + (p.shape[1] > 1 ? s.batch : 0)) * p.shape[2] + s.seq;
            });
-  add_read(all, "position-offset", "a batch_stride of 0 is taken for a row of positions to each batch",
+  add_read(all, BugClass::position_offset, "a batch_stride of 0 is taken for a row of positions to each batch",
            [](const Tensor& p, const Spot& s, int axis) {
              return right_index(p, s, axis) + (p.strides[1] == 0 ? s.batch * p.shape[2] * p.strides[2] : 0);
            });
-  add_read(all, "varlen-packing-cp", "the positions of a batch are taken to begin where those of the one before end",
+  add_read(all, BugClass::varlen_packing_cp,
+           "the positions of a batch are taken to begin where those of the one before end",
            [](const Tensor& p, const Spot& s, int axis) {
              const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
              return axis * p.strides[0] + rows * p.shape[2] + s.seq * p.strides[2];
            });
-  add_read(all, "position-offset", "the batch_stride of the positions is taken for their seq_stride",
+  add_read(all, BugClass::position_offset, "the batch_stride of the positions is taken for their seq_stride",
            [](const Tensor& p, const Spot& s, int axis) {
              return axis * p.strides[0] + s.batch * p.strides[2] + s.seq * p.strides[1];
            });
-  add_read(all, "multi-axis", "the token stride of the positions is too wide by head_dim / rotary_dim",
+  add_read(all, BugClass::multi_axis, "the token stride of the positions is too wide by head_dim / rotary_dim",
            [](const Tensor& p, const Spot& s, int axis) {
              const std::int64_t wide = s.params.head_dim / std::max(s.params.rotary_dim, 1);
              return axis * p.strides[0] + s.batch * p.strides[1] + s.seq * p.strides[2] * wide;
            });
-  add_read(all, "multi-axis", "the axis_stride of the positions is taken for one token",
+  add_read(all, BugClass::multi_axis, "the axis_stride of the positions is taken for one token",
            [](const Tensor& p, const Spot& s, int axis) {
              return s.batch * p.strides[1] + s.seq * p.strides[2] + axis * p.strides[2];
            });
@@ -107,26 +109,28 @@ void add_misreads(Hypotheses& all) {
 // Buffers of a fixed size that the positions go through.
 void add_buffers(Hypotheses& all) {
   for (std::int64_t size = 8; size <= 1024; size *= 2) {
-    add_read(all, "position-offset", fmt::format("the given position of token {} is that of token 0 again", size),
+    add_read(all, BugClass::position_offset,
+             fmt::format("the given position of token {} is that of token 0 again", size),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + s.batch * p.strides[1] + s.seq % size * p.strides[2];
              });
-    add_read(all, "position-offset",
+    add_read(all, BugClass::position_offset,
              fmt::format("tokens from {} on get the given position of token {}", size, size - 1),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + s.batch * p.strides[1] + std::min(s.seq, size - 1) * p.strides[2];
              });
-    add_read(all, "position-offset",
+    add_read(all, BugClass::position_offset,
              fmt::format("of the tokens of all batches, number {} has the given position of the first again", size),
              [=](const Tensor& p, const Spot& s, int axis) {
                const std::int64_t tokens = s.call.q.shape[1], token = (s.batch * tokens + s.seq) % size;
                return axis * p.strides[0] + token / tokens * p.strides[1] + token % tokens * p.strides[2];
              });
-    add_read(all, "varlen-packing-cp", fmt::format("batch {} gets the positions of batch 0 again", size),
+    add_read(all, BugClass::varlen_packing_cp, fmt::format("batch {} gets the positions of batch 0 again", size),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + s.batch % size * p.strides[1] + s.seq * p.strides[2];
              });
-    add_read(all, "varlen-packing-cp", fmt::format("batches from {} on get the positions of batch {}", size, size - 1),
+    add_read(all, BugClass::varlen_packing_cp,
+             fmt::format("batches from {} on get the positions of batch {}", size, size - 1),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + std::min(s.batch, size - 1) * p.strides[1] + s.seq * p.strides[2];
              });
@@ -137,7 +141,7 @@ void add_widths(Hypotheses& all) {
   for (int n : {8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 31, 32}) {
     const std::int64_t limit = std::int64_t{1} << n;
     const bool table = n >= 9 && n <= 13;  // the usual lengths of a table
-    const char* bug_class = table ? "table-cache" : "position-offset";
+    const BugClass bug_class = table ? BugClass::table_cache : BugClass::position_offset;
     add(all, bug_class, fmt::format("positions from {} on start again at 0", limit),
         [=](const Spot&, int, long double p) {
           return static_cast<long double>(static_cast<std::int64_t>(p) & (limit - 1));
@@ -147,7 +151,7 @@ void add_widths(Hypotheses& all) {
         [=](const Spot&, int, long double p) { return std::min(p, static_cast<long double>(limit - 1)); });
     all.back().short_table = true;
     if (n != 8 && n != 16 && n != 32) continue;
-    add(all, "position-offset", fmt::format("positions are kept in {} signed bits", n),
+    add(all, BugClass::position_offset, fmt::format("positions are kept in {} signed bits", n),
         [=](const Spot&, int, long double p) {
           return static_cast<long double>(wrapped(static_cast<std::int64_t>(p), n));
         });
@@ -168,7 +172,7 @@ void add_own_tables(Hypotheses& all) {
   };
   for (const auto& table : tables) {
     for (const bool again : {false, true}) {
-      add(all, "table-cache",
+      add(all, BugClass::table_cache,
           fmt::format("a table of its own, {}: past it {}", table.words,
                       again ? "again from the first row" : "the last row"),
           [count = table.count, again](const Spot& s, int, long double p) {
@@ -194,7 +198,7 @@ void add_packed(Hypotheses& all) {
       return seq > 0 && seq < s.call.q.shape[1] && starts(of(s, a, s.batch, seq - 1), of(s, a, s.batch, seq));
     };
     const auto packed = [&](const char* sentence, Map map) {
-      add(all, "varlen-packing-cp", fmt::format("{} (where {}, a packed sequence begins)", sentence, way.where),
+      add(all, BugClass::varlen_packing_cp, fmt::format("{} (where {}, a packed sequence begins)", sentence, way.where),
           std::move(map));
     };
     packed("the first token of a packed sequence is counted on from the one before",
@@ -221,7 +225,7 @@ void add_chunks(Hypotheses& all) {
   for (const int chunks : {2, 4}) {
     const auto length = [=](const Spot& s) { return s.call.q.shape[1] / chunks; };
     const auto add_where_whole = [&](std::string sentence, Map map) {
-      add(all, "varlen-packing-cp", std::move(sentence), std::move(map));
+      add(all, BugClass::varlen_packing_cp, std::move(sentence), std::move(map));
       all.back().applies = [=](const Call& call) { return call.q.shape[1] % chunks == 0 && call.q.shape[1] > chunks; };
     };
     add_where_whole(fmt::format("of {} chunks of tokens all are counted on from the first", chunks),
@@ -240,19 +244,20 @@ void add_chunks(Hypotheses& all) {
 }
 
 // Of the tokens of a tile, and of other tokens and batches.
-void add_neighbours(Hypotheses& all) {
+void add_tiles(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
-    add(all, "position-offset", fmt::format("{} tokens of a tile share the position of the first", n),
+    add(all, BugClass::position_offset, fmt::format("{} tokens of a tile share the position of the first", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
-    add(all, "position-offset", fmt::format("the positions of {} tokens are counted on from that of the first", n),
+    add(all, BugClass::position_offset,
+        fmt::format("the positions of {} tokens are counted on from that of the first", n),
         [=](const Spot& s, int a, long double) {
           return of(s, a, s.batch, s.seq / n * n) + static_cast<long double>(s.seq % n);
         });
-    add(all, "position-offset", fmt::format("the position grows by one every {} tokens", n),
+    add(all, BugClass::position_offset, fmt::format("the position grows by one every {} tokens", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
   }
   for (int n : {2, 4, 8, 16}) {
-    add(all, "position-offset",
+    add(all, BugClass::position_offset,
         fmt::format("tokens left over from vectors of {} get the position of the last whole one", n),
         [=](const Spot& s, int a, long double p) {
           const std::int64_t whole = s.call.q.shape[1] / n * n;
@@ -260,89 +265,101 @@ void add_neighbours(Hypotheses& all) {
         });
   }
   for (int n : {16, 32, 64, 128, 256}) {
-    add(all, "position-offset",
+    add(all, BugClass::position_offset,
         fmt::format("chunks of {} tokens: each starts at the last position of the one before", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n); });
-    add(all, "position-offset", fmt::format("chunks of {} tokens: each starts again where the first one did", n),
+    add(all, BugClass::position_offset,
+        fmt::format("chunks of {} tokens: each starts again where the first one did", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
   }
   // A block that takes several tokens looks up the position of its first.
   for (const std::int64_t n : {16, 32, 64, 128, 256}) {
-    add(all, "position-offset", fmt::format("each token gets the position of the one {} before, from there on", n),
+    add(all, BugClass::position_offset,
+        fmt::format("each token gets the position of the one {} before, from there on", n),
         [=](const Spot& s, int a, long double) {
           const std::int64_t token = (s.batch * s.call.q.shape[1] + s.seq) % n;
           return of(s, a, token / s.call.q.shape[1], token % s.call.q.shape[1]);
         });
   }
-  add(all, "position-offset", "every token gets the position behind the last",
+}
+
+void add_other_tokens(Hypotheses& all) {
+  add(all, BugClass::position_offset, "every token gets the position behind the last",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1) + 1; });
-  add(all, "position-offset", "every token gets the position of the first",
+  add(all, BugClass::position_offset, "every token gets the position of the first",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0); });
-  add(all, "position-offset", "every token gets the position of the last",
+  add(all, BugClass::position_offset, "every token gets the position of the last",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1); });
-  add(all, "position-offset", "each token gets the position of the next one",
+  add(all, BugClass::position_offset, "each token gets the position of the next one",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq + 1); });
-  add(all, "position-offset", "each token gets the position of the one before",
+  add(all, BugClass::position_offset, "each token gets the position of the one before",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq - 1); });
-  add(all, "position-offset", "the positions of the tokens come in reverse order",
+  add(all, BugClass::position_offset, "the positions of the tokens come in reverse order",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1 - s.seq); });
-  add(all, "varlen-packing-cp", "every batch gets the positions of the first batch",
+  add(all, BugClass::varlen_packing_cp, "every batch gets the positions of the first batch",
       [](const Spot& s, int a, long double) { return of(s, a, 0, s.seq); });
-  add(all, "multi-axis", "every batch gets the positions of the first batch on all axes but the first",
+  add(all, BugClass::multi_axis, "every batch gets the positions of the first batch on all axes but the first",
       [](const Spot& s, int a, long double p) { return a == 0 ? p : of(s, a, 0, s.seq); });
-  add(all, "varlen-packing-cp", "each batch gets the positions of another batch",
+  add(all, BugClass::varlen_packing_cp, "each batch gets the positions of another batch",
       [](const Spot& s, int a, long double) { return of(s, a, (s.batch + 1) % s.call.q.shape[0], s.seq); });
-  add(all, "varlen-packing-cp", "positions go on from one batch to the next",
+  add(all, BugClass::varlen_packing_cp, "positions go on from one batch to the next",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.batch * s.call.q.shape[1]); });
-  add(all, "position-offset", "token t starts from the first position of batch t",
+  add(all, BugClass::position_offset, "token t starts from the first position of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0) + static_cast<long double>(s.seq); });
-  add(all, "position-offset", "token t of batch b gets the position of token b of batch t",
+  add(all, BugClass::position_offset, "token t of batch b gets the position of token b of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, s.batch); });
-  add(all, "position-offset", "token t gets the first position of batch t",
+  add(all, BugClass::position_offset, "token t gets the first position of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0); });
-  add(all, "position-offset", "each batch goes on by ones from its first position",
+  add(all, BugClass::position_offset, "each batch goes on by ones from its first position",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
+}
+
+void add_neighbours(Hypotheses& all) {
+  add_tiles(all);
+  add_other_tokens(all);
 }
 
 }  // namespace
 
 void add_position_hypotheses(Hypotheses& all) {
-  add(all, "position-offset", "the position is the index of the token, whatever offset or positions are given",
+  add(all, BugClass::position_offset, "the position is the index of the token, whatever offset or positions are given",
       [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); });
-  add(all, "position-offset", "the position is always 0: nothing is rotated",
+  add(all, BugClass::position_offset, "the position is always 0: nothing is rotated",
       [](const Spot&, int, long double) { return 0.0L; });
   all.back().unrotated = true;
   for (int c : {1, -1, 2, -2, 3, 4, 8, 16}) {
-    add(all, "position-offset", fmt::format("the position is p {} {}", c < 0 ? '-' : '+', std::abs(c)),
+    add(all, BugClass::position_offset, fmt::format("the position is p {} {}", c < 0 ? '-' : '+', std::abs(c)),
         [=](const Spot&, int, long double p) { return p + c; });
   }
-  add(all, "position-offset", "the position is counted from the other end",
+  add(all, BugClass::position_offset, "the position is counted from the other end",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
-  add(all, "position-offset", "the tokens are taken to be the last of the sequence, whatever positions are given",
+  add(all, BugClass::position_offset,
+      "the tokens are taken to be the last of the sequence, whatever positions are given",
       [](const Spot& s, int, long double) {
         return static_cast<long double>(s.call.sequence_length - s.call.q.shape[1] + s.seq);
       });
-  add(all, "position-offset", "the offset is taken to be the number of the tables' rows less that of the tokens",
+  add(all, BugClass::position_offset,
+      "the offset is taken to be the number of the tables' rows less that of the tokens",
       [](const Spot& s, int, long double p) {
         if (!s.call.cos || s.call.positions) return p;
         return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);
       });
   for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64, 128}) {
-    add(all, "position-offset", fmt::format("the offset counts for the first {} tokens only", n),
+    add(all, BugClass::position_offset, fmt::format("the offset counts for the first {} tokens only", n),
         [=](const Spot& s, int, long double p) {
           return s.call.positions || s.seq < n ? p : static_cast<long double>(s.seq);
         });
   }
-  add(all, "position-offset", "the offset is added twice",
+  add(all, BugClass::position_offset, "the offset is added twice",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.position_offset); });
-  add(all, "position-offset", "the number of tokens is added to the position",
+  add(all, BugClass::position_offset, "the number of tokens is added to the position",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.q.shape[1]); });
-  add(all, "heads-batch-qk", "the head's index is added to the position",
+  add(all, BugClass::heads_batch_qk, "the head's index is added to the position",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.head); });
   all.back().change.by_head = true;
-  add(all, "multi-axis", "without positions, only the first axis counts tokens",
+  add(all, BugClass::multi_axis, "without positions, only the first axis counts tokens",
       [](const Spot& s, int a, long double p) { return s.call.positions || a == 0 ? p : 0.0L; });
-  add(all, "multi-axis", "without positions, the offset counts on the first axis only",
+  add(all, BugClass::multi_axis, "without positions, the offset counts on the first axis only",
       [](const Spot& s, int a, long double p) {
         return s.call.positions || a == 0 ? p : p - static_cast<long double>(s.call.position_offset);
       });
@@ -354,7 +371,7 @@ void add_position_hypotheses(Hypotheses& all) {
   add_misreads(all);
   add_buffers(all);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
-    add(all, "precision", fmt::format("positions are rounded to {}", name(t)),
+    add(all, BugClass::precision, fmt::format("positions are rounded to {}", name(t)),
         [=](const Spot&, int, long double p) { return static_cast<long double>(rounded(t, static_cast<double>(p))); });
   }
 }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -29,7 +29,7 @@ std::vector<Narrow> narrow_types() {
 }
 
 void add(Hypotheses& all, std::string sentence, Change change, std::function<bool(const Call&)> applies = {}) {
-  all.push_back({"precision", std::move(sentence), std::move(change), 0, std::move(applies), false});
+  all.push_back({BugClass::precision, std::move(sentence), std::move(change), 0, std::move(applies), false});
 }
 
 bool own_angles(const Call& call) { return call.source != AngleSource::tables; }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -17,7 +17,7 @@ using Edit = std::function<void(const Call&, Params&, Rule&)>;
 // A change of the parameters of one rule.
 template <class Rule>
 void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
-  Hypothesis h{"scaling-config", fmt::format("{}: {}", Rule::kind, what), {}, 0, {}, false};
+  Hypothesis h{BugClass::scaling_config, fmt::format("{}: {}", Rule::kind, what), {}, 0, {}, false};
   h.applies = [](const Call& call) {
     return call.source == AngleSource::computed && std::holds_alternative<Rule>(call.scaling);
   };
@@ -164,7 +164,7 @@ void add_yarn(Hypotheses& all) {
     r.beta_fast = 32;
     r.beta_slow = 1;
   });
-  Hypothesis h{"scaling-config", "yarn: the ramp runs the other way", {}, 0, {}, false};
+  Hypothesis h{BugClass::scaling_config, "yarn: the ramp runs the other way", {}, 0, {}, false};
   h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Yarn>(&s.params.scaling);
@@ -233,8 +233,12 @@ void add_llama3(Hypotheses& all) {
 
 // The middle, where theta and theta / factor are mixed, by the wavelength and not by the turns.
 void add_llama3_by_wavelength(Hypotheses& all) {
-  Hypothesis h{
-      "scaling-config", "llama3: the middle is mixed by the wavelength, not by its reciprocal", {}, 0, {}, false};
+  Hypothesis h{BugClass::scaling_config,
+               "llama3: the middle is mixed by the wavelength, not by its reciprocal",
+               {},
+               0,
+               {},
+               false};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
@@ -257,7 +261,7 @@ void add_llama3_by_wavelength(Hypotheses& all) {
 void add_proportional(Hypotheses& all) {
   using scaling::Proportional;
   add<Proportional>(all, "the proportion is ignored", [](const Call&, Params&, Proportional& r) { r.proportion = 1; });
-  Hypothesis h{"scaling-config", "proportional: the exponent is taken over the turning part", {}, 0, {}, false};
+  Hypothesis h{BugClass::scaling_config, "proportional: the exponent is taken over the turning part", {}, 0, {}, false};
   h.applies = [](const Call& call) { return std::holds_alternative<Proportional>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Proportional>(&s.params.scaling);
@@ -275,7 +279,7 @@ void add_proportional(Hypotheses& all) {
 void add_linear(Hypotheses& all) {
   const auto add_position = [&](const char* what,
                                 long double (*position)(const Call&, long double p, long double factor)) {
-    Hypothesis h{"scaling-config", fmt::format("linear: {}", what), {}, 0, {}, false};
+    Hypothesis h{BugClass::scaling_config, fmt::format("linear: {}", what), {}, 0, {}, false};
     h.applies = [](const Call& call) {
       return call.source == AngleSource::computed && std::holds_alternative<scaling::Linear>(call.scaling);
     };
@@ -295,9 +299,7 @@ void add_linear(Hypotheses& all) {
   });
 }
 
-}  // namespace
-
-void add_scaling_hypotheses(Hypotheses& all) {
+void add_rules(Hypotheses& all) {
   add_factor<scaling::Linear>(all);
   add_factor<scaling::Ntk>(all);
   add_factor<scaling::Dynamic>(all);
@@ -331,9 +333,12 @@ void add_scaling_hypotheses(Hypotheses& all) {
   add_llama3(all);
   add_llama3_by_wavelength(all);
   add_proportional(all);
+}
+
+void add_original_length_caches(Hypotheses& all) {
   // Caches that were made for the original length.
   for (const bool again : {false, true}) {
-    Hypothesis h{"scaling-config",
+    Hypothesis h{BugClass::scaling_config,
                  again ? "positions from the original length on start again at 0"
                        : "positions from the original length on get the last one's angles",
                  {},
@@ -356,17 +361,29 @@ void add_scaling_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
-  Hypothesis h{
-      "scaling-config", "the partial factor is applied twice: rotary_dim^2 / head_dim features turn", {}, 0, {}, false};
+}
+
+void add_partial_factor(Hypotheses& all) {
+  Hypothesis h{BugClass::scaling_config,
+               "the partial factor is applied twice: rotary_dim^2 / head_dim features turn",
+               {},
+               0,
+               {},
+               false};
   h.applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; };
   h.change.params = [](const Call&, Params& p) {
     p.rotary_dim = std::max(p.rotary_dim * p.rotary_dim / p.head_dim / 2 * 2, 2);
-    if (auto* rule = std::get_if<scaling::LongRope>(&p.scaling)) {
-      rule->short_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2));
-      rule->long_factor.resize(static_cast<std::size_t>(p.rotary_dim / 2));
-    }
+    p.scaling = for_pairs(p.scaling, p.rotary_dim / 2);
   };
   all.push_back(std::move(h));
+}
+
+}  // namespace
+
+void add_scaling_hypotheses(Hypotheses& all) {
+  add_rules(all);
+  add_original_length_caches(all);
+  add_partial_factor(all);
 }
 
 }  // namespace rope::diagnosis

@@ -3,32 +3,38 @@
 
 #include <algorithm>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 
-void add_table_hypotheses(Hypotheses& all) {
-  const auto tables = [](const Call& call) { return call.source == AngleSource::tables; };
-  const auto full = [](const Call& call) { return call.cos && call.cos->shape[1] == call.rotary_dim; };
-  const auto add = [&](std::string sentence, std::function<bool(const Call&)> applies,
-                       std::function<void(const Call&, bool, std::int64_t&, std::int64_t&)> change) {
-    Hypothesis h{"table-cache", std::move(sentence), {}, 0, std::move(applies), false};
-    h.change.table = std::move(change);
-    all.push_back(std::move(h));
-  };
-  // Of both, or of one alone.
-  const struct {
-    const char* words;
-    bool cos, sin;
-  } which[] = {{"the tables", true, true}, {"cos", true, false}, {"sin", false, true}};
-  const auto misaddressed = [&](const char* sentence, const auto& w,
+namespace {
+
+bool tables(const Call& call) { return call.source == AngleSource::tables; }
+bool full(const Call& call) { return call.cos && call.cos->shape[1] == call.rotary_dim; }
+
+void add(Hypotheses& all, std::string sentence, std::function<bool(const Call&)> applies,
+         std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> change) {
+  Hypothesis h{BugClass::table_cache, std::move(sentence), {}, 0, std::move(applies), false};
+  h.change.table = std::move(change);
+  all.push_back(std::move(h));
+}
+
+// Of both, or of one alone.
+struct Tables {
+  const char* words;
+  bool cos, sin;
+};
+constexpr Tables which[] = {{"the tables", true, true}, {"cos", true, false}, {"sin", false, true}};
+
+void add_addresses(Hypotheses& all) {
+  const auto misaddressed = [&](const char* sentence, const Tables& w,
                                 std::function<void(const Call&, std::int64_t& row, std::int64_t& column)> change) {
-    add(fmt::format(fmt::runtime(sentence), w.words), tables,
+    add(all, fmt::format(fmt::runtime(sentence), w.words), tables,
         [=](const Call& call, bool sine, std::int64_t& row, std::int64_t& column) {
           if (sine ? w.sin : w.cos) change(call, row, column);
         });
   };
-  for (const auto& w : which) {
+  for (const Tables& w : which) {
     misaddressed("the row stride of {} is ignored", w, [](const Call& call, std::int64_t& row, std::int64_t& column) {
       column += row * (call.cos->shape[1] - call.cos->strides[0]);
     });
@@ -49,44 +55,54 @@ void add_table_hypotheses(Hypotheses& all) {
       column = std::min<std::int64_t>(column + 1, call.cos->shape[1] - 1);
     });
   }
+}
+
+void add_columns(Hypotheses& all) {
   add(
-      "sin is read behind cos, as if both stood in one row",
+      all, "sin is read behind cos, as if both stood in one row",
       [](const Call& call) { return call.cos && call.cos->strides[0] >= 2 * call.cos->shape[1]; },
       [](const Call& call, bool sine, std::int64_t&, std::int64_t& column) {
         if (sine) column += call.cos->shape[1];  // both tables hold the same behind their rows
       });
-  add("full-width tables: the second feature of a pair gets the first's column", full,
+  add(all, "full-width tables: the second feature of a pair gets the first's column", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         const std::int64_t half = call.rotary_dim / 2;
         column = call.pairing == Pairing::interleaved ? column / 2 * 2 : column % half;
       });
-  add("full-width tables: the first feature of a pair gets the second's column", full,
+  add(all, "full-width tables: the first feature of a pair gets the second's column", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         const std::int64_t half = call.rotary_dim / 2;
         column = call.pairing == Pairing::interleaved ? column / 2 * 2 + 1 : column % half + half;
       });
-  add("full-width tables: columns are read as the other pairing has them", full,
+  add(all, "full-width tables: columns are read as the other pairing has them", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         const std::int64_t half = call.rotary_dim / 2;
         column =
             call.pairing == Pairing::interleaved ? column % 2 * half + column / 2 : column % half * 2 + column / half;
       });
-  add("full-width tables are read as if they were of half the width", full,
+  add(all, "full-width tables are read as if they were of half the width", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         column = call.pairing == Pairing::interleaved ? column / 2 : column % (call.rotary_dim / 2);
       });
+}
+
+void add_types(Hypotheses& all) {
   {
-    Hypothesis h{"table-cache", "tables are read as if they were of the type of q", {}, 0, tables, false};
+    Hypothesis h{BugClass::table_cache, "tables are read as if they were of the type of q", {}, 0, tables, false};
     h.change.table_dtype = [](const Call& call, DType) { return call.q.dtype; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{"table-cache", "tables are read as if they were of f32", {}, 0, tables, false};
+    Hypothesis h{BugClass::table_cache, "tables are read as if they were of f32", {}, 0, tables, false};
     h.change.table_dtype = [](const Call&, DType) { return DType::f32; };
     all.push_back(std::move(h));
   }
+}
+
+// The sines in one array with the cosines, whose place follows from a width that is not theirs.
+void add_misplaced_sines(Hypotheses& all) {
   for (const bool is_tail_zero : {true, false}) {
-    Hypothesis h{"table-cache",
+    Hypothesis h{BugClass::table_cache,
                  is_tail_zero ? "sin is read from where a width of a power of two would have put it; 0 past the end"
                               : "cos is used in place of sin past half of the pairs",
                  {},
@@ -115,6 +131,15 @@ void add_table_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+}
+
+}  // namespace
+
+void add_table_hypotheses(Hypotheses& all) {
+  add_addresses(all);
+  add_columns(all);
+  add_types(all);
+  add_misplaced_sines(all);
 }
 
 }  // namespace rope::diagnosis

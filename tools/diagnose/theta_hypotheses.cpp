@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -15,7 +15,7 @@ using Theta = std::function<long double(const Spot&, int pair)>;  // unscaled
 using Exponent = std::function<long double(const Spot&, int pair)>;
 
 void add_params(Hypotheses& all, std::string sentence, std::function<void(const Call&, Params&)> change) {
-  Hypothesis h{"frequency-base", std::move(sentence), {}, 0, computed, false};
+  Hypothesis h{BugClass::frequency_base, std::move(sentence), {}, 0, computed, false};
   h.change.params = std::move(change);
   all.push_back(std::move(h));
 }
@@ -23,7 +23,7 @@ void add_params(Hypotheses& all, std::string sentence, std::function<void(const 
 // theta = what the rule made of it, times the quotient of the wrong and the right unscaled theta: exact for all rules
 // that multiply theta by something.
 void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, double cost = 0) {
-  Hypothesis h{"frequency-base", std::move(sentence), {}, cost, computed, false};
+  Hypothesis h{BugClass::frequency_base, std::move(sentence), {}, cost, computed, false};
   h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
     for (std::size_t p = 0; p < theta.size(); ++p) {
       const long double right = -2.0L * static_cast<long double>(p) / s.params.rotary_dim;
@@ -33,7 +33,7 @@ void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, doub
   all.push_back(std::move(h));
 }
 
-void add_theta(Hypotheses& all, const char* bug_class, std::string sentence,
+void add_theta(Hypotheses& all, BugClass bug_class, std::string sentence,
                std::function<void(const Spot&, std::vector<long double>&)> change, bool only_computed = true) {
   Hypothesis h{bug_class, std::move(sentence), {}, 0, {}, false};
   if (only_computed) h.applies = computed;
@@ -54,9 +54,9 @@ double factor_of(const Scaling& rule) {
       rule);
 }
 
-}  // namespace
+long double r(const Spot& s) { return static_cast<long double>(s.params.rotary_dim); }
 
-void add_theta_hypotheses(Hypotheses& all) {
+void add_bases(Hypotheses& all) {
   for (double base : {10000.0, 500000.0, 1000000.0, 100000.0, 1000.0, 100.0}) {
     add_params(all, fmt::format("base {:.0f} whatever base is given", base),
                [=](const Call&, Params& p) { p.base = base; });
@@ -68,24 +68,28 @@ void add_theta_hypotheses(Hypotheses& all) {
   add_params(all, "the base is rounded to bf16", [](const Call&, Params& p) { p.base = rounded(DType::bf16, p.base); });
   add_params(all, "the base is rounded to f16", [](const Call&, Params& p) { p.base = rounded(DType::f16, p.base); });
   add_params(all, "the exponent is positive: theta = base^(2p/r)", [](const Call&, Params& p) { p.base = 1 / p.base; });
+}
 
-  const auto r = [](const Spot& s) { return static_cast<long double>(s.params.rotary_dim); };
+void add_exponents(Hypotheses& all) {
   add_exponent(all, "exponent -2(p-1)/r: one pair too early",
-               [=](const Spot& s, int p) { return -2.0L * (p - 1) / r(s); });
+               [](const Spot& s, int p) { return -2.0L * (p - 1) / r(s); });
   add_exponent(all, "exponent -2(p+1)/r: one pair too late",
-               [=](const Spot& s, int p) { return -2.0L * (p + 1) / r(s); });
-  add_exponent(all, "exponent -p/r, without the 2", [=](const Spot& s, int p) { return -1.0L * p / r(s); });
-  add_exponent(all, "exponent -4p/r, the 2 twice", [=](const Spot& s, int p) { return -4.0L * p / r(s); });
+               [](const Spot& s, int p) { return -2.0L * (p + 1) / r(s); });
+  add_exponent(all, "exponent -p/r, without the 2", [](const Spot& s, int p) { return -1.0L * p / r(s); });
+  add_exponent(all, "exponent -4p/r, the 2 twice", [](const Spot& s, int p) { return -4.0L * p / r(s); });
   add_exponent(all, "exponent -2p/head_dim where rotary_dim is meant",
                [](const Spot& s, int p) { return -2.0L * p / s.params.head_dim; });
   add_exponent(all, "exponent -p/head_dim where 2p/rotary_dim is meant",
                [](const Spot& s, int p) { return -1.0L * p / s.params.head_dim; });
   add_exponent(all, "exponent -2p/(r-2): the last pair reaches the base",
-               [=](const Spot& s, int p) { return -2.0L * p / std::max(r(s) - 2, 1.0L); });
-  add_exponent(all, "exponent -2p/(r+2)", [=](const Spot& s, int p) { return -2.0L * p / (r(s) + 2); });
-  add_exponent(all, "exponent -2p/(r-1)", [=](const Spot& s, int p) { return -2.0L * p / (r(s) - 1); });
-  add_exponent(all, "exponent -2p/(r+1)", [=](const Spot& s, int p) { return -2.0L * p / (r(s) + 1); });
-  add_exponent(all, "exponent -(2p+1)/r", [=](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
+               [](const Spot& s, int p) { return -2.0L * p / std::max(r(s) - 2, 1.0L); });
+  add_exponent(all, "exponent -2p/(r+2)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 2); });
+  add_exponent(all, "exponent -2p/(r-1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) - 1); });
+  add_exponent(all, "exponent -2p/(r+1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 1); });
+  add_exponent(all, "exponent -(2p+1)/r", [](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
+}
+
+void add_exponent_widths(Hypotheses& all) {
   add_exponent(all, "the exponent is divided by the width of a token in memory, shared among its heads",
                [](const Spot& s, int p) {
                  const long double width = static_cast<long double>(s.call.q.strides[1]) /
@@ -106,8 +110,10 @@ void add_theta_hypotheses(Hypotheses& all) {
     while (width < s.params.rotary_dim) width *= 2;
     return -2.0L * p / width;
   });
+}
 
-  add_theta(all, "frequency-base", "(factor base)^(-2p/r) where base^(-2p/r) / factor is meant",
+void add_base_times_factor(Hypotheses& all) {
+  add_theta(all, BugClass::frequency_base, "(factor base)^(-2p/r) where base^(-2p/r) / factor is meant",
             [](const Spot& s, std::vector<long double>& theta) {
               const double factor = factor_of(s.params.scaling);
               const bool divides = std::holds_alternative<scaling::Linear>(s.params.scaling) ||
@@ -124,42 +130,55 @@ void add_theta_hypotheses(Hypotheses& all) {
               }
               static_cast<void>(setting);
             });
+}
+
+void add_frequencies(Hypotheses& all) {
   add_theta(
-      all, "frequency-base", "the frequencies come in reverse order",
+      all, BugClass::frequency_base, "the frequencies come in reverse order",
       [](const Spot&, std::vector<long double>& theta) { std::reverse(theta.begin(), theta.end()); }, false);
   add_theta(
-      all, "frequency-base", "every pair turns like the first",
+      all, BugClass::frequency_base, "every pair turns like the first",
       [](const Spot&, std::vector<long double>& theta) { std::fill(theta.begin(), theta.end(), theta[0]); }, false);
   add_theta(
-      all, "frequency-base", "theta is taken to be in turns, not radians",
+      all, BugClass::frequency_base, "theta is taken to be in turns, not radians",
       [](const Spot&, std::vector<long double>& theta) {
         for (long double& t : theta) t *= 2 * std::numbers::pi_v<long double>;
       },
       false);
   add_theta(
-      all, "frequency-base", "theta is taken to be in degrees",
+      all, BugClass::frequency_base, "theta is taken to be in degrees",
       [](const Spot&, std::vector<long double>& theta) {
         for (long double& t : theta) t *= std::numbers::pi_v<long double> / 180;
       },
       false);
   add_theta(
-      all, "frequency-base", "theta is doubled",
+      all, BugClass::frequency_base, "theta is doubled",
       [](const Spot&, std::vector<long double>& theta) {
         for (long double& t : theta) t *= 2;
       },
       false);
   add_theta(
-      all, "frequency-base", "theta is halved",
+      all, BugClass::frequency_base, "theta is halved",
       [](const Spot&, std::vector<long double>& theta) {
         for (long double& t : theta) t /= 2;
       },
       false);
   add_theta(
-      all, "frequency-base", "each pair gets the frequency of the next",
+      all, BugClass::frequency_base, "each pair gets the frequency of the next",
       [](const Spot&, std::vector<long double>& theta) {
         for (std::size_t p = 0; p + 1 < theta.size(); ++p) theta[p] = theta[p + 1];
       },
       false);
+}
+
+}  // namespace
+
+void add_theta_hypotheses(Hypotheses& all) {
+  add_bases(all);
+  add_exponents(all);
+  add_exponent_widths(all);
+  add_base_times_factor(all);
+  add_frequencies(all);
 }
 
 }  // namespace rope::diagnosis

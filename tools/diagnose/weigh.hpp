@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "tests/diagnosis/circumstance.hpp"
-#include "tests/diagnosis/hypothesis.hpp"
+#include "tools/diagnose/hypothesis.hpp"
+#include "tools/diagnose/literal.hpp"
 
 namespace rope::diagnosis {
 
@@ -18,7 +18,7 @@ struct Weighed {
   double contradicted = 0;           // of what it says, the share that is not so, under its condition
   double partial = 0;                // how much of the error is gone where it does not explain all
   double fit = 0;                    // what candidates are ranked by
-  std::vector<Literal> condition;
+  Condition condition;
   std::size_t rows = 0, all_rows = 0;  // wrong ones: explained, seen
   std::size_t cases = 0;               // that these are of
   std::size_t right_rows = 0;          // right ones of which it says so too

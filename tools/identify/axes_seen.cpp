@@ -1,10 +1,10 @@
-#include "tests/identify/axes_seen.hpp"
+#include "tools/identify/axes_seen.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "reference/input_error.hpp"
-#include "tests/identify/phase_probe.hpp"
+#include "tools/identify/phase_probe.hpp"
 
 namespace rope {
 

@@ -1,11 +1,11 @@
-#include "tests/identify/describe.hpp"
+#include "tools/identify/describe.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tests/identify/plan_words.hpp"
+#include "tools/identify/plan_words.hpp"
 
 namespace rope {
 namespace {

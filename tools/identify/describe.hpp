@@ -1,17 +1,19 @@
 // An executed plan in words.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "tests/identify/executed_plan.hpp"
+#include "tools/identify/executed_plan.hpp"
+#include "tools/judge/run/bug_class.hpp"
 
 namespace rope {
 
 struct Difference {
-  std::string words;      // a sentence
-  const char* bug_class;  // of the catalogue; empty where the difference is that of many bugs
+  std::string words;                  // a sentence
+  std::optional<BugClass> bug_class;  // nullopt where the difference is that of many bugs
 };
 
 // What the plan does otherwise than the call asked for, the most telling first. Empty: nothing.

@@ -6,9 +6,9 @@
 #include <numbers>
 
 #include "reference/rotation_plan.hpp"
-#include "tests/identify/describe.hpp"
-#include "tests/identify/phase.hpp"
-#include "tests/identify/plan_words.hpp"
+#include "tools/identify/describe.hpp"
+#include "tools/identify/phase.hpp"
+#include "tools/identify/plan_words.hpp"
 
 namespace rope {
 namespace {
@@ -75,18 +75,19 @@ void structure_differences(const ExecutedPlan& plan, std::vector<Difference>& fo
     if (s.silent.empty() && !should_turn) return;
     found.push_back({s.silent.empty() ? "nothing is rotated: every feature comes out as it went in"
                                       : fmt::format("features {} depend on no input", index_words(s.silent)),
-                     ""});
+                     std::nullopt});
     return;
   }
   if (!s.silent.empty())
-    found.push_back({fmt::format("features {} depend on no input feature", index_words(s.silent)), "pairing-layout"});
+    found.push_back(
+        {fmt::format("features {} depend on no input feature", index_words(s.silent)), BugClass::pairing_layout});
   if (!s.unwritten.empty())
     found.push_back({fmt::format("features {} are not written, or never a number", index_words(s.unwritten)),
-                     "partial-passthrough"});
-  if (s.not_a_number) found.push_back({"NaN or infinity comes out of rows of 0 and 1", ""});
+                     BugClass::partial_passthrough});
+  if (s.not_a_number) found.push_back({"NaN or infinity comes out of rows of 0 and 1", std::nullopt});
   for (std::size_t i = 0; i < std::min(s.groups.size(), most_listed); ++i) {
-    found.push_back(
-        {fmt::format("features {} mix, where only two of a pair should", index_words(s.groups[i])), "pairing-layout"});
+    found.push_back({fmt::format("features {} mix, where only two of a pair should", index_words(s.groups[i])),
+                     BugClass::pairing_layout});
   }
   std::vector<FeaturePair> wrong, moved;
   for (const FeaturePair& pair : s.pairs) {
@@ -96,20 +97,21 @@ void structure_differences(const ExecutedPlan& plan, std::vector<Difference>& fo
   if (!moved.empty()) {
     found.push_back({fmt::format("the output is permuted: the pair of features {} and {} comes out in {} and {}",
                                  moved[0].first, moved[0].second, moved[0].out_first, moved[0].out_second),
-                     "pairing-layout"});
+                     BugClass::pairing_layout});
   }
   if (!wrong.empty()) {
     found.push_back(
         {fmt::format("rotates pairs {} where {} is specified", pair_words(s.pairs), pair_words(told_pairs(told))),
-         "pairing-layout"});
+         BugClass::pairing_layout});
   }
   if (exchanged(plan)) {
-    found.push_back({"the two features of each pair come out exchanged", "pairing-layout"});
+    found.push_back({"the two features of each pair come out exchanged", BugClass::pairing_layout});
     return;
   }
   for (const auto& [kind, count] : kinds(plan)) {
     if (kind != BlockKind::rotation)
-      found.push_back({fmt::format("{} of {} pairs: {}", count, s.pairs.size(), kind_words(kind)), "sign-direction"});
+      found.push_back(
+          {fmt::format("{} of {} pairs: {}", count, s.pairs.size(), kind_words(kind)), BugClass::sign_direction});
   }
   std::vector<int> still;
   for (const int feature : s.passed) {
@@ -122,41 +124,42 @@ void structure_differences(const ExecutedPlan& plan, std::vector<Difference>& fo
     return false;
   });
   if (!still.empty() && wrong.empty()) {
-    found.push_back({fmt::format("features {} are not rotated", index_words(still)), "partial-passthrough"});
+    found.push_back({fmt::format("features {} are not rotated", index_words(still)), BugClass::partial_passthrough});
   }
   for (std::size_t i = 0; i < std::min(s.lone.size(), most_listed); ++i) {
     const Structure::Lone& l = s.lone[i];
     found.push_back({l.input == l.output
                          ? fmt::format("feature {} comes out times {:.6g} .. {:.6g}", l.input, l.least, l.most)
                          : fmt::format("output feature {} is input feature {}", l.output, l.input),
-                     "partial-passthrough"});
+                     BugClass::partial_passthrough});
   }
 }
 
 void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found) {
   const RopeSpec& told = plan.way.spec;
-  const char* const of_theta =
-      std::holds_alternative<scaling::None>(told.scaling) ? "frequency-base" : "scaling-config";
+  const BugClass of_theta =
+      std::holds_alternative<scaling::None>(told.scaling) ? BugClass::frequency_base : BugClass::scaling_config;
   if (exchanged(plan)) return;
   if (cos_and_sin_exchanged(plan)) {
-    found.push_back({"cos and sin are exchanged: at position 0 every pair is a quarter turn on", "sign-direction"});
+    found.push_back(
+        {"cos and sin are exchanged: at position 0 every pair is a quarter turn on", BugClass::sign_direction});
     return;
   }
   if (plan.sign == -told_sign(plan))
-    found.push_back({"the inverse rotation: every angle has the other sign", "sign-direction"});
-  if (plan.sign == 0) found.push_back({"some pairs turn the other way round", "sign-direction"});
+    found.push_back({"the inverse rotation: every angle has the other sign", BugClass::sign_direction});
+  if (plan.sign == 0) found.push_back({"some pairs turn the other way round", BugClass::sign_direction});
   if (plan.position_offset) {
     found.push_back({fmt::format("positions begin at {}: what is given as 0 is turned as {}", *plan.position_offset,
                                  *plan.position_offset),
-                     "position-offset"});
+                     BugClass::position_offset});
   } else if (std::any_of(plan.pairs.begin(), plan.pairs.end(),
                          [&](const ExecutedPair& p) { return std::fabs(p.intercept) > 2 * plan.angle_noise; })) {
-    found.push_back({"pairs are turned at position 0 already", "position-offset"});
+    found.push_back({"pairs are turned at position 0 already", BugClass::position_offset});
   }
   if (plan.longer_calls_differ) {
-    found.push_back({"positions are taken " + plan.positions, "launch-limits"});
+    found.push_back({"positions are taken " + plan.positions, BugClass::launch_limits});
   } else if (!plan.positions.empty()) {
-    found.push_back({plan.positions, "position-offset"});
+    found.push_back({plan.positions, BugClass::position_offset});
   }
   if (plan.way.source == AngleSource::tables) return;
   const auto theta = told_theta(plan);
@@ -181,12 +184,12 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
     if (!off.empty())
       found.push_back({fmt::format("{} of {} frequencies are off by up to {:.2g} of themselves", off.size(),
                                    plan.pairs.size(), worst),
-                       "precision"});
+                       BugClass::precision});
   } else if (others) {
     found.push_back(
         {fmt::format("{} of {} frequencies are others: {}", off.size(), plan.pairs.size(), plan.rules.front().words),
          of_theta});
-    for (const std::string& also : plan.rules.front().also) found.push_back({"which is also " + also, ""});
+    for (const std::string& also : plan.rules.front().also) found.push_back({"which is also " + also, std::nullopt});
   } else if (!off.empty()) {
     const ExecutedPair& pair = *off.front();
     found.push_back(
@@ -210,8 +213,8 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
       }
     }
     if (wrong > 0)
-      found.push_back(
-          {fmt::format("{} of {} pairs follow another axis: {}", wrong, plan.pairs.size(), example), "multi-axis"});
+      found.push_back({fmt::format("{} of {} pairs follow another axis: {}", wrong, plan.pairs.size(), example),
+                       BugClass::multi_axis});
   }
 }
 
@@ -219,7 +222,7 @@ void lambda_differences(const ExecutedPlan& plan, std::vector<Difference>& found
   const double told = plan.told_lambda, seen = plan.lambda;
   if (plan.pairs.empty() || seen == told) return;
   if (std::isnan(seen)) {
-    found.push_back({"pairs are multiplied by different factors", "pipeline"});
+    found.push_back({"pairs are multiplied by different factors", BugClass::pipeline});
     return;
   }
   std::string how;
@@ -230,10 +233,10 @@ void lambda_differences(const ExecutedPlan& plan, std::vector<Difference>& found
   if (is(told * std::numbers::log2e)) how = ": times log2(e)";
   // That little is the mean of what coarse cos and sin do, and no factor that anybody would multiply by.
   const bool is_rounding = std::fabs(seen / told - 1) < 1.0 / 1024;
-  found.push_back({fmt::format("pairs are multiplied by {:.8g} where {:.8g} is specified{}", seen, told, how),
-                   is_rounding ? ""
-                   : told == 1 ? "pipeline"
-                               : "scaling-config"});
+  std::optional<BugClass> of_lambda = told == 1 ? BugClass::pipeline : BugClass::scaling_config;
+  if (is_rounding) of_lambda.reset();
+  found.push_back(
+      {fmt::format("pairs are multiplied by {:.8g} where {:.8g} is specified{}", seen, told, how), of_lambda});
 }
 
 struct WantedEntry {
@@ -286,14 +289,15 @@ void table_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
   if (columns > 0 && tables == 0) what.push_back("other columns");
   if (rows > 0 && tables == 0) what.push_back("other rows");
   if (signs > 0 && tables == 0) what.push_back("other signs");
-  found.push_back({fmt::format("tables are read otherwise ({}): {}", fmt::join(what, ", "), example), "table-cache"});
+  found.push_back(
+      {fmt::format("tables are read otherwise ({}): {}", fmt::join(what, ", "), example), BugClass::table_cache});
 }
 
 }  // namespace
 
 std::vector<Difference> differences(const ExecutedPlan& plan) {
   std::vector<Difference> found;
-  if (!plan.problem.empty()) return {{"no answer: " + plan.problem, ""}};
+  if (!plan.problem.empty()) return {{"no answer: " + plan.problem, std::nullopt}};
   structure_differences(plan, found);
   angle_differences(plan, found);
   lambda_differences(plan, found);
@@ -302,9 +306,9 @@ std::vector<Difference> differences(const ExecutedPlan& plan) {
     found.push_back({fmt::format("{} of {} elements of random rows are not what this plan predicts: the kernel does "
                                  "something else to rows of several features",
                                  plan.predicted - plan.predicted_right, plan.predicted),
-                     ""});
+                     std::nullopt});
   }
-  for (const std::string& rounded : plan.precision) found.push_back({rounded, "precision"});
+  for (const std::string& rounded : plan.precision) found.push_back({rounded, BugClass::precision});
   return found;
 }
 

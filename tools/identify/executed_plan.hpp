@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/case_list.hpp"
-#include "tests/identify/frequency_rule.hpp"
-#include "tests/identify/phase.hpp"
-#include "tests/identify/structure.hpp"
-#include "tests/identify/table_use.hpp"
+#include "tools/identify/frequency_rule.hpp"
+#include "tools/identify/phase.hpp"
+#include "tools/identify/structure.hpp"
+#include "tools/identify/table_use.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 namespace rope {
 

@@ -1,4 +1,4 @@
-#include "tests/identify/frequency_rule.hpp"
+#include "tools/identify/frequency_rule.hpp"
 
 #include <fmt/format.h>
 
@@ -8,9 +8,8 @@
 
 #include "reference/input_error.hpp"
 #include "reference/rotation_plan.hpp"
-#include "tests/identify/phase.hpp"
-#include "tests/identify/rule_search.hpp"
-#include "tests/identify/rule_words.hpp"
+#include "tools/identify/phase.hpp"
+#include "tools/identify/rule_search.hpp"
 
 namespace rope {
 namespace {
@@ -64,7 +63,7 @@ bool RuleSearch::take(RopeSpec spec, std::optional<Taken> taken) {
   spec.attention_factor.reset();
   FrequencyRule rule;
   rule.spec = std::move(spec);
-  rule.words = rule_words(rule.spec);
+  rule.words = rule_words(rule.spec.scaling, rule.spec.base);
   rule.base_error = taken ? taken->base_error : 0;
   rule.factor_error = taken ? taken->factor_error : 0;
   rule.theta_roundoff = relative_;
@@ -91,7 +90,7 @@ double RuleSearch::chance(const RopeSpec& spec, int numbers) const {
   };
   add(question_.sequence_length, question_.theta);
   // Other lengths tell more of rules that follow the length alone.
-  if (std::holds_alternative<scaling::Dynamic>(spec.scaling)) {
+  if (follows_length(spec.scaling) && lists_of(spec.scaling).empty()) {
     for (const auto& other : question_.other_lengths) add(other.sequence_length, other.theta);
   }
   std::sort(allowed.begin(), allowed.end());

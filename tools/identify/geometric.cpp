@@ -1,4 +1,4 @@
-#include "tests/identify/geometric.hpp"
+#include "tools/identify/geometric.hpp"
 
 #include <algorithm>
 #include <cmath>

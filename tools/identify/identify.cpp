@@ -4,14 +4,14 @@
 #include <cmath>
 
 #include "reference/rotation_plan.hpp"
-#include "tests/identify/axes_seen.hpp"
-#include "tests/identify/executed_plan.hpp"
-#include "tests/identify/other_lengths.hpp"
-#include "tests/identify/pairing_seen.hpp"
-#include "tests/identify/phase_probe.hpp"
-#include "tests/identify/position_rule.hpp"
-#include "tests/identify/prediction.hpp"
-#include "tests/identify/rounding_of.hpp"
+#include "tools/identify/axes_seen.hpp"
+#include "tools/identify/executed_plan.hpp"
+#include "tools/identify/other_lengths.hpp"
+#include "tools/identify/pairing_seen.hpp"
+#include "tools/identify/phase_probe.hpp"
+#include "tools/identify/position_rule.hpp"
+#include "tools/identify/prediction.hpp"
+#include "tools/identify/rounding_of.hpp"
 
 namespace rope {
 namespace {
@@ -318,7 +318,7 @@ class Identification {
     if (plan_.rotary_dim != told().rotary_dim) {
       // Sections and lists were told for another number of pairs.
       question.spec.axes = {};
-      if (std::holds_alternative<scaling::LongRope>(question.spec.scaling)) question.spec.scaling = scaling::None{};
+      if (!lists_of(question.spec.scaling).empty()) question.spec.scaling = scaling::None{};
     }
     question.sequence_length = prober_.sequence_length();
     question.theta = measured_theta();
@@ -337,7 +337,7 @@ class Identification {
   void find_rules_of_either_sign(FrequencyQuestion& question) {
     const int seen = plan_.sign;
     const std::vector<FrequencyQuestion::AtLength> as_measured = question.other_lengths;
-    const auto turn = [&](int sign) {
+    const auto with_sign = [&](int sign) {
       plan_.sign = sign;
       question.theta = measured_theta();
       question.other_lengths = as_measured;
@@ -348,7 +348,7 @@ class Identification {
     std::vector<FrequencyRule> free;
     for (const double relative : theta_levels) {
       for (const int sign : {1, -1}) {
-        turn(sign);
+        with_sign(sign);
         plan_.rules = frequency_rules(question, relative);
         std::erase_if(plan_.rules, [&](const FrequencyRule& rule) {
           return rule.is_rule && relative > of_float &&
@@ -358,7 +358,7 @@ class Identification {
         if (free.empty() && (sign == seen || seen == 0)) free = plan_.rules;
       }
     }
-    turn(seen);
+    with_sign(seen);
     plan_.rules = free;
   }
 

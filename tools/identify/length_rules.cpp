@@ -1,4 +1,4 @@
-#include "tests/identify/rule_search.hpp"
+#include "tools/identify/rule_search.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/identify/phase.hpp"
+#include "tools/identify/phase.hpp"
 
 namespace rope {
 

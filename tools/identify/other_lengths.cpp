@@ -1,8 +1,8 @@
-#include "tests/identify/other_lengths.hpp"
+#include "tools/identify/other_lengths.hpp"
 
 #include <cmath>
 
-#include "tests/identify/phase_probe.hpp"
+#include "tools/identify/phase_probe.hpp"
 
 namespace rope {
 namespace {
@@ -10,11 +10,7 @@ namespace {
 // One below every original length that models have; two well beyond, so that a line can be drawn. What was told is
 // looked at from both sides.
 std::vector<std::int64_t> lengths_to_try(const RopeSpec& told) {
-  double original = 0;
-  if (const auto* rule = std::get_if<scaling::Dynamic>(&told.scaling))
-    original = rule->original_max_position_embeddings;
-  if (const auto* rule = std::get_if<scaling::LongRope>(&told.scaling))
-    original = rule->original_max_position_embeddings;
+  const double original = follows_length(told.scaling) ? original_length(told.scaling) : 0;
   if (original == 0) return {1024};
   const auto length = static_cast<std::int64_t>(original);
   return {length, 4 * length + 1, 64 * length + 1};

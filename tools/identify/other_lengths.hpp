@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tests/identify/executed_plan.hpp"
+#include "tools/identify/executed_plan.hpp"
 
 namespace rope {
 

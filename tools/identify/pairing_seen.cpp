@@ -1,4 +1,4 @@
-#include "tests/identify/pairing_seen.hpp"
+#include "tools/identify/pairing_seen.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "reference/rope_spec.hpp"
-#include "tests/identify/structure.hpp"
+#include "tools/identify/structure.hpp"
 
 namespace rope {
 

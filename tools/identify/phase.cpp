@@ -1,4 +1,4 @@
-#include "tests/identify/phase.hpp"
+#include "tools/identify/phase.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "tests/identify/phase_probe.hpp"
+#include "tools/identify/phase_probe.hpp"
 
 #include <cmath>
 #include <utility>

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "tests/identify/phase.hpp"
-#include "tests/identify/structure.hpp"
+#include "tools/identify/phase.hpp"
+#include "tools/identify/structure.hpp"
 
 namespace rope {
 

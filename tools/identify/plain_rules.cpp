@@ -1,4 +1,4 @@
-#include "tests/identify/rule_search.hpp"
+#include "tools/identify/rule_search.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/identify/phase.hpp"
-#include "tests/identify/rule_words.hpp"
+#include "tools/identify/phase.hpp"
 
 namespace rope {
 
@@ -16,7 +15,7 @@ void RuleSearch::as_told() {
   if (!take(told_, {})) return;
   if (const auto* ntk = std::get_if<scaling::Ntk>(&told_.scaling)) {
     const double r = told_.rotary_dim;
-    rules_.back().also.push_back(rule_words(with(told_.base * std::pow(ntk->factor, r / (r - 2)), scaling::None{})));
+    rules_.back().also.push_back(rule_words(scaling::None{}, told_.base * std::pow(ntk->factor, r / (r - 2))));
   }
 }
 
@@ -81,7 +80,7 @@ void RuleSearch::other_readings(double base) {
   const double in_few_digits = written(factor, factor * found.base_error);
   for (const double f : {in_few_digits, factor}) {
     if (!predicts(told, scaling::Ntk{{}, f})) continue;
-    also.push_back(rule_words(with(told, scaling::Ntk{{}, f})));
+    also.push_back(rule_words(scaling::Ntk{{}, f}, told));
     return;
   }
 }

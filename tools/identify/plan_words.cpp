@@ -1,11 +1,11 @@
-#include "tests/identify/plan_words.hpp"
+#include "tools/identify/plan_words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "tests/identify/describe.hpp"
+#include "tools/identify/describe.hpp"
 
 namespace rope {
 

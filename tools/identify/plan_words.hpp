@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "tests/identify/executed_plan.hpp"
+#include "tools/identify/executed_plan.hpp"
 
 namespace rope {
 

@@ -1,4 +1,4 @@
-#include "tests/identify/position_rule.hpp"
+#include "tools/identify/position_rule.hpp"
 
 #include <fmt/format.h>
 

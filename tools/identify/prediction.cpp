@@ -1,4 +1,4 @@
-#include "tests/identify/prediction.hpp"
+#include "tools/identify/prediction.hpp"
 
 #include <algorithm>
 #include <cmath>

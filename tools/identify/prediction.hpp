@@ -1,7 +1,7 @@
 // Whether a plan predicts rows that took no part in measuring it.
 #pragma once
 
-#include "tests/identify/executed_plan.hpp"
+#include "tools/identify/executed_plan.hpp"
 
 namespace rope {
 

@@ -1,9 +1,9 @@
-#include "tests/identify/prober.hpp"
+#include "tools/identify/prober.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 
 namespace rope {
 namespace {

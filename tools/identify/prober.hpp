@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/run/examiner.hpp"
 
 namespace rope {
 

@@ -1,10 +1,10 @@
-#include "tests/identify/ramp_fit.hpp"
+#include "tools/identify/ramp_fit.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "tests/identify/phase.hpp"
+#include "tools/identify/phase.hpp"
 
 namespace rope {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "tests/identify/geometric.hpp"
+#include "tools/identify/geometric.hpp"
 
 namespace rope {
 

@@ -2,9 +2,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/identify/ramp_fit.hpp"
-#include "tests/identify/rule_search.hpp"
-#include "tests/identify/rule_words.hpp"
+#include "tools/identify/ramp_fit.hpp"
+#include "tools/identify/rule_search.hpp"
 
 namespace rope {
 

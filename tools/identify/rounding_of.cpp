@@ -1,4 +1,4 @@
-#include "tests/identify/rounding_of.hpp"
+#include "tools/identify/rounding_of.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "reference/rotation_plan.hpp"
-#include "tests/identify/phase.hpp"
+#include "tools/identify/phase.hpp"
 
 namespace rope {
 namespace {

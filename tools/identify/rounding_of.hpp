@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/identify/frequency_rule.hpp"
-#include "tests/identify/structure.hpp"
+#include "tools/identify/frequency_rule.hpp"
+#include "tools/identify/structure.hpp"
 
 namespace rope {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "tests/identify/frequency_rule.hpp"
-#include "tests/identify/geometric.hpp"
-#include "tests/identify/ramp_fit.hpp"
+#include "tools/identify/frequency_rule.hpp"
+#include "tools/identify/geometric.hpp"
+#include "tools/identify/ramp_fit.hpp"
 
 namespace rope {
 

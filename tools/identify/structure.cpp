@@ -1,4 +1,4 @@
-#include "tests/identify/structure.hpp"
+#include "tools/identify/structure.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/identify/prober.hpp"
+#include "tools/identify/prober.hpp"
 
 namespace rope {
 

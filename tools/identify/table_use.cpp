@@ -1,4 +1,4 @@
-#include "tests/identify/table_use.hpp"
+#include "tools/identify/table_use.hpp"
 
 #include <array>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/identify/structure.hpp"
+#include "tools/identify/structure.hpp"
 
 namespace rope {
 

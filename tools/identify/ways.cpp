@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <tuple>
 
-#include "tests/identify/executed_plan.hpp"
+#include "tools/identify/executed_plan.hpp"
 
 namespace rope {
 
 std::vector<Case> ways_to_identify(const Claims& claims, const Selection& selection,
                                    std::optional<AngleSource> source) {
-  CaseList list("ROT-01", claims, selection, nullptr);
+  CaseList list("", claims, selection, nullptr);
   std::vector<Case> ways;
   const auto rank = [](const Case& c) {
     const int dtype = c.dtype == DType::f32 ? 0 : c.dtype == DType::f64 ? 1 : c.dtype == DType::bf16 ? 2 : 3;

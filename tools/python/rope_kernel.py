@@ -1,4 +1,4 @@
-"""impls/rope_kernel.h for ctypes: its structures, and the kernels of a shared library. Needs nothing but Python.
+"""impls/include/rope_kernel.h for ctypes: its structures, and the kernels of a shared library. Needs nothing but Python.
 
 The fields are the header's, in its order; what they mean stands there. Pointers are plain addresses: whoever fills a Call
 keeps alive what it points to.
@@ -13,7 +13,6 @@ HALF_SPLIT, INTERLEAVED = range(2)
 FORWARD, BACKWARD = range(2)
 CPU, CUDA = range(2)
 TABLES, FREQUENCIES, COMPUTED = range(3)
-SCALINGS = ("none", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3", "proportional", "pixel", "constant")
 
 
 class Tensor(c.Structure):
@@ -70,7 +69,8 @@ def tensor(address, dtype, shape, strides):
 
 
 class Library:
-    """The kernels of a shared library. Raises OSError where it cannot be loaded, AttributeError where it exports none."""
+    """The kernels of a shared library. Raises OSError where it cannot be loaded, AttributeError where it exports none,
+    ValueError where two have the same name."""
 
     def __init__(self, path):
         self._library = c.CDLL(str(path))
@@ -78,6 +78,9 @@ class Library:
         self._library.rope_kernel_get.restype = c.POINTER(Kernel)
         kernels = [self._library.rope_kernel_get(i).contents for i in range(self._library.rope_kernel_count())]
         self.kernels = {kernel.name.decode(): kernel for kernel in kernels}
+        if len(self.kernels) < len(kernels):  # the second one of a name cannot be asked for
+            names = [kernel.name.decode() for kernel in kernels]
+            raise ValueError(f"{path}: several kernels are called {max(names, key=names.count)}")
 
     def described(self):
         """{kernel: its description}, in the library's order."""

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
 
 namespace rope {
 namespace {

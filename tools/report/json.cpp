@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/report/numpy_snippet.hpp"
 
 namespace rope {
@@ -91,8 +91,10 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
             {"explained", diagnosis.explained}, {"unexplained", diagnosis.unexplained}, {"plan", diagnosis.plan},
             {"candidates", Json::array()}};
   for (const Candidate& c : diagnosis.candidates) {
-    json["candidates"].push_back(
-        {{"class", c.bug_class}, {"sentence", c.sentence}, {"condition", c.condition}, {"fit", number(c.fit)}});
+    json["candidates"].push_back({{"class", word_of(c.bug_class)},
+                                  {"sentence", c.sentence},
+                                  {"condition", c.condition},
+                                  {"fit", number(c.fit)}});
   }
   return json;
 }

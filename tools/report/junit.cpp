@@ -5,7 +5,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/report/words.hpp"
 

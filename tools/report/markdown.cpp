@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/report/terminal.hpp"
 
 namespace rope {
@@ -93,7 +93,7 @@ std::string head(const SubjectReport& report) {
   return text;
 }
 
-std::string details(const RequirementResult& result, const SubjectReport& report) {
+std::string details_of(const RequirementResult& result, const SubjectReport& report) {
   const Failure& failure = *result.failure;
   return fmt::format(
       "\n<details><summary>{}: {}. {}</summary>\n\n{}\n</details>\n", result.id, name(result.verdict),
@@ -135,7 +135,7 @@ std::string markdown_report(const RunReport& run, std::size_t limit) {
     const auto at = std::find(shown.begin(), shown.end(), &report);
     for (const RequirementResult& result : report.results) {
       if (!result.failure) continue;
-      const std::string text = details(result, report);
+      const std::string text = details_of(result, report);
       if (at == shown.end() || !fits(text)) {
         ++failures_left_out;
       } else {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 
 namespace rope {
 namespace {

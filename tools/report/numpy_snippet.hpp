@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 

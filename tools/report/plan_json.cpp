@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/identify/describe.hpp"
+#include "tools/identify/describe.hpp"
 
 namespace rope {
 namespace {

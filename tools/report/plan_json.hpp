@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/identify/executed_plan.hpp"
+#include "tools/identify/executed_plan.hpp"
 
 namespace rope {
 

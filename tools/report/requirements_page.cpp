@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tests/conformance/family.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view introduction = R"(# Requirements
 
-What a kernel behind [rope_kernel.h](../../impls/rope_kernel.h) is held to. Written by
+What a kernel behind [rope_kernel.h](../../impls/include/rope_kernel.h) is held to. Written by
 
     tools/run list requirements --markdown tests/conformance/REQUIREMENTS.md
 
@@ -22,7 +22,7 @@ this page is stale.
 MUST and SHOULD are those of RFC 2119. A MUST decides the verdict. A SHOULD that does not hold is a note, and becomes a
 MUST where one of its demands is made: by `--require`, or by the kernel itself, which demands `robust` when it claims
 `ROPE_FEATURE_ROBUST`. Each requirement names the classes of bugs that it answers, by the ids of
-[the mutants](../mutants/README.md), and what its check cannot see.
+[the mutants](../kernels/mutants/README.md), and what its check cannot see.
 
 )";
 

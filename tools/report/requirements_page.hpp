@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "tests/conformance/requirement.hpp"
+#include "tools/judge/run/requirement.hpp"
 
 namespace rope {
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 

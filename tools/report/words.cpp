@@ -73,7 +73,7 @@ std::string horizon_words(const Horizon& horizon) {
 namespace {
 
 std::string candidate_words(const Candidate& c) {
-  return fmt::format("{}: {}{}{}", c.bug_class, c.sentence, c.condition.empty() ? "" : "; ", c.condition);
+  return fmt::format("{}: {}{}{}", word_of(c.bug_class), c.sentence, c.condition.empty() ? "" : "; ", c.condition);
 }
 
 }  // namespace

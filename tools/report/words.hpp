@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 

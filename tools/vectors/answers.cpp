@@ -6,7 +6,7 @@
 
 #include "golden/manifest.hpp"
 #include "reference/input_error.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
 
 namespace rope::vectors {
 namespace {

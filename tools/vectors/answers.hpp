@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "tests/conformance/subject.hpp"
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/subject.hpp"
+#include "tools/judge/run/suite.hpp"
 #include "tools/vectors/manifest.hpp"
 
 namespace rope::vectors {

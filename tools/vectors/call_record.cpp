@@ -6,7 +6,7 @@
 
 #include "golden/manifest.hpp"
 #include "golden/sha256.hpp"
-#include "tools/worker/call_message.hpp"
+#include "tools/worker/client/call_message.hpp"
 
 namespace rope::vectors {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "golden/npy.hpp"
-#include "tests/conformance/call.hpp"
+#include "tools/judge/call/call.hpp"
 
 namespace rope::vectors {
 
@@ -22,7 +22,7 @@ struct Array {
 
 struct CallRecord {
   std::string id;
-  std::string attrs;  // a JSON object, as in tools/worker/PROTOCOL.md
+  std::string attrs;  // a JSON object, as in tools/worker/protocol/PROTOCOL.md
   std::vector<Array> inputs;
   std::vector<Array> outputs;
   std::vector<Array> expected;  // q_out, q_bound, ..; where they were asked for

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "tests/conformance/expectation.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 namespace rope::vectors {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope::vectors {
 

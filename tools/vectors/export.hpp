@@ -7,7 +7,7 @@
 #include <string>
 
 #include "golden/manifest.hpp"
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/oracles.hpp"
 #include "tools/vectors/manifest.hpp"
 
 namespace rope::vectors {

@@ -8,8 +8,8 @@
 #include "golden/json_fields.hpp"
 #include "golden/manifest.hpp"
 #include "reference/input_error.hpp"
-#include "tests/conformance/requirement.hpp"
-#include "tools/worker/claims_text.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
 
 namespace rope::vectors {
 namespace {
@@ -174,7 +174,7 @@ Claims read_claims(const Json& json, const std::string& path) {
   try {
     claims.capabilities = worker::claims_from_json(nlohmann::json::parse(json.dump()), claims.head_dims);
   } catch (const std::exception& error) {
-    fail(path, fmt::format("{}; tools/worker/PROTOCOL.md says what claims are", error.what()));
+    fail(path, fmt::format("{}; tools/worker/protocol/PROTOCOL.md says what claims are", error.what()));
   }
   claims.capabilities.head_dims = nullptr;
   return claims;

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "tests/conformance/case_list.hpp"
+#include "tools/judge/case/case_list.hpp"
 #include "tools/vectors/call_record.hpp"
 
 namespace rope::vectors {

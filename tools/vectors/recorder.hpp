@@ -1,9 +1,9 @@
 // A subject that writes down what it is asked, so that the checks which judge a kernel also say what is exported.
 #pragma once
 
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/oracles.hpp"
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/case/case.hpp"
+#include "tools/judge/run/subject.hpp"
 #include "tools/vectors/call_record.hpp"
 
 namespace rope::vectors {

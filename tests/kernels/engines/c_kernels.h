@@ -2,7 +2,7 @@
 #ifndef ROPE_STYLES_ENGINES_C_KERNELS_H
 #define ROPE_STYLES_ENGINES_C_KERNELS_H
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 #ifdef __cplusplus
 extern "C" {

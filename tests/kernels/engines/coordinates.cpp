@@ -8,8 +8,8 @@
 #include <numbers>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/engines/engine.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/engines/engine.hpp"
 
 namespace rope::styles::engines {
 namespace {

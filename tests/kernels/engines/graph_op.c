@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/accepts.h"
-#include "tests/styles/engines/c_kernels.h"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/styles/accepts.h"
+#include "tests/kernels/engines/c_kernels.h"
 
 #define PI 3.14159265358979323846
 #define SLOTS 16

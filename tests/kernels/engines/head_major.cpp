@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/engines/engine.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/engines/engine.hpp"
 
 namespace rope::styles::engines {
 namespace {

@@ -1,9 +1,8 @@
-// engines.so: the kernels of all engines.
-#include "tests/styles/engines/c_kernels.h"
-#include "tests/styles/engines/engine.hpp"
-#include "tests/styles/exports.hpp"
+// engines.so: kernels as engines have them, in thirteen shapes of code, three of them in C.
+#include "tests/kernels/engines/c_kernels.h"
+#include "tests/kernels/engines/engine.hpp"
 
-std::vector<rope::styles::Kernels> rope::styles::exported_styles() {
+std::vector<rope::Kernels> rope::exported_kernels() {
   using namespace rope::styles::engines;
   return {coordinates_kernels(),     gradients_kernels(),       Kernels(graph_op_kernels), head_major_kernels(),
           mixed_precision_kernels(), Kernels(own_sine_kernels), row_shares_kernels(),      scaling_rules_kernels(),

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/engines/engine.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/engines/engine.hpp"
 
 namespace rope::styles::engines {
 namespace {

@@ -2,8 +2,8 @@
 // by an int64 position, q and k in one launch.
 #include <cstdint>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/engines/engine.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/engines/engine.hpp"
 
 namespace rope::styles::engines {
 namespace {

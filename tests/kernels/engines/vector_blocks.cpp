@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/engines/engine.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/engines/engine.hpp"
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // the vectors never cross a call that is not inlined
 

@@ -9,7 +9,7 @@ REJECTS, NOT_CLAIMED, NOTHING = "●", "·", " "
 ID = re.compile(r"([A-Z]+)-(\d\d)")
 FENCE = "```text"
 DEMANDED = "bitwise,batch-invariant"  # some mutants are wrong in the last bit alone; the claims demand `robust`
-AGAIN = "python3 tests/mutants/kill_matrix.py build/release"
+AGAIN = "python3 tests/kernels/judge.py build/release --kill-matrix"
 
 
 @dataclass
@@ -161,7 +161,7 @@ def render(kernels, rules, right="none", pending=(), level="full"):
         "# Which requirement rejects which mutant",
         "",
         *textwrap.wrap(
-            f"Written by `{AGAIN}{' --level quick' if level == 'quick' else ''}`; not to be edited. Each wrong kernel of"
+            f"Written by `{AGAIN}{' --level full' if level == 'full' else ''}`; not to be edited. Each wrong kernel of"
             f" `mutants.so`, judged by `ropecheck verify --require {DEMANDED}` at {LEVELS[level]}, and by the rope tests"
             " that other projects publish ([README.md](README.md) says how those are applied).",
             width=120,
@@ -206,3 +206,14 @@ def render(kernels, rules, right="none", pending=(), level="full"):
         f"Accepted by every one of them: {listed(accepted)}.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def stale(text, kernels, requirements):
+    """What a committed file lacks, or has too much."""
+    columns, rows = read_matrix(text)
+    pending = pending_in(text)
+    found = [f"{name} is not judged yet, and has a row" for name in pending if name in rows]
+    for what, present, wanted in (("row", [*rows, *pending], kernels), ("column", columns, requirements)):
+        found += [f"no {what} for {name}" for name in wanted if name not in present]
+        found += [f"a {what} for {name}, which is no more" for name in present if name not in wanted]
+    return found

@@ -1,11 +1,11 @@
-#include "tests/legal/algorithms.hpp"
+#include "tests/kernels/legal/algorithms.hpp"
 
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
-#include "tests/legal/angles.hpp"
-#include "tests/legal/kernel.hpp"
+#include "tests/kernels/legal/angles.hpp"
+#include "tests/kernels/legal/kernel.hpp"
 
 namespace rope::legal {
 namespace {

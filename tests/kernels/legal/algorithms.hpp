@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "impls/rope_kernel.h"
-#include "tests/legal/claims.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/legal/claims.hpp"
 
 namespace rope::legal {
 

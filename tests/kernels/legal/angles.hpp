@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/legal/element.hpp"
-#include "tests/legal/theta.hpp"
+#include "tests/kernels/legal/element.hpp"
+#include "tests/kernels/legal/theta.hpp"
 
 namespace rope::legal {
 

@@ -1,4 +1,4 @@
-#include "tests/legal/claims.hpp"
+#include "tests/kernels/legal/claims.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "tests/legal/element.hpp"
+#include "tests/kernels/legal/element.hpp"
 
 namespace rope::legal {
 

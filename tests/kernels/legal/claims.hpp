@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::legal {
 

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "tests/legal/algorithms.hpp"
+#include "tests/kernels/exports.hpp"
+#include "tests/kernels/legal/algorithms.hpp"
 
 namespace rope::legal {
 namespace {
@@ -125,18 +126,16 @@ std::int32_t apply_drawn(const rope_call* call) {
 }
 
 template <std::size_t... index>
-const rope_kernel* at(std::uint32_t wanted, std::index_sequence<index...>) {
-  static const std::array entries{rope_kernel{sizeof(rope_kernel), ROPE_KERNEL_ABI, kernels()[index].name.c_str(),
-                                              kernels()[index].description.c_str(), apply_drawn<index>,
-                                              kernels()[index].claims}...};
-  return wanted < entries.size() ? &entries[wanted] : nullptr;
+Kernels entries(std::index_sequence<index...>) {
+  static const std::array all{rope_kernel{sizeof(rope_kernel), ROPE_KERNEL_ABI, kernels()[index].name.c_str(),
+                                          kernels()[index].description.c_str(), apply_drawn<index>,
+                                          kernels()[index].claims}...};
+  return all;
 }
 
 }  // namespace
 }  // namespace rope::legal
 
-uint32_t rope_kernel_count() { return rope::legal::count; }
-
-const rope_kernel* rope_kernel_get(uint32_t index) {
-  return rope::legal::at(index, std::make_index_sequence<rope::legal::count>());
+std::vector<rope::Kernels> rope::exported_kernels() {
+  return {rope::legal::entries(std::make_index_sequence<rope::legal::count>())};
 }

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::legal {
 

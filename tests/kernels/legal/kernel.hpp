@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tests/legal/claims.hpp"
-#include "tests/legal/element.hpp"
-#include "tests/legal/rotation.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/legal/claims.hpp"
+#include "tests/kernels/legal/element.hpp"
+#include "tests/kernels/legal/rotation.hpp"
 
 namespace rope::legal {
 

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-#include "tests/legal/element.hpp"
+#include "tests/kernels/legal/element.hpp"
 
 namespace rope::legal {
 

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <vector>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::legal {
 

@@ -1,5 +1,4 @@
-// Planted after the diagnosis was written, to measure it by kernels that nobody had looked at: the angle of a pair,
-// from base, scaling, tables and positions.
+// The angle of a pair, from base, scaling, tables and positions.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -10,7 +9,7 @@
 #include <utility>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -291,7 +290,7 @@ struct SpectrumOfItsOwn : Kernel {
 
 }  // namespace
 
-Mutants fresh_angle_mutants() {
+Mutants angle_mutants() {
   static const Mutant all[] = {
       mutant<ExponentUpToOne>("FREQ-UP-TO-BASE", "frequency-base",
                               "exponent -p/(r/2-1): the last pair gets 1/base, no scaling rule"),

@@ -1,5 +1,4 @@
-// A second set that was planted without sight of the diagnosis: the angle of a pair, from base, scaling, tables, axes
-// and positions, mostly in one path of several.
+// The angle of a pair, from base, scaling, tables, axes and positions; mostly wrong in one path of several.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,7 +9,7 @@
 #include <tuple>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -328,7 +327,7 @@ struct TablesOfTheFirstAxis : Kernel {
 
 }  // namespace
 
-Mutants second_angle_mutants() {
+Mutants one_path_angle_mutants() {
   static const Mutant all[] = {
       mutant<ExponentInIntegers>("FREQ-INTEGER-DIVISION", "frequency-base",
                                  "exponent 2p/r divided in integers: theta 1, no scaling rule"),

@@ -1,7 +1,7 @@
 // Wrong in the gradient alone.
 #include <cstdint>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 

@@ -1,4 +1,4 @@
-#include "tests/mutants/cuda.hpp"
+#include "tests/kernels/mutants/cuda.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 #include "impls/call_check.hpp"
 #include "impls/cuda/on_cpu.hpp"
-#include "tests/mutants/kernel.hpp"
+#include "tests/kernels/mutants/kernel.hpp"
 
 namespace rope::mutants {
 namespace {

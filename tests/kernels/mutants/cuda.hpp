@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::mutants {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

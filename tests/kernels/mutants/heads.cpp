@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/mutants/kernel.hpp"
+#include "tests/kernels/mutants/kernel.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::mutants {
 

@@ -1,5 +1,5 @@
-// Planted after the diagnosis was written, to measure it by kernels that nobody had looked at: where elements stand,
-// how far a launch reaches, and which calls are accepted. Some of these leave their buffers: run them in a worker.
+// Where elements stand, how far a launch reaches, and which calls are accepted. Some of these leave their buffers: run
+// them in a worker.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -164,7 +164,7 @@ struct NarrowOutputCutOff : Kernel {
 
 }  // namespace
 
-Mutants fresh_call_mutants() {
+Mutants launch_mutants() {
   static const Mutant all[] = {
       mutant<StridesWithoutSign>("MEM-STRIDE-SIGN", "strides-memory-race", "negative strides taken for positive ones"),
       mutant<FeaturesTakenToBeDense>("MEM-FEATURE-STRIDE", "strides-memory-race",

@@ -2,8 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/mutants/cuda.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/exports.hpp"
+#include "tests/kernels/mutants/cuda.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -17,12 +18,14 @@ struct Library {
 Library collect() {
   const Mutant none = mutant<Kernel>("none", "no bug", "what is asked for");
   std::vector<Mutant> all{none};
-  for (const Mutants& kind :
-       {pairing_mutants(),    frequency_mutants(),   scaling_mutants(),    precision_mutants(),  position_mutants(),
-        cache_mutants(),      partial_mutants(),     head_mutants(),       memory_mutants(),     read_mutants(),
-        shape_mutants(),      backward_mutants(),    repetition_mutants(), value_mutants(),      refusal_mutants(),
-        last_bit_mutants(),   fresh_angle_mutants(), fresh_row_mutants(),  fresh_call_mutants(), second_angle_mutants(),
-        second_row_mutants(), second_path_mutants(), shortcut_mutants()}) {
+  for (const Mutants& kind : {pairing_mutants(),      frequency_mutants(),      scaling_mutants(),
+                              precision_mutants(),    position_mutants(),       cache_mutants(),
+                              partial_mutants(),      head_mutants(),           memory_mutants(),
+                              read_mutants(),         shape_mutants(),          backward_mutants(),
+                              repetition_mutants(),   value_mutants(),          refusal_mutants(),
+                              last_bit_mutants(),     angle_mutants(),          rotation_mutants(),
+                              launch_mutants(),       one_path_angle_mutants(), one_path_rotation_mutants(),
+                              path_by_size_mutants(), shortcut_mutants()}) {
     all.insert(all.end(), kind.begin(), kind.end());
   }
   Library library;
@@ -47,8 +50,4 @@ const Library& library() {
 }  // namespace
 }  // namespace rope::mutants
 
-uint32_t rope_kernel_count() { return static_cast<std::uint32_t>(rope::mutants::library().kernels.size()); }
-
-const rope_kernel* rope_kernel_get(uint32_t index) {
-  return index < rope_kernel_count() ? &rope::mutants::library().kernels[index] : nullptr;
-}
+std::vector<rope::Kernels> rope::exported_kernels() { return {rope::mutants::library().kernels}; }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "tests/mutants/kernel.hpp"
+#include "tests/kernels/mutants/kernel.hpp"
 
 namespace rope::mutants {
 
@@ -116,12 +116,12 @@ Mutants read_mutants();
 Mutants refusal_mutants();
 Mutants shape_mutants();
 Mutants value_mutants();
-Mutants fresh_angle_mutants();
-Mutants fresh_row_mutants();
-Mutants fresh_call_mutants();
-Mutants second_angle_mutants();
-Mutants second_row_mutants();
-Mutants second_path_mutants();
+Mutants angle_mutants();
+Mutants rotation_mutants();
+Mutants launch_mutants();
+Mutants one_path_angle_mutants();
+Mutants one_path_rotation_mutants();
+Mutants path_by_size_mutants();
 Mutants shortcut_mutants();
 
 }  // namespace rope::mutants

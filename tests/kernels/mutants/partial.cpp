@@ -1,7 +1,7 @@
 // rotary_dim below head_dim: which features turn, and what becomes of the others.
 #include <cstdint>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

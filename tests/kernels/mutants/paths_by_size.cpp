@@ -1,12 +1,11 @@
-// A second set that was planted without sight of the diagnosis: kernels that are wrong in one path only, which a call
-// takes by its sizes, types and strides.
+// Wrong in one path only, which a call takes by its sizes, types and strides.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -110,7 +109,7 @@ struct LongSequencesInVectors : Kernel {
 
 }  // namespace
 
-Mutants second_path_mutants() {
+Mutants path_by_size_mutants() {
   static const Mutant all[] = {
       mutant<ExpandedInputTakenForDense>("MEM-EXPANDED", "strides-memory-race",
                                          "inputs with head stride 0 read as if they were contiguous"),

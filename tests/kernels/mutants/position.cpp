@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "impls/call_check.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

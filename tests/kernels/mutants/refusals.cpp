@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

@@ -1,11 +1,10 @@
-// Planted after the diagnosis was written, to measure it by kernels that nobody had looked at: what is done with the
-// angles, in which pairs, heads and tensors, and what came before and after.
+// What is done with the angles, in which pairs, heads and tensors, and what comes before and after.
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -196,7 +195,7 @@ struct GradientOfTailZero : Kernel {
 
 }  // namespace
 
-Mutants fresh_row_mutants() {
+Mutants rotation_mutants() {
   static const Mutant all[] = {
       mutant<PartnerFromTheEnd>("PAIR-MIRRORED", "pairing-layout",
                                 "half-split: the partner of p is r-1-p, counted from the end"),

@@ -1,5 +1,5 @@
-// A second set that was planted without sight of the diagnosis: pairs, heads, memory and what is accepted, mostly in
-// one path of several. Some of these leave their buffers: run them in a worker.
+// Pairs, heads, memory and what is accepted; mostly wrong in one path of several. Some of these leave their buffers:
+// run them in a worker.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -307,7 +307,7 @@ struct PositionsOfAnyType : Kernel {
 
 }  // namespace
 
-Mutants second_row_mutants() {
+Mutants one_path_rotation_mutants() {
   static const Mutant all[] = {
       mutant<TwoHeadsOf128>("PAIR-256-AS-128", "pairing-layout",
                             "half-split with rotary_dim 256: pairs as in two heads of 128"),

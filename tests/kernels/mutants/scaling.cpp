@@ -5,7 +5,7 @@
 #include <limits>
 #include <mutex>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -111,7 +111,7 @@ Mutants shortcut_mutants() {
       mutant<KeyAsDenseAsQuery>("MEM-KEY-DENSE", "strides-memory-race", "k is taken to be contiguous where q is"),
       mutant<KeyOutputAsDenseAsQueryOutput>("MEM-KEY-OUT-DENSE", "strides-memory-race",
                                             "k_out is taken to be contiguous where q_out is"),
-      mutant<PositionsAsDenseAsQuery>("POS-DENSE", "position-offset",
+      mutant<PositionsAsDenseAsQuery>("POS-DENSE-WITH-Q", "position-offset",
                                       "positions are taken to be contiguous where q is"),
       mutant<TablesAsDenseAsQuery>("TAB-DENSE", "table-cache", "row stride of the table ignored where q is contiguous"),
       mutant<CountsOnFromTheFirstTwo>("POS-FIRST-TWO", "position-offset",

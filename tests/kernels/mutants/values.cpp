@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "reference/dtype.hpp"
-#include "tests/mutants/mutant.hpp"
+#include "tests/kernels/mutants/mutant.hpp"
 
 namespace rope::mutants {
 namespace {

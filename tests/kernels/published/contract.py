@@ -1,4 +1,4 @@
-"""Calls of impls/rope_kernel.h made of numpy views."""
+"""Calls of impls/include/rope_kernel.h made of numpy views."""
 
 import ctypes as c
 import sys
@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "impls"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools" / "python"))
 import rope_kernel as rope  # noqa: E402
+from ropecheck.names import SCALINGS  # noqa: E402
 
 DTYPES = {"f32": rope.F32, "f16": rope.F16, "bf16": rope.BF16}
 
@@ -95,7 +96,7 @@ def rope_call(arguments):
     else:
         call.angle_source = rope.COMPUTED
         call.base, call.sequence_length = angles.base, angles.sequence_length
-        call.scaling.kind = rope.SCALINGS.index(angles.scaling)
+        call.scaling.kind = SCALINGS.index(angles.scaling)
         for name, value in angles.parameters.items():
             setattr(call.scaling, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
     return call

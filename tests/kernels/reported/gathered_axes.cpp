@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/reported/reported.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/reported/reported.hpp"
 
 namespace rope::styles::reported {
 namespace {

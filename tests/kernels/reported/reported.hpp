@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/element.hpp"
-#include "tests/styles/if_accepted.hpp"
-#include "tests/styles/kernel.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/styles/element.hpp"
+#include "tests/kernels/styles/if_accepted.hpp"
+#include "tests/kernels/styles/kernel.hpp"
 
 namespace rope::styles::reported {
 

@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/reported/reported.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/reported/reported.hpp"
 
 namespace rope::styles::reported {
 namespace {

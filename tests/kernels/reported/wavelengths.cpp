@@ -7,8 +7,8 @@
 #include <numbers>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/reported/reported.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/reported/reported.hpp"
 
 namespace rope::styles::reported {
 namespace {

@@ -4,7 +4,7 @@
 #ifndef ROPE_STYLES_ACCEPTS_H
 #define ROPE_STYLES_ACCEPTS_H
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 /* What styles_accepts() answers, beside a rope_status, for a call without rows. */
 #define STYLES_NOTHING_TO_DO (-1)

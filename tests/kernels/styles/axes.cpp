@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/styles/kernel.hpp"
+#include "tests/kernels/styles/kernel.hpp"
 
 namespace rope::styles {
 namespace {

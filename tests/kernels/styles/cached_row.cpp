@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "tests/styles/element.hpp"
-#include "tests/styles/kernel.hpp"
+#include "tests/kernels/styles/element.hpp"
+#include "tests/kernels/styles/kernel.hpp"
 
 namespace rope::styles {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/kernel.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/styles/kernel.hpp"
 
 namespace rope::styles {
 namespace {

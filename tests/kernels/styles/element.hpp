@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "impls/rope_kernel.h"
-#include "tests/legal/element.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/legal/element.hpp"
 
 namespace rope::styles {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <exception>
 
-#include "impls/rope_kernel.h"
-#include "tests/styles/accepts.h"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/styles/accepts.h"
 
 namespace rope::styles {
 

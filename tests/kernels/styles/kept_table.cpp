@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tests/styles/kernel.hpp"
+#include "tests/kernels/styles/kernel.hpp"
 
 namespace rope::styles {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <exception>
-#include <span>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
+#include "tests/kernels/exports.hpp"
 
 namespace rope::styles {
 
@@ -91,8 +91,6 @@ template <void (*run)(const rope_call&), const rope_capabilities& claims>
 rope_kernel kernel(const char* name, const char* description) {
   return kernel(name, description, apply<run, claims>, claims);
 }
-
-using Kernels = std::span<const rope_kernel>;
 
 Kernels axes_kernels();
 Kernels base_offset_kernels();

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "tests/styles/element.hpp"
-#include "tests/styles/kernel.hpp"
+#include "tests/kernels/styles/element.hpp"
+#include "tests/kernels/styles/kernel.hpp"
 
 namespace rope::styles {
 namespace {

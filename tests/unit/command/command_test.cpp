@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -43,7 +44,7 @@ TEST_CASE("command: the kernel for CUDA devices is judged where there is one, an
     CHECK(result.exit_code == 0);
     return;
   }
-  const bool is_built = std::filesystem::exists(build_folder / "libropecheck_cuda.so");
+  const bool is_built = std::filesystem::exists(build_folder() / "libropecheck_cuda.so");
   CHECK_THAT(result.err, Contains(is_built ? "no CUDA d" : "this build has none"));  // driver, device
   WARN("not run: " << result.err);
 }
@@ -51,7 +52,7 @@ TEST_CASE("command: the kernel for CUDA devices is judged where there is one, an
 TEST_CASE("command: a report that did not get through is not a pass") {
   // As large as a buffer, and smaller.
   for (const char* what : {"requirements", "impls"}) {
-    const std::string program = (build_folder / "ropecheck").string();
+    const std::string program = (build_folder() / "ropecheck").string();
     const Result result = run_program({"sh", "-c", R"("$0" list "$1" > /dev/full)", program, what});
     CHECK(result.exit_code == 2);
     CHECK_THAT(result.err, Contains("ropecheck: stdout cannot be written"));

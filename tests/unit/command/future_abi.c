@@ -1,5 +1,5 @@
 /* A kernel that was built with a header from the future: another ABI number, and fields that nobody here knows. */
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 struct future_kernel {
   rope_kernel known;

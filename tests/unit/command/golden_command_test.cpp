@@ -5,6 +5,7 @@
 #include "golden/npy.hpp"
 #include "golden/sha256.hpp"
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -16,12 +17,12 @@ using Json = nlohmann::ordered_json;
 // A folder with one case of our own golden files, for each test to damage.
 class GoldenFolder {
  public:
-  GoldenFolder() : manifest(Json::parse(read(source_folder / "golden" / "manifest.json"))) {
+  GoldenFolder() : manifest(Json::parse(read(source_folder() / "golden" / "manifest.json"))) {
     manifest["cases"] = Json::array({manifest["cases"][0]});
     for (const Json& array : manifest["cases"][0]["arrays"]) {
       const fs::path copy = folder_ / array["file"];
       fs::create_directories(copy.parent_path());
-      fs::copy_file(source_folder / "golden" / array["file"], copy);
+      fs::copy_file(source_folder() / "golden" / array["file"], copy);
     }
     write_manifest();
   }

@@ -1,4 +1,7 @@
+#include <nlohmann/json.hpp>
+
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -24,8 +27,8 @@ TEST_CASE("command: identify tells what a wrong kernel does instead") {
 }
 
 TEST_CASE("command: identify writes plans that keep their schema") {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "ropecheck_identify_test";
-  std::filesystem::create_directories(folder / "documents");
+  const TemporaryFolder folder;
+  std::string documents;  // a line each
   int number = 0;
   for (const Words& words : {Words{"half_split"}, Words{"complex", "--source", "tables", "--dtype", "bf16"},
                              Words{mutants + "#PAIR-03"}, Words{mutants + "#MEM-INPUT-WRITTEN"},
@@ -33,28 +36,25 @@ TEST_CASE("command: identify writes plans that keep their schema") {
                              Words{mutants + "#PAIR-05", "--source", "tables"}, Words{"naive_matrix", "--backward"}}) {
     Words command{"identify"};
     command.insert(command.end(), words.begin(), words.end());
-    const std::string file = (folder / "documents" / (std::to_string(number++) + ".json")).string();
+    const std::string file = (folder / (std::to_string(number++) + ".json")).string();
     command.insert(command.end(), {"--json", file});
     CHECK(ropecheck(command).exit_code == 0);
     CHECK_THAT(read(file), Contains("\"tool\": \"ropecheck\""));
+    documents += nlohmann::json::parse(read(file)).dump() + "\n";
   }
-  if (run_program({"python3", "-c", "import jsonschema"}).exit_code != 0) {
+  if (jsonschema_python().empty()) {
     WARN("left out: Python's jsonschema is not installed (Debian package python3-jsonschema)");
     return;
   }
-  const std::string one_line =
-      "for f in \"$1\"/*; do python3 -c 'import json,sys; print(json.dumps(json.load(open(sys.argv[1]))))' \"$f\"; "
-      "done";
-  const Result answer =
-      run_program({"sh", "-c", one_line + " | python3 \"$2\" \"$3\"", "sh", (folder / "documents").string(),
-                   (source_folder / "tests/unit/report/schema_errors.py").string(),
-                   (source_folder / "tools/report/plan.schema.json").string()});
+  write(folder / "lines", documents);
+  const Result answer = run_program({"sh", "-c", R"("$0" "$1" "$2" < "$3")", jsonschema_python(),
+                                     (source_folder() / "tests/unit/report/schema_errors.py").string(),
+                                     (source_folder() / "tools/report/plan.schema.json").string(), folder / "lines"});
   INFO(answer.out);
   std::istringstream lines(answer.out);
   int valid = 0;
   for (std::string line; std::getline(lines, line);) valid += line == "valid" ? 1 : 0;
   CHECK(valid == number);
-  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("command: identify refuses what cannot be") {

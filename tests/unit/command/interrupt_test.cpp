@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -54,7 +55,7 @@ void check_interrupted(int signal) {
   const std::string json = (folder / "report.json").string();
   const std::string junit = (folder / "junit.xml").string(), markdown = (folder / "summary.md").string();
   const std::string mark = "MARK_OF_A_TEST=" + folder.path().string();
-  Program program({(build_folder / "ropecheck").string(), "verify", mutants + "#none", mutants + "#NAN-03", "--level",
+  Program program({(build_folder() / "ropecheck").string(), "verify", mutants + "#none", mutants + "#NAN-03", "--level",
                    "exhaustive", "--only", "ROT", "--json", json, "--junit", junit, "--markdown", markdown},
                   {mark});
   // Until the cases are listed and some are run, however busy the machine is.
@@ -85,8 +86,8 @@ TEST_CASE("command: an interrupted run says that it is incomplete and leaves no 
 TEST_CASE("command: asked twice it ends at once, and without a report half written") {
   const TemporaryFolder folder;
   const std::string mark = "MARK_OF_A_TEST=" + folder.path().string();
-  Program program({(build_folder / "ropecheck").string(), "verify", (build_folder / "misbehaving.so#endless").string(),
-                   "--json", (folder / "report.json").string()},
+  Program program({(build_folder() / "ropecheck").string(), "verify",
+                   (build_folder() / "misbehaving.so#endless").string(), "--json", (folder / "report.json").string()},
                   {mark});
   REQUIRE(within(std::chrono::seconds(300), [&] { return seconds_of_worker(mark) >= 1; }));  // in the endless call
   program.signal(SIGINT);

@@ -4,12 +4,13 @@
 #include <fstream>
 
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
 
 std::string two_ropes() {
-  const std::string file = (build_folder / "two_ropes.json").string();
+  const std::string file = (build_folder() / "two_ropes.json").string();
   std::ofstream(file) << R"({"model_type":"gemma3_text","head_dim":8,"rope_theta":1e6,"rope_local_base_freq":1e4})";
   return file;
 }

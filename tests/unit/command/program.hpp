@@ -17,10 +17,9 @@
 #include <thread>
 #include <vector>
 
-namespace rope {
+#include "tests/unit/places.hpp"
 
-inline const std::filesystem::path build_folder = ROPECHECK_BINARY_DIR;
-inline const std::filesystem::path source_folder = ROPECHECK_SOURCE_DIR;
+namespace rope {
 
 struct Result {
   int exit_code = -1;  // 128 + N where signal N ended it, as a shell says it
@@ -101,7 +100,7 @@ inline Result run_program(Program::Words words, Program::Words variables = {}) {
 }
 
 inline Result ropecheck(Program::Words words, Program::Words variables = {}) {
-  words.insert(words.begin(), (build_folder / "ropecheck").string());
+  words.insert(words.begin(), (build_folder() / "ropecheck").string());
   return run_program(std::move(words), std::move(variables));
 }
 

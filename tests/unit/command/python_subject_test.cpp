@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -65,7 +66,7 @@ TEST_CASE("python subject: --python, $ROPECHECK_PYTHON, $VIRTUAL_ENV and PATH ar
 TEST_CASE("python subject: the package of the source tree is found, and what PYTHONPATH has is kept") {
   const TemporaryFolder folder;
   const std::string python = "ROPECHECK_PYTHON=" + pretender(folder / "python", "it");
-  const std::string package = (source_folder / "tools/python").string();
+  const std::string package = (source_folder() / "tools/python").string();
   check_refused(3, {"verify", "python:a:b"}, {"with " + package + "\n"}, {python, "PYTHONPATH="});
   check_refused(3, {"verify", "python:a:b"}, {"with " + package + ":/of/mine\n"}, {python, "PYTHONPATH=/of/mine"});
 }
@@ -81,8 +82,8 @@ TEST_CASE("python subject: options are part of its name, so that a replay needs 
 }
 
 TEST_CASE("python subject: what cannot be imported is told with what to do") {
-  const Words python{"ROPECHECK_PYTHON=" + std::string(ROPECHECK_NUMPY_PYTHON), "PYTHONDONTWRITEBYTECODE=1"};
-  if (std::string_view(ROPECHECK_NUMPY_PYTHON).find("NOTFOUND") != std::string_view::npos) return;
+  const Words python{"ROPECHECK_PYTHON=" + numpy_python(), "PYTHONDONTWRITEBYTECODE=1"};
+  if (numpy_python().empty()) return;
   check_refused(3, {"verify", "python:nowhere.at.all:rope"},
                 {"there is no module nowhere: looked in ", "run from the folder that holds it, install it"}, python);
   check_refused(3, {"verify", "python:json:rope"}, {"module json has no rope; it has "}, python);
@@ -103,14 +104,14 @@ TEST_CASE("python subject: an interpreter that cannot run it is told with what t
                 {"the worker program /nowhere/python cannot be started: No such file or directory"}, no_choice);
   const TemporaryFolder folder;
   const std::filesystem::path bare = folder / "bare";
-  write(bare, "#!/bin/sh\nexec '" ROPECHECK_PYTHON "' -S \"$@\"\n");  // without the packages of its site
+  write(bare, "#!/bin/sh\nexec '" + rope::python() + "' -S \"$@\"\n");  // without the packages of its site
   chmod(bare.c_str(), 0755);
   check_refused(3, {"verify", "python:a:b", "--python", bare.string()}, {"has no numpy", "pip install numpy"},
                 no_choice);
 }
 
 TEST_CASE("python subject: conventions are listed without their packages") {
-  const Result result = ropecheck({"list", "conventions"}, {"ROPECHECK_PYTHON=" ROPECHECK_PYTHON});
+  const Result result = ropecheck({"list", "conventions"}, {"ROPECHECK_PYTHON=" + rope::python()});
   CHECK(result.exit_code == 0);
   for (const char* name : {"huggingface", "labml", "lucidrains"}) CHECK_THAT(result.out, Contains(name));
   check_refused(2, {"list", "conventions"}, {"/nowhere/python cannot be started"},

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -26,7 +27,8 @@ TEST_CASE("command: a case that cannot be replayed is refused by field") {
 }
 
 TEST_CASE("command: a wrong kernel is rejected, and the line that verify prints shows it again") {
-  const Result result = ropecheck({"verify", mutants + "#PAIR-01", "--level", "quick"});
+  const Result result =
+      ropecheck({"verify", mutants + "#PAIR-01", "--level", "quick", "--only", "ROT-01", "--no-diagnosis"});
   CHECK(result.exit_code == 1);
   CHECK(result.err.empty());
   CHECK_THAT(line_with(result.out, "ROT-01  "), Contains("FAIL"));
@@ -37,12 +39,12 @@ TEST_CASE("command: a wrong kernel is rejected, and the line that verify prints 
 
   // As it stands there, by a shell that finds ropecheck.
   const std::string line = replay.substr(replay.find("ropecheck"));
-  const Result again = run_program({"sh", "-c", line}, {"PATH=" + build_folder.string() + ":/usr/bin:/bin"});
+  const Result again = run_program({"sh", "-c", line}, {"PATH=" + build_folder().string() + ":/usr/bin:/bin"});
   CHECK(again.exit_code == 1);
   CHECK_THAT(again.out, Contains("FAIL\n"));
   CHECK_THAT(again.out, Contains(found.substr(found.find("found") + 10)));
   const Result right = run_program({"sh", "-c", std::string(line).replace(line.find("PAIR-01"), 7, "none")},
-                                   {"PATH=" + build_folder.string() + ":/usr/bin:/bin"});
+                                   {"PATH=" + build_folder().string() + ":/usr/bin:/bin"});
   CHECK(right.exit_code == 0);
 }
 
@@ -55,25 +57,25 @@ TEST_CASE("command: the replay line holds where the path needs quotes") {
   const std::string replay = line_with(result.out, "ropecheck replay ");
   REQUIRE_FALSE(replay.empty());
   const Result again = run_program({"sh", "-c", replay.substr(replay.find("ropecheck"))},
-                                   {"PATH=" + build_folder.string() + ":/usr/bin:/bin"});
+                                   {"PATH=" + build_folder().string() + ":/usr/bin:/bin"});
   CHECK(again.exit_code == 1);
   CHECK_THAT(again.out, Contains("FAIL\n"));
 }
 
 TEST_CASE("command: replay prints a program that computes the worst element again, and runs as it stands") {
-  const std::string broken = (build_folder / "examples/broken_kernel.so").string();
+  const std::string broken = (build_folder() / "examples/broken_kernel.so").string();
   const Result replayed =
       ropecheck({"replay", "ROT-01:head_dim=2,seq=1,heads=1,start=1,in_place=1,input=unit", "--subject", broken});
   REQUIRE(replayed.exit_code == 1);
   const std::size_t at = replayed.out.find("\n# ROT-01:");
   REQUIRE(at != std::string::npos);
-  if (run_program({ROPECHECK_NUMPY_PYTHON, "-c", "import numpy"}).exit_code != 0) {
+  if (run_program({numpy_python(), "-c", "import numpy"}).exit_code != 0) {
     WARN("left out: Python's numpy is not installed (Debian package python3-numpy)");
     return;
   }
   const TemporaryFolder folder;
   write(folder / "again.py", replayed.out.substr(at));
-  const Result again = run_program({ROPECHECK_NUMPY_PYTHON, (folder / "again.py").string()});
+  const Result again = run_program({numpy_python(), (folder / "again.py").string()});
   CHECK(again.err.empty());
   CHECK_THAT(again.out, Contains("expected   0.84147095") && Contains("actual     0.45464867"));
 }

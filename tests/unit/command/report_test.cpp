@@ -23,7 +23,7 @@ TEST_CASE("command: all reports of one run say the same") {
   const TemporaryFolder folder;
   const std::string junit = (folder / "junit.xml").string(), markdown = (folder / "summary.md").string();
   const Result result = ropecheck(
-      verify({"half_split", mutants + "#PIPE-01"}, {"--json", "-", "--junit", junit, "--markdown", markdown}));
+      verify_all({"half_split", mutants + "#PIPE-01"}, {"--json", "-", "--junit", junit, "--markdown", markdown}));
   CHECK(result.exit_code == 1);
   const Json json = Json::parse(result.out);
   pugi::xml_document xml;

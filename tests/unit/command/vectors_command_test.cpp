@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -10,7 +11,7 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
 
-const std::string program = (source_folder / "tests/unit/vectors/answer.py").string();
+const std::string program = (source_folder() / "tests/unit/vectors/answer.py").string();
 
 // What the program can do.
 const char* const claims = R"({"dtypes": {"f64": ["f64"], "f32": ["f32"], "f16": ["f16"], "bf16": ["bf16", "f32"]},
@@ -21,8 +22,7 @@ const char* const claims = R"({"dtypes": {"f64": ["f64"], "f32": ["f32"], "f16":
   "max_position": 1000000})";
 
 bool numpy_is_there() {
-  const bool there =
-      ROPECHECK_NUMPY_PYTHON[0] != '\0' && run_program({ROPECHECK_NUMPY_PYTHON, "-c", "import numpy"}).exit_code == 0;
+  const bool there = !numpy_python().empty() && run_program({numpy_python(), "-c", "import numpy"}).exit_code == 0;
   if (!there) WARN("left out: numpy is not installed (Debian package python3-numpy)");
   return there;
 }
@@ -44,7 +44,7 @@ class Exchange {
   Json manifest() const { return Json::parse(read(folder_ / "calls" / "manifest.json")); }
 
   void answer(const std::string& fault = "") const {
-    Words words{ROPECHECK_NUMPY_PYTHON, program, path()};
+    Words words{numpy_python(), program, path()};
     if (!fault.empty()) words.push_back(fault);
     const Result result = run_program(words);
     INFO(result.err);
@@ -71,11 +71,11 @@ class Exchange {
 
   // What the schema says of a document, where there is a validator.
   void check_schema(const std::string& schema, const Json& document) const {
-    if (ROPECHECK_JSONSCHEMA_PYTHON[0] == '\0') return;
+    if (jsonschema_python().empty()) return;
     write(folder_ / "document", document.dump() + "\n");
-    const Result result = run_program({"sh", "-c", R"("$0" "$1" "$2" < "$3")", ROPECHECK_JSONSCHEMA_PYTHON,
-                                       (source_folder / "tests/unit/report/schema_errors.py").string(),
-                                       (source_folder / schema).string(), (folder_ / "document").string()});
+    const Result result = run_program({"sh", "-c", R"("$0" "$1" "$2" < "$3")", jsonschema_python(),
+                                       (source_folder() / "tests/unit/report/schema_errors.py").string(),
+                                       (source_folder() / schema).string(), (folder_ / "document").string()});
     CHECK(result.out == "valid\n");
   }
 
@@ -177,7 +177,7 @@ TEST_CASE("command: responses that are missing, cut short or of another type are
   const std::string line = line_with(judged.result.out, "ropecheck replay 'ROT-05:");
   REQUIRE_FALSE(line.empty());
   const Result again = run_program({"sh", "-c", line.substr(line.find("ropecheck"))},
-                                   {"PATH=" + build_folder.string() + ":/usr/bin:/bin"});
+                                   {"PATH=" + build_folder().string() + ":/usr/bin:/bin"});
   CHECK(again.exit_code == 1);
   CHECK_THAT(again.out, Contains("FAIL\n"));
 

@@ -2,18 +2,18 @@
 #include <set>
 #include <string>
 
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {
 
 std::set<std::string> rules_of_one_pair(std::vector<std::int32_t> head_dims) {
-  Claims claims = test::all_claims();
-  claims.head_dims = std::move(head_dims);
+  Claims few_claims = test::all_claims();
+  few_claims.head_dims = std::move(head_dims);
   Selection selection;
   selection.level = Level::quick;
-  CaseList list("ANG-04", claims, selection, nullptr);
+  CaseList list("ANG-04", few_claims, selection, nullptr);
   requirement_called("ANG-04").cases(list);
   std::set<std::string> rules;
   for (const Case& c : list.take()) {
@@ -29,6 +29,17 @@ TEST_CASE("ANG-04: each rule that a single pair can follow is asked of a single 
   std::set<std::string> partial = rules;
   partial.erase("proportional");
   CHECK(rules_of_one_pair({64, 128}) == partial);
+}
+
+TEST_CASE("a kernel that claims only one scaling rule is asked that rule", "[angle]") {
+  Claims yarn_only = test::all_claims();
+  yarn_only.capabilities.angle_sources = ROPE_BIT(ROPE_COMPUTED);
+  yarn_only.capabilities.scalings = ROPE_BIT(ROPE_SCALING_YARN);
+  CaseList list("ANG-04", yarn_only, {}, nullptr);
+  requirement_called("ANG-04").cases(list);
+  const std::vector<Case> cases = list.take();
+  CHECK(cases.size() > 10);
+  for (const Case& c : cases) CHECK(std::holds_alternative<scaling::Yarn>(c.spec.scaling));
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/kernel_subject.hpp"
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 
 namespace rope {
 namespace {

@@ -4,8 +4,9 @@
 #include <map>
 #include <set>
 
-#include "tests/conformance/suite.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tests/unit/conformance/found_by.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
@@ -68,7 +69,7 @@ std::set<std::string> found_where(bool (*accepts)(const Call&)) {
   how.selection.level = Level::quick;
   how.selection.only = {"ERR"};
   std::set<std::string> failed;
-  for (const RequirementResult& result : run_suite(subject, oracles, how).results) {
+  for (const RequirementResult& result : run_suite(subject, oracles, all_requirements(), how).results) {
     CHECK(result.cases > 0);
     if (result.failed > 0) failed.insert(result.id);
   }

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "tests/conformance/requirement.hpp"
-#include "tests/conformance/tensor_walk.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
 
 namespace rope::test {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tests/unit/conformance/found_by.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

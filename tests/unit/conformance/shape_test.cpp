@@ -1,8 +1,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/diagnosis/diagnose.hpp"
+#include "tools/diagnose/diagnose.hpp"
 
 #include <array>
 #include <catch2/catch.hpp>
@@ -9,8 +9,9 @@
 #include <optional>
 #include <tuple>
 
-#include "tests/unit/diagnosis/subjects.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tests/unit/diagnose/subjects.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -25,7 +26,7 @@ TEST_CASE("The base that is used is found") {
     Fake subject = misled([=](Call& call) { call.base = base; });
     const auto found = diagnosed(subject);
     const Candidate& first = first_of(found);
-    CHECK(first.bug_class == "frequency-base");
+    CHECK(first.bug_class == BugClass::frequency_base);
     CHECK(first.sentence == "base " + std::to_string(static_cast<int>(base)) + " whatever base is given");
     CHECK(first.fit > 0.9);
     CHECK(found->certain);
@@ -43,7 +44,7 @@ TEST_CASE("A position that is off is found with its distance") {
     });
     const auto found = diagnosed(subject);
     const Candidate& first = first_of(found);
-    CHECK(first.bug_class == "position-offset");
+    CHECK(first.bug_class == BugClass::position_offset);
     CHECK(first.sentence == "the position is p + " + std::to_string(by));
     CHECK(first.condition.find("positions from an offset") != std::string::npos);
   }
@@ -53,13 +54,13 @@ TEST_CASE("The other pairing is found") {
   Fake subject = misled([](Call& call) {
     call.pairing = call.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
   });
-  CHECK(first_of(diagnosed(subject)).bug_class == "pairing-layout");
+  CHECK(first_of(diagnosed(subject)).bug_class == BugClass::pairing_layout);
 }
 
 TEST_CASE("What is wrong in the backward pass alone is of the backward class, with its condition") {
   Fake subject = misled([](Call& call) { call.direction = Direction::forward; });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "backward");
+  CHECK(first_of(found).bug_class == BugClass::backward);
   CHECK(found->trigger.find("backward") != std::string::npos);
 }
 
@@ -69,7 +70,7 @@ TEST_CASE("A rule that is ignored is found, and the class is that of the rule") 
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
   const Candidate& first = first_of(found);
-  CHECK(first.bug_class == "scaling-config");
+  CHECK(first.bug_class == BugClass::scaling_config);
   INFO(first.sentence);
   CHECK(first.sentence.starts_with("linear: "));
 }
@@ -120,7 +121,7 @@ TEST_CASE("Sections of axes that are counted in features are found") {
     std::memcpy(call.axis->data(), counted.data(), counted.size() * sizeof(std::int32_t));
   });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "multi-axis");
+  CHECK(first_of(found).bug_class == BugClass::multi_axis);
   CHECK(first_of(found).sentence == "the sections of the axes are counted in features where they are pairs");
 }
 
@@ -132,7 +133,7 @@ TEST_CASE("The one table of two that is read wrongly is found") {
     for (std::size_t at = row; at < bytes.size(); ++at) bytes[at] = bytes[at - row];
   });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "table-cache");
+  CHECK(first_of(found).bug_class == BugClass::table_cache);
   CHECK(first_of(found).sentence == "only the first row of sin is used");
 }
 
@@ -141,7 +142,7 @@ TEST_CASE("A parameter of a rule that is built in is found with its value") {
     if (auto* rule = std::get_if<scaling::Pixel>(&call.scaling)) rule->max_frequency = 10;
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
-  CHECK(first_of(found).bug_class == "scaling-config");
+  CHECK(first_of(found).bug_class == BugClass::scaling_config);
   CHECK(first_of(found).sentence == "pixel: max_frequency 10 whatever is given");
 }
 
@@ -156,7 +157,7 @@ TEST_CASE("A third axis that is taken for the first is found") {
     }
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-07"});
-  CHECK(first_of(found).bug_class == "multi-axis");
+  CHECK(first_of(found).bug_class == BugClass::multi_axis);
   CHECK(first_of(found).sentence == "axes from the third on are taken for the first");
 }
 
@@ -193,18 +194,18 @@ TEST_CASE("Errors that begin at an angle are told from those that begin at a pos
   const auto half_split = [](int p) { return std::array{p, p + 32}; };
   Fake wrong = plain_loop(64, with_sign_lost, half_split);
   const auto found = diagnosed(wrong, {"ROT-01", "ANG-02"});
-  CHECK(first_of(found).bug_class == "precision");
+  CHECK(first_of(found).bug_class == BugClass::precision);
   CHECK(first_of(found).sentence.starts_with("pairs that turn by 5"));
   CHECK_FALSE(found->certain);
 
   Fake by_position = misled([](Call& call) { call.position_offset += call.position_offset > 1000 ? 1 : 0; });
-  CHECK(first_of(diagnosed(by_position, {"ROT-01", "ANG-02"})).bug_class == "position-offset");
+  CHECK(first_of(diagnosed(by_position, {"ROT-01", "ANG-02"})).bug_class == BugClass::position_offset);
 }
 
 TEST_CASE("What fits at positions of a million and more alone is what inexact angles look like") {
   Fake subject = misled([](Call& call) { call.position_offset -= call.position_offset > 4'000'000 ? 1 : 0; });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-02"});
-  CHECK(first_of(found).bug_class == "precision");
+  CHECK(first_of(found).bug_class == BugClass::precision);
   CHECK(first_of(found).sentence.starts_with("angles of large positions are too far off, as if "));
 }
 
@@ -213,7 +214,7 @@ TEST_CASE("Where only a rule of scaling comes out wrong, in no way that is known
     if (auto* rule = std::get_if<scaling::Yarn>(&call.scaling)) rule->beta_fast += 3.7;
   });
   const auto found = diagnosed(subject, {"ANG-04"});
-  CHECK(first_of(found).bug_class == "scaling-config");
+  CHECK(first_of(found).bug_class == BugClass::scaling_config);
   CHECK(first_of(found).sentence == "yarn: the angles are not those of the rule");
 }
 
@@ -239,7 +240,7 @@ TEST_CASE("What no hypothesis knows is named by the plan that is executed") {
         return p < 32 ? std::array{p, p + 32} : std::array{p + 32, p + 64};
       });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "pairing-layout");
+  CHECK(first_of(found).bug_class == BugClass::pairing_layout);
   CHECK(first_of(found).sentence.starts_with("rotates pairs (0,32) (1,33)"));
   REQUIRE(found->plan.size() > 1);
   CHECK(found->plan[1] == first_of(found).sentence);
@@ -258,13 +259,13 @@ TEST_CASE("What is kept of an earlier call is told from a race") {
   });
   subject.forget = [&] { kept.reset(); };
   const auto found = diagnosed(subject, {"ROT-01", "STA-01", "DET-01", "ANG-04"});
-  CHECK(first_of(found).bug_class == "table-cache");
+  CHECK(first_of(found).bug_class == BugClass::table_cache);
   CHECK(first_of(found).sentence.find("earlier call") != std::string::npos);
 }
 
 TEST_CASE("A status that says the kernel failed is no refusal") {
-  for (const auto& [status, bug_class] :
-       {std::pair{ROPE_FAILED, "strides-memory-race"}, std::pair{ROPE_INVALID_ARGUMENT, "bad-arguments"}}) {
+  for (const auto& [status, bug_class] : {std::pair{ROPE_FAILED, BugClass::strides_memory_race},
+                                          std::pair{ROPE_INVALID_ARGUMENT, BugClass::bad_arguments}}) {
     Fake subject(all_claims(), [answered = status](Call&) { return Reply{ReplyKind::done, answered, "", 0}; });
     const auto found = diagnosed(subject);
     CHECK(first_of(found).bug_class == bug_class);
@@ -272,10 +273,10 @@ TEST_CASE("A status that says the kernel failed is no refusal") {
 }
 
 TEST_CASE("Where rows turn again in place tells the cause") {
-  const std::filesystem::path mutants = std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so";
+  const std::filesystem::path mutants = build_folder() / "mutants.so";
   for (const auto& [id, bug_class, sentence] :
-       {std::tuple("PIPE-PACKED-TWICE", "pipeline", "the rotation is applied twice"),
-        std::tuple("HEAD-ONCE-PER-QUERY", "heads-batch-qk",
+       {std::tuple("PIPE-PACKED-TWICE", BugClass::pipeline, "the rotation is applied twice"),
+        std::tuple("HEAD-ONCE-PER-QUERY", BugClass::heads_batch_qk,
                    "a head of k is rotated once for each head of q that shares it")}) {
     const auto found = diagnosed(*open_library(mutants, id), {"ROT-01", "ROT-09"});
     CHECK(first_of(found).bug_class == bug_class);
@@ -297,6 +298,6 @@ TEST_CASE("Where rows turn again in place tells the cause") {
     return reply;
   });
   const auto found = diagnosed(subject, {"ROT-01", "MEM-04"});
-  CHECK(first_of(found).bug_class == "strides-memory-race");
+  CHECK(first_of(found).bug_class == BugClass::strides_memory_race);
   CHECK(first_of(found).sentence == "the rotation is applied twice");
 }

@@ -1,41 +1,22 @@
-#include "tests/diagnosis/evidence.hpp"
+#include "tools/diagnose/evidence.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "tests/diagnosis/circumstance.hpp"
-#include "tests/diagnosis/trigger.hpp"
-#include "tests/unit/diagnosis/subjects.hpp"
+#include "tests/unit/diagnose/subjects.hpp"
+#include "tools/diagnose/literal.hpp"
+#include "tools/diagnose/trigger.hpp"
 
 using namespace rope;
 using namespace rope::test;
-
-TEST_CASE("The access that a crash tells of is read from its sentence") {
-  const auto access = [](const char* message) {
-    Finding finding;
-    finding.message = message;
-    return diagnosis::access_of(finding);
-  };
-  const auto past = access("read 3 elements past the end of q (element 10 of 8), in k.so+0x10 (SIGSEGV)");
-  REQUIRE(past);
-  CHECK(past->tensor == "q");
-  CHECK_FALSE(past->write);
-  CHECK(past->element == 10);
-  const auto row = access("read cos at row 9, beyond its 5 rows (SIGSEGV)");
-  REQUIRE(row);
-  CHECK(row->by_row);
-  CHECK(row->element == 9);
-  CHECK(access("wrote 1 element before the start of k_out (element -1 of 4)")->write);
-  CHECK_FALSE(access("aborted"));
-}
 
 namespace {
 
 // Stopped where the byte after a tensor may not be read; where it may be, it rotates by the position after.
 class ReadsOneMore : public Fake {
  public:
-  explicit ReadsOneMore(const char* stopped)
+  explicit ReadsOneMore(std::optional<OutsideAccess> access)
       : Fake(all_claims(), [=](Call&) {
-          return Reply{ReplyKind::crashed, ROPE_FAILED, stopped, 0};
+          return Reply{ReplyKind::crashed, ROPE_FAILED, "stopped", 0, access};
         }) {}
   Reply apply_at_start(Call& call) override {
     call.position_offset += 1;
@@ -49,8 +30,8 @@ TEST_CASE("A call that was stopped at a read past the end is looked at for its v
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 8;
   c.source = AngleSource::computed;
-  const auto beyond = [&](const char* stopped) {
-    ReadsOneMore subject(stopped);
+  const auto beyond = [&](std::optional<OutsideAccess> access) {
+    ReadsOneMore subject(access);
     Oracles oracles;
     Examiner examiner(subject, oracles, nullptr);
     const auto seen = diagnosis::observe(c, examiner);
@@ -58,10 +39,10 @@ TEST_CASE("A call that was stopped at a read past the end is looked at for its v
     const auto again = diagnosis::observe_beyond(*seen, examiner);
     return again && again->answered() && again->failed();
   };
-  CHECK(beyond("read 1 element past the end of positions (element 3 of 3)"));
-  CHECK_FALSE(beyond("wrote 1 element past the end of q_out (element 64 of 64)"));
-  CHECK_FALSE(beyond("read 1 element before the start of q (element -1 of 64)"));
-  CHECK_FALSE(beyond("aborted"));
+  CHECK(beyond(OutsideAccess{"positions", false, 3}));
+  CHECK_FALSE(beyond(OutsideAccess{"q_out", true, 64}));
+  CHECK_FALSE(beyond(OutsideAccess{"q", false, -1}));
+  CHECK_FALSE(beyond(std::nullopt));
 }
 
 TEST_CASE("What parts rows is found: the circumstance, not a quantity that does it by chance") {
@@ -81,7 +62,7 @@ TEST_CASE("What parts rows is found: the circumstance, not a quantity that does 
   }
   const auto condition = diagnosis::separate(with, without);
   REQUIRE(condition.size() == 1);
-  CHECK(condition[0].words == "in place");
+  CHECK(condition[0].is(diagnosis::Circumstance::in_place));
   CHECK(diagnosis::separate(with, {}).empty());
 }
 

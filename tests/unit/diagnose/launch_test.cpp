@@ -8,8 +8,9 @@
 #include <memory>
 #include <optional>
 
-#include "tests/unit/diagnosis/subjects.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tests/unit/diagnose/subjects.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -40,7 +41,7 @@ TEST_CASE("Rows that are left over from blocks are found with the size of the bl
       return reply;
     });
     const auto found = diagnosed(subject);
-    CHECK(first_of(found).bug_class == "launch-limits");
+    CHECK(first_of(found).bug_class == BugClass::launch_limits);
     CHECK(first_of(found).sentence ==
           fmt::format("rows (batch, token and head) left over from blocks of {} are not written", block));
   }
@@ -77,20 +78,20 @@ TEST_CASE("Tokens that a block of 64 leaves as they came are found") {
     return tokens > 64 && row.seq >= tokens / 64 * 64 ? x : y;
   });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "launch-limits");
+  CHECK(first_of(found).bug_class == BugClass::launch_limits);
   CHECK(first_of(found).sentence == "tokens left over from blocks of 64 are not rotated");
 }
 
 TEST_CASE("Zeros that are skipped are found") {
   Fake subject = altered([](const Call&, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
   const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
-  CHECK(first_of(found).bug_class == "special-values");
+  CHECK(first_of(found).bug_class == BugClass::special_values);
   CHECK(first_of(found).sentence == "features that are 0 stay 0");
 }
 
 TEST_CASE("What inputs of an unusual size alone show is of special values, though another cause explains it") {
   // In bf16 alone a rounding of inputs to f16 explains every row of what takes subnormal ones for zeros.
-  const auto flushed = open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so", "SPC-FLUSHED-INPUTS");
+  const auto flushed = open_library(build_folder() / "mutants.so", "SPC-FLUSHED-INPUTS");
   Claims claims = flushed->claims();
   claims.far_tensors = claims.packed_tensors = false;
   for (const DType dtype : {DType::f64, DType::f32, DType::f16}) {
@@ -98,7 +99,7 @@ TEST_CASE("What inputs of an unusual size alone show is of special values, thoug
   }
   Fake subject(claims, [&](Call& call) { return flushed->apply(call); });
   const auto found = diagnosed(subject, {"ROT-01", "SPC-04"});
-  CHECK(first_of(found).bug_class == "special-values");
+  CHECK(first_of(found).bug_class == BugClass::special_values);
 }
 
 TEST_CASE("Numbers that no input holds are of the memory between the rows") {
@@ -112,7 +113,7 @@ TEST_CASE("Numbers that no input holds are of the memory between the rows") {
     });
     return reply;
   });
-  CHECK(first_of(diagnosed(subject, {"MEM-03"})).bug_class == "strides-memory-race");
+  CHECK(first_of(diagnosed(subject, {"MEM-03"})).bug_class == BugClass::strides_memory_race);
 }
 
 TEST_CASE("What is never written, in no order that is known, is told from what is computed wrongly") {
@@ -130,7 +131,7 @@ TEST_CASE("What is never written, in no order that is known, is told from what i
     return reply;
   });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "launch-limits");
+  CHECK(first_of(found).bug_class == BugClass::launch_limits);
   CHECK(first_of(found).sentence == "some elements are never written: what should do them was not started");
 }
 
@@ -158,7 +159,7 @@ TEST_CASE("Chunks that are counted on from the first are found") {
     }
   });
   const auto found = diagnosed(subject, {"ROT-01", "POS-02"});
-  CHECK(first_of(found).bug_class == "varlen-packing-cp");
+  CHECK(first_of(found).bug_class == BugClass::varlen_packing_cp);
   CHECK(first_of(found).sentence == "of 2 chunks of tokens all are counted on from the first");
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("Given positions that go through a buffer are found with its size") {
     }
   });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "position-offset");
+  CHECK(first_of(found).bug_class == BugClass::position_offset);
   CHECK(first_of(found).sentence == "the given position of token 8 is that of token 0 again");
 }
 
@@ -194,6 +195,6 @@ TEST_CASE("An offset that only the first tokens get is found") {
     }
   });
   const auto found = diagnosed(subject);
-  CHECK(first_of(found).bug_class == "position-offset");
+  CHECK(first_of(found).bug_class == BugClass::position_offset);
   CHECK(first_of(found).sentence == "the offset counts for the first 8 tokens only");
 }

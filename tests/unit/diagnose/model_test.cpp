@@ -1,4 +1,4 @@
-#include "tests/diagnosis/model.hpp"
+#include "tools/diagnose/model.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -7,12 +7,12 @@
 #include <memory>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/judge.hpp"
-#include "tests/conformance/random_case.hpp"
-#include "tests/diagnosis/hypothesis.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/diagnose/hypothesis.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/random_case.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 using namespace rope;
 using namespace rope::test;

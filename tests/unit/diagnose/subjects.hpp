@@ -3,8 +3,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/diagnosis/diagnose.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
+#include "tools/diagnose/diagnose.hpp"
 
 namespace rope::test {
 
@@ -33,7 +34,7 @@ inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::str
   SuiteOptions options;
   options.selection.level = Level::quick;
   options.selection.only = std::move(only);
-  const SubjectReport report = run_suite(subject, oracles, options);
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
   return diagnosis::diagnose(report, subject, oracles, nullptr);
 }
 

@@ -15,8 +15,8 @@ namespace {
 
 Diagnosis two_candidates() {
   Diagnosis diagnosis;
-  diagnosis.candidates = {{"backward", "backward rotates forward", "only backward", 0.97},
-                          {"sign-direction", "sin is negated", "", 0.6}};
+  diagnosis.candidates = {{BugClass::backward, "backward rotates forward", "only backward", 0.97},
+                          {BugClass::sign_direction, "sin is negated", "", 0.6}};
   diagnosis.certain = true;
   diagnosis.evidence = "9 of 9 wrong rows";
   diagnosis.trigger = "backward; without any one of these it holds";

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "golden/manifest.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 
 inline const Manifest& committed() {
-  static const Manifest manifest = read_manifest(std::filesystem::path(ROPECHECK_SOURCE_DIR) / "golden");
+  static const Manifest manifest = read_manifest(source_folder() / "golden");
   return manifest;
 }
 

@@ -4,10 +4,10 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "tests/conformance/golden_call.hpp"
-#include "tests/conformance/judge.hpp"
 #include "tests/unit/golden/committed.hpp"
 #include "tests/unit/golden/plain_rotation.hpp"
+#include "tools/judge/case/golden_call.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 namespace {
 

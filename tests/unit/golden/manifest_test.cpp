@@ -7,6 +7,7 @@
 
 #include "golden/sha256.hpp"
 #include "reference/input_error.hpp"
+#include "tests/unit/places.hpp"
 
 namespace {
 
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 // A folder with a manifest of one case, made anew for each test.
 class Folder {
  public:
-  Folder() : path_(fs::path(ROPECHECK_BINARY_DIR) / "manifest_test") {
+  Folder() : path_(rope::build_folder() / "manifest_test") {
     fs::remove_all(path_);
     fs::create_directories(path_);
     manifest["schema"] = 1;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "reference/input_error.hpp"
+#include "tests/unit/places.hpp"
 
 using rope::NpyArray;
 using rope::NpyType;
@@ -154,7 +155,7 @@ TEST_CASE("npy: no prefix and no single changed byte of a header leads to anythi
 }
 
 TEST_CASE("npy: what is written is read, and begins at a multiple of 64", "[golden]") {
-  const std::filesystem::path folder = std::filesystem::path(ROPECHECK_BINARY_DIR) / "npy_test";
+  const std::filesystem::path folder = rope::build_folder() / "npy_test";
   std::filesystem::create_directories(folder);
   for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{}, {3}, {0}, {2, 3, 5}, {1, 1, 1, 1, 1}}) {
     std::size_t bytes = 8;
@@ -172,7 +173,7 @@ TEST_CASE("npy: what is written is read, and begins at a multiple of 64", "[gold
 }
 
 TEST_CASE("npy: bytes that do not fill the shape are not written", "[golden]") {
-  const std::filesystem::path path = std::filesystem::path(ROPECHECK_BINARY_DIR) / "never.npy";
+  const std::filesystem::path path = rope::build_folder() / "never.npy";
   CHECK_THROWS_AS(rope::write_npy(path, {NpyType::f4, {2}, std::vector<std::byte>(7)}), rope::InputError);
   CHECK_FALSE(std::filesystem::exists(path));
 }

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "reference/oracle.hpp"
-#include "tests/conformance/golden_call.hpp"
 #include "tests/unit/golden/committed.hpp"
+#include "tools/judge/case/golden_call.hpp"
 
 using rope::committed;
 

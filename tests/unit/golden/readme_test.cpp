@@ -8,13 +8,14 @@
 #include <sstream>
 
 #include "tests/unit/golden/committed.hpp"
+#include "tests/unit/places.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 
 std::string text_of(const char* path) {
-  const std::ifstream file(fs::path(ROPECHECK_SOURCE_DIR) / path);
+  const std::ifstream file(rope::source_folder() / path);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -40,7 +41,7 @@ std::vector<std::string> lines_of(const std::string& text) {  // without indenta
 
 class InRepository {
  public:
-  InRepository() : before_(fs::current_path()) { fs::current_path(ROPECHECK_SOURCE_DIR); }
+  InRepository() : before_(fs::current_path()) { fs::current_path(rope::source_folder()); }
   ~InRepository() { fs::current_path(before_); }
   InRepository(const InRepository&) = delete;
   InRepository& operator=(const InRepository&) = delete;

@@ -1,11 +1,11 @@
-#include "tests/identify/frequency_rule.hpp"
+#include "tools/identify/frequency_rule.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "reference/rotation_plan.hpp"
-#include "tests/identify/geometric.hpp"
-#include "tests/identify/phase.hpp"
+#include "tools/identify/geometric.hpp"
+#include "tools/identify/phase.hpp"
 
 namespace rope {
 namespace {

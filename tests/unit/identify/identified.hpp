@@ -6,9 +6,9 @@
 #include <string>
 
 #include "impls/builtin.hpp"
-#include "tests/identify/describe.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
 #include "tests/unit/property.hpp"
+#include "tools/identify/describe.hpp"
 
 namespace rope::test {
 

@@ -2,9 +2,9 @@
 #include <catch2/catch.hpp>
 
 #include "reference/rotation_plan.hpp"
-#include "tests/identify/phase.hpp"
 #include "tests/unit/identify/identified.hpp"
 #include "tests/unit/reference/random_spec.hpp"
+#include "tools/identify/phase.hpp"
 
 namespace rope {
 namespace {

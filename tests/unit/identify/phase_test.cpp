@@ -1,4 +1,4 @@
-#include "tests/identify/phase.hpp"
+#include "tools/identify/phase.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

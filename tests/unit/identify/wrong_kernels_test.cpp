@@ -2,8 +2,9 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 
-#include "tests/identify/describe.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/identify/describe.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope {
 namespace {
@@ -25,7 +26,7 @@ Case way(Pairing pairing) {
 }
 
 std::string all_differences(const std::string& mutant, const Case& c) {
-  const auto subject = open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so", mutant);
+  const auto subject = open_library(build_folder() / "mutants.so", mutant);
   Oracles oracles;
   std::string text;
   for (const Difference& difference : differences(identify(*subject, c, oracles))) text += difference.words + "\n";

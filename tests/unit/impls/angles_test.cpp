@@ -26,7 +26,7 @@ TEST_CASE("computed and given frequencies are exact to f64 at every position tha
 
   std::vector<double> theta;
   std::vector<Real> exact;
-  for (const RotatedPair& pair : compile(spec_of(t.call), 1).pairs) {
+  for (const RotatedPair& pair : compile(rope::spec_of(t.call), 1).pairs) {
     theta.push_back(pair.theta.to_double());
     exact.push_back(pair.theta);
   }

@@ -1,6 +1,15 @@
 #include "impls/contract.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cctype>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "reference/input_error.hpp"
+#include "tests/unit/places.hpp"
 
 extern "C" {
 std::size_t c_size_of_call(void);
@@ -15,7 +24,43 @@ TEST_CASE("the contract has one layout in C and C++") {
   CHECK(c_size_of_kernel() == sizeof(rope_kernel));
 }
 
+// What rope_scaling_kind says, by name in lower case.
+std::map<std::string, std::size_t> enumerators() {
+  std::ifstream stream(source_folder() / "impls/include/rope_kernel.h");
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  const std::regex enumerator(R"(ROPE_SCALING_([A-Z0-9_]+) = (\d+))");
+  std::map<std::string, std::size_t> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), enumerator), end; at != end; ++at) {
+    std::string name = (*at)[1];
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    found[name] = std::stoul((*at)[2]);
+  }
+  return found;
+}
+
+TEST_CASE("rope_scaling_kind has the rules in their order") {
+  std::map<std::string, std::size_t> rules;
+  for (std::size_t i = 0; i < scaling_kind_count; ++i) rules[std::string(scaling_kinds[i])] = i;
+  CHECK(enumerators() == rules);
+}
+
 TEST_CASE("every scaling rule survives the way to C and back") {
+  const scaling::Setting setting{8, 8, 10000, 9999};
+  std::set<std::size_t> seen;
+  for (const auto& [rule, base] : example_rules(setting, 4096)) {
+    INFO(rule_words(rule, base));
+    seen.insert(rule.index());
+    const rope_scaling c = to_c(rule);
+    CHECK(c.kind == static_cast<std::int32_t>(rule.index()));
+    const Scaling back = to_scaling(c, 8);
+    CHECK(back.index() == rule.index());
+    CHECK(frequencies<double>(back, setting) == frequencies<double>(rule, setting));
+  }
+  CHECK(seen.size() == scaling_kind_count - 1);
+  CHECK(to_scaling(to_c(scaling::None{}), 8) == Scaling(scaling::None{}));
+}
+
+TEST_CASE("every parameter that shapes theta has its place in the contract") {
   scaling::Yarn yarn;
   yarn.factor = 4;
   yarn.original_max_position_embeddings = 4096;
@@ -23,34 +68,18 @@ TEST_CASE("every scaling rule survives the way to C and back") {
   yarn.beta_slow = 2;
   yarn.truncate = false;
   yarn.clamp = scaling::Yarn::Clamp::pairs;
-  const std::vector<Scaling> rules = {
-      scaling::None{},
-      scaling::Linear{{}, 2.5},
-      scaling::Ntk{{}, 3},
-      scaling::Dynamic{{}, 2, 512},
-      yarn,
-      scaling::LongRope{32, 4096, {1, 2, 3, 4}, {5, 6, 7, 8}},
-      scaling::Llama3{{}, 8, 1, 4, 8192},
-      scaling::Proportional{{}, 2, 0.5},
-      scaling::Pixel{{}, 10},
-      scaling::Constant{},
-  };
-  REQUIRE(rules.size() == std::variant_size_v<Scaling>);
-  for (const Scaling& rule : rules) {
-    INFO(kind_of(rule));
-    const rope_scaling c = to_c(rule);
-    CHECK(c.kind == static_cast<std::int32_t>(rule.index()));
-    const Scaling back = to_scaling(c, 8);
-    CHECK(back.index() == rule.index());
-    const scaling::Setting setting{8, 8, 10000, 9999};
-    CHECK(frequencies<double>(back, setting) == frequencies<double>(rule, setting));
-  }
+  CHECK(to_scaling(to_c(yarn), 8) == Scaling(yarn));
+  const rope_scaling c = to_c(yarn);
+  CHECK(std::tuple(c.factor, c.original_max_position, c.beta_fast, c.beta_slow) == std::tuple(4.0, 4096.0, 30.0, 2.0));
+  CHECK(std::tuple(c.yarn_truncate, c.yarn_clamp_pairs) == std::tuple(0, 1));
 }
 
 TEST_CASE("unknown kinds and modes are refused") {
   rope_scaling c{};
-  c.kind = 10;
-  CHECK_THROWS_AS(to_scaling(c, 8), InputError);
+  for (const int kind : {-1, static_cast<int>(scaling_kind_count)}) {
+    c.kind = kind;
+    CHECK_THROWS_AS(to_scaling(c, 8), InputError);
+  }
   c.kind = ROPE_SCALING_YARN;
   c.yarn_truncate = 2;
   CHECK_THROWS_AS(to_scaling(c, 8), InputError);

@@ -9,10 +9,11 @@
 #include <vector>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/examiner.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tests/unit/places.hpp"
 #include "tests/unit/property.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tools/judge/run/examiner.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope::cross_check {
 
@@ -27,7 +28,7 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
   if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
   c.input = InputKind::spread;
   c.fault = Fault::none;
-  if (c.layout >= Layout::distant_batches) c.layout = Layout::strided;  // far ones have their own size
+  if (is_distant(c.layout)) c.layout = Layout::strided;  // far ones have their own size
   if (c.layout == Layout::key_strided && c.key_heads == 0) c.layout = Layout::strided;
   if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
     c.layout = Layout::strided;
@@ -109,7 +110,7 @@ inline Subjects builtins() {
 }
 
 inline std::shared_ptr<Subject> mutant(const std::string& id) {
-  return open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so", id);
+  return open_library(build_folder() / "mutants.so", id);
 }
 
 }  // namespace rope::cross_check

@@ -1,12 +1,12 @@
 // Implementations against each other, the naive matrix and the oracle, on random specs. Bounds come from the error
 // model through Expectation, or are derived beside where they are used.
-#include "tests/unit/conformance/cross_check.hpp"
+#include "tests/unit/impls/cross_check.hpp"
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
 #include "reference/naive_matrix.hpp"
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope::cross_check {
 namespace {
@@ -48,8 +48,8 @@ std::vector<MatrixBlock> table_blocks(const RotationPlan& plan, const Call& call
     };
     blocks.push_back({pair.first,
                       pair.second,
-                      {entry(*call.cos, pair.first), entry(*call.sin, pair.second)},
-                      {-entry(*call.sin, pair.first), entry(*call.cos, pair.second)}});
+                      {{entry(*call.cos, pair.first), -entry(*call.sin, pair.first)},
+                       {entry(*call.sin, pair.second), entry(*call.cos, pair.second)}}});
   }
   return blocks;
 }
@@ -75,7 +75,7 @@ std::vector<PairResult> matrix_results(const Case& c, const Trial& trial) {
       std::vector<MatrixBlock> blocks =
           call.source == AngleSource::tables ? table_blocks(plan, call, position) : blocks_at(plan, position);
       if (c.direction == Direction::backward) blocks = transposed(std::move(blocks));
-      const DenseRotation rotation = dense_rotation(std::move(blocks));
+      const RotationMatrix rotation = rotation_matrix(std::move(blocks));
       std::vector<double> x;
       for (int j = 0; j < c.spec.head_dim; ++j) x.push_back(value_at(input, row, j));
       const std::vector<double> y = multiply(rotation, x, c.spec.head_dim);
@@ -84,7 +84,7 @@ std::vector<PairResult> matrix_results(const Case& c, const Trial& trial) {
         const auto second = static_cast<std::size_t>(plan.pairs[p].second);
         const MatrixBlock& b = rotation.blocks[p];
         const double gain =
-            std::max(std::hypot(b.from_first[0], b.from_second[0]), std::hypot(b.from_first[1], b.from_second[1]));
+            std::max(std::hypot(b.entries[0][0], b.entries[0][1]), std::hypot(b.entries[1][0], b.entries[1][1]));
         const double norm = gain * std::hypot(x[first], x[second]);
         const double m = static_cast<double>(position[static_cast<std::size_t>(plan.pairs[p].axis)]);
         const double phi = call.source == AngleSource::tables ? 0 : m * plan.pairs[p].theta.to_double();

@@ -291,7 +291,7 @@ TEST_CASE("a NaN in a table is a NaN in the result") {
 
 // Angles go up to 3,000 rad, and the rules hold pi to 53 bits: 3000 * 2^-53 = 3.3e-13.
 TEST_CASE("every scaling rule is computed as the plan's compiler computes it") {
-  for (int kind = 0; kind <= ROPE_SCALING_CONSTANT; ++kind) {
+  for (int kind = 0; kind < static_cast<int>(scaling_kind_count); ++kind) {
     const double factors[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6};
     TestCall t(DType::f64, DType::f64, 1, 3, 1, 16);
     rope_scaling& scaling = t.call.scaling;

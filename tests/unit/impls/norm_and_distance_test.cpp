@@ -4,17 +4,20 @@
 #include <catch2/catch.hpp>
 #include <numbers>
 
-#include "tests/conformance/coverage.hpp"
-#include "tests/unit/conformance/cross_check.hpp"
+#include "tests/unit/impls/cross_check.hpp"
+#include "tests/unit/impls/planted_error.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope::cross_check {
 namespace {
 
 constexpr double u = 0x1p-53;
 
-// As any_call(), with exact rotations: equal halves, and a pairing that the subject claims.
-Case any_rotation(const Subject& subject) {
-  Case c = any_call();
+// As any_call(), with exact rotations: equal halves, and a pairing that the subject claims. With a dtype: of inputs and
+// outputs, so that its roundoff bounds what can be seen.
+Case any_rotation(const Subject& subject, std::optional<DType> dtype) {
+  Case c = any_call(dtype);
+  if (dtype) c.out_dtype = *dtype;
   c.unequal_halves = false;
   if ((subject.claims().capabilities.pairings >> static_cast<int>(c.spec.pairing) & 1u) == 0) {
     c.spec.pairing = c.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
@@ -41,10 +44,14 @@ std::vector<PairResult> against_rotation(const Case& c, const Trial& trial, Orac
   return results;
 }
 
+// Several heads of q share one of k.
+bool are_grouped(const Case& c) { return c.key_heads > 0 && c.key_heads < c.heads; }
+
 // |R(m) x| = lambda |x|: an error of at most b in each element of a pair changes its norm by at most sqrt(2) b. hypot
 // is within an ulp, twice.
-void norm_is_kept(Subject& subject) {
-  const Case c = any_rotation(subject);
+void norm_is_kept(Subject& subject, std::optional<DType> dtype = {}, int* grouped = nullptr) {
+  const Case c = any_rotation(subject, dtype);
+  if (grouped != nullptr) *grouped += are_grouped(c);
   RC_ASSERT(uncovered(c, subject.claims()) == "");
   RC_LOG() << to_text(c) << " by " << subject.name() << "\n";
   Oracles oracles;
@@ -87,11 +94,14 @@ Score score(const std::vector<PairResult>& results, std::size_t q, std::size_t k
   return s;
 }
 
-// <R(m) q, R(n) k> = <R(m + s) q, R(n + s) k>, for all tokens m, n and heads of a batch.
-void distance_decides(Subject& subject) {
-  Case c = any_rotation(subject);
+// <R(m) q, R(n) k> = <R(m + s) q, R(n + s) k>, for all tokens m, n and heads of a batch, each head of q with the head
+// of k that its group shares.
+void distance_decides(Subject& subject, std::optional<DType> dtype = {}, int* grouped = nullptr) {
+  Case c = any_rotation(subject, dtype);
   c.pattern = PositionPattern::consecutive;  // so that a later start moves all positions alike
-  c.key_heads = c.heads;
+  c.key_heads = *rc::gen::inRange(1, 4);
+  c.heads = c.key_heads * *rc::gen::inRange(1, 4);
+  if (grouped != nullptr) *grouped += are_grouped(c);
   Case later = c;
   later.start = c.start + static_cast<std::int64_t>(test::between(1, 300));
   c.sequence_length = later.sequence_length = largest_position(later) + 1;  // for rules that follow the length
@@ -109,7 +119,9 @@ void distance_decides(Subject& subject) {
   const std::vector<PairResult> after = against_rotation(later, there, oracles);
   const auto pairs = static_cast<std::size_t>(c.spec.rotary_dim / 2);
   const auto row = [&](bool key, int batch, int seq, int head) {
-    const int rows = ((key ? c.batch + batch : batch) * c.seq + seq) * c.heads + head;
+    const int rows_of_q = c.batch * c.seq * c.heads;
+    const int token = batch * c.seq + seq;
+    const int rows = key ? rows_of_q + token * c.key_heads + head : token * c.heads + head;
     return static_cast<std::size_t>(rows) * pairs;
   };
   double worst = 0;
@@ -117,7 +129,8 @@ void distance_decides(Subject& subject) {
     for (int m = 0; m < c.seq; ++m) {
       for (int n = 0; n < c.seq; ++n) {
         for (int head = 0; head < c.heads; ++head) {
-          const std::size_t q = row(false, batch, m, head), k = row(true, batch, n, head);
+          const int shared = head / (c.heads / c.key_heads);
+          const std::size_t q = row(false, batch, m, head), k = row(true, batch, n, shared);
           const Score one = score(before, q, k, pairs);
           const Score two = score(after, q, k, pairs);
           worst = std::max(worst, share(static_cast<double>(std::fabs(one.value - two.value)), one.bound + two.bound));
@@ -129,11 +142,19 @@ void distance_decides(Subject& subject) {
 }
 
 TEST_CASE("every implementation keeps the norm of each pair, times lambda", "[cross_check]") {
-  for (const auto& subject : builtins()) rc::prop(subject->name(), [&] { norm_is_kept(*subject); });
+  for (const auto& subject : builtins()) {
+    int grouped = 0;
+    rc::prop(subject->name(), [&] { norm_is_kept(*subject, {}, &grouped); });
+    CHECK((grouped == 0 || grouped >= 20));  // Catch comes here once for each property
+  }
 }
 
 TEST_CASE("in every implementation a score depends on the distance of its tokens alone", "[cross_check]") {
-  for (const auto& subject : builtins()) rc::prop(subject->name(), [&] { distance_decides(*subject); });
+  for (const auto& subject : builtins()) {
+    int grouped = 0;
+    rc::prop(subject->name(), [&] { distance_decides(*subject, {}, &grouped); });
+    CHECK((grouped == 0 || grouped >= 20));
+  }
 }
 
 TEST_CASE("kernels that break the norm or the distance are refuted", "[cross_check]") {
@@ -144,10 +165,79 @@ TEST_CASE("kernels that break the norm or the distance are refuted", "[cross_che
     const std::shared_ptr<Subject> subject = mutant(id);
     CHECK(test::counterexample([&] { norm_is_kept(*subject); }).has_value());
   }
-  for (const char* id : {"PAIR-03", "PREC-BF16-POSITIONS", "PREC-03", "PREC-07", "HEAD-01", "PREC-05"}) {
+  for (const char* id : {"PAIR-03", "PREC-BF16-POSITIONS", "PREC-03", "PREC-07", "HEAD-01", "PREC-05", "HEAD-03",
+                         "HEAD-ONCE-PER-QUERY"}) {
     INFO(id);
     const std::shared_ptr<Subject> subject = mutant(id);
     CHECK(test::counterexample([&] { distance_decides(*subject); }).has_value());
+  }
+}
+
+using test::PlantedError;
+
+// What an error changes at most, over lambda and the norms, where one pair turns by theta = 1; and what the property
+// that looks for it allows then. b is the error model's bound of an element at a small angle. norm: 1e-3, of sqrt(2) b
+// (norm_is_kept). The scores of distance_decides: with q at an odd position and k at an even one here, the other way
+// round there, two scores of one distance alpha are cos(alpha + e) and cos(alpha - e), at most 2 sin(e) apart; allowed
+// are sqrt(2) 2 b + 2 b^2 for each (score).
+bool exceeds_the_bound(PlantedError error, DType dtype) {
+  const double b = bound_terms({AngleKnowledge::computed, dtype, dtype, dtype, 1}).arithmetic[0];
+  const double scores = 2 * (2 * std::numbers::sqrt2 * b + 2 * b * b);
+  switch (error) {
+    case PlantedError::norm: return test::planted_size > std::numbers::sqrt2 * b;
+    case PlantedError::angle: return 2 * std::sin(test::planted_size) > scores;
+    case PlantedError::position: return 2 * std::sin(1.0) > scores;
+    case PlantedError::none: break;
+  }
+  return false;
+}
+
+std::optional<std::string> refuted(const rope_kernel& kernel, PlantedError error, bool by_norm, DType dtype) {
+  test::WithPlantedError subject(kernel, error);
+  return test::counterexample(
+      [&] {
+        if (by_norm) {
+          norm_is_kept(subject, dtype);
+        } else {
+          distance_decides(subject, dtype);
+        }
+      },
+      200);
+}
+
+TEST_CASE("a planted error is refuted in every dtype whose bound it exceeds", "[cross_check]") {
+  constexpr DType dtypes[] = {DType::f64, DType::f32, DType::f16, DType::bf16};
+  struct Row {
+    PlantedError error;
+    bool seen[4];  // one a dtype
+  };
+  // f16 allows a score 2.8e-3 where 1e-3 rad change it by 2e-3; bf16 allows a norm 5.5e-3.
+  constexpr Row table[] = {{PlantedError::angle, {true, true, false, false}},
+                           {PlantedError::norm, {true, true, true, false}},
+                           {PlantedError::position, {true, true, true, true}}};
+  for (const auto& [error, seen] : table) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      INFO(name(error) << " in " << name(dtypes[i]));
+      REQUIRE(exceeds_the_bound(error, dtypes[i]) == seen[i]);
+      for (const rope_kernel* kernel : builtin_kernels()) {
+        if (!seen[i]) continue;
+        INFO(kernel->name);
+        CHECK(refuted(*kernel, error, error == PlantedError::norm, dtypes[i]).has_value());
+      }
+    }
+  }
+}
+
+TEST_CASE("without a planted error nothing is refuted", "[cross_check]") {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    for (const rope_kernel* kernel : builtin_kernels()) {
+      for (const bool by_norm : {true, false}) {
+        INFO(kernel->name << " in " << name(dtype));
+        const auto wrong = refuted(*kernel, PlantedError::none, by_norm, dtype);
+        INFO(wrong.value_or(""));
+        CHECK_FALSE(wrong.has_value());
+      }
+    }
   }
 }
 

@@ -1,8 +1,10 @@
 """Kernels of torch whose tensors are on a CUDA device, which the CPU stands for: python3 device_test.py BUILD. What only
 a device can show, its errors and its streams, is not tried."""
 
+import os
 import sys
 import unittest
+import unittest.mock
 
 import environment
 import running
@@ -11,7 +13,7 @@ if __name__ == "__main__":
     environment.with_golden_packages()
     running.use(sys.argv.pop(1))
 
-from running import failures, judge  # noqa: E402
+from running import failures, judge, judge_here  # noqa: E402
 
 CPU_STANDS_FOR_CUDA = {"ROPECHECK_CUDA_STAND_IN": "cpu"}
 
@@ -22,50 +24,24 @@ def judged(kernel, *words):
 
 class OnDevice(unittest.TestCase):
     def test_a_right_kernel_conforms_in_every_type_strided_and_in_place(self):
-        found, done = judged("device_kernels:right", "--only", "ROT,MEM,POS-02,STA-01")
+        found, done = judged("device_kernels:right", "--only", "ROT-01,MEM-02,MEM-03,MEM-04,POS-02,STA-01")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         passed = {one["id"] for one in found["requirements"] if one["verdict"] == "pass"}
         self.assertLessEqual({"ROT-01", "MEM-02", "MEM-03", "MEM-04", "STA-01"}, passed)
         self.assertEqual({grade["dtype"] for grade in found["grades"]}, {"f64", "f32", "f16", "bf16"})
 
     def test_what_it_writes_where_it_must_not_is_found_on_the_device(self):
-        for kernel, words in [("writes_before", "wrote beside a tensor: q_out at element -5000 of its memory"),
-                              ("writes_beyond", "beyond its last page"),
-                              ("writes_input", "wrote to the input q at [0, 0, 0, 3]; inputs must stay as they are")]:
-            with self.subTest(kernel):
-                found, done = judged(f"device_kernels:{kernel}", "--only", "ROT-01")
-                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-                kind, message = failures(found)["ROT-01"]
-                self.assertEqual(kind, "misbehaviour")
-                self.assertIn(words, message)
+        found, done = judged("device_kernels:writes_beyond", "--only", "ROT-01")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        kind, message = failures(found)["ROT-01"]
+        self.assertEqual(kind, "misbehaviour")
+        self.assertIn("beyond its last page", message)
 
-    def test_what_it_returns_is_looked_at_there(self):
-        for kernel, words in [("returns_input", "returned q as a view of its input q; a new array is due"),
-                              ("returns_to_numpy", "returned q as numpy.ndarray; an array of torch is due")]:
-            with self.subTest(kernel):
-                found, _ = judged(f"device_kernels:{kernel}", "--only", "ROT-01")
-                self.assertIn(words, failures(found)["ROT-01"][1])
-
-    def test_conventions_take_a_device(self):
-        llama = "transformers.models.llama.modeling_llama:apply_rotary_pos_emb"
-        found, done = judged(llama, "--convention", "huggingface", "--device", "cuda", "--only", "ROT-01,POS-02")
+    def test_a_convention_takes_a_device(self):
+        labml = "labml_nn.transformers.rope:RotaryPositionalEmbeddings"
+        found, done = judged(labml, "--convention", "labml", "--device", "cuda", "--dtype", "f32", "--only", "ROT-01")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(found["subject"], f"python:{llama} --convention huggingface --device cuda")
-        for kernel, convention in [("labml_nn.transformers.rope:RotaryPositionalEmbeddings", "labml"),
-                                   ("rotary_embedding_torch:RotaryEmbedding", "lucidrains")]:
-            with self.subTest(convention):
-                _, done = judged(kernel, "--convention", convention, "--device", "cuda", "--dtype", "f32", "--only",
-                                 "ROT-01", "--pairing", "half_split" if convention == "labml" else "interleaved")
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def test_the_device_that_is_asked_for_counts_and_not_the_one_declared(self):
-        _, done = judge("torch_kernels:right", "--device", "cuda", "--only", "ROT-01", variables=CPU_STANDS_FOR_CUDA)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-
-    def test_numpy_has_no_device(self):
-        _, done = judged("device_kernels:undeclared", "--device", "cuda")
-        self.assertEqual(done.returncode, 3)
-        self.assertIn('declare it with @ropecheck.kernel(array="torch", device="cuda")', done.stderr)
+        self.assertEqual(found["subject"], f"python:{labml} --convention labml --device cuda")
 
     def test_without_a_device_it_says_so(self):
         import torch
@@ -80,21 +56,53 @@ class OnDevice(unittest.TestCase):
 
 
 class InThisProcess(unittest.TestCase):
-    def test_a_function_of_this_process_is_judged_on_the_device(self):
-        import os
+    def setUp(self):
+        stand_in = unittest.mock.patch.dict(os.environ, CPU_STANDS_FOR_CUDA)
+        stand_in.start()
+        self.addCleanup(stand_in.stop)
 
+    def test_a_right_kernel_conforms(self):
+        import device_kernels
+
+        report = judge_here(device_kernels.right, "ROT-01,MEM-02", dtypes="f32")
+        self.assertTrue(report.conforms, str(report))
+
+    def test_what_is_wrong_on_the_device_is_found_there(self):
+        import device_kernels
+
+        for kernel, words in [("writes_before", "wrote beside a tensor: q_out at element -5000 of its memory"),
+                              ("writes_beyond", "beyond its last page"),
+                              ("writes_input", "wrote to the input q at [0, 0, 0, 3]; inputs must stay as they are"),
+                              ("returns_input", "returned q as a view of its input q; a new array is due"),
+                              ("returns_to_numpy", "returned q as numpy.ndarray; an array of torch is due")]:
+            with self.subTest(kernel):
+                failure = judge_here(getattr(device_kernels, kernel), "ROT-01")["ROT-01"].failure
+                self.assertEqual(failure.kind, "status" if kernel.startswith("returns") else "misbehaviour")
+                self.assertIn(words, failure.message)
+
+    def test_conventions_take_a_device(self):
+        from rotary_embedding_torch import RotaryEmbedding
+        from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+        for function, convention, pairing in [(apply_rotary_pos_emb, "huggingface", "half_split"),
+                                              (RotaryEmbedding, "lucidrains", "interleaved")]:
+            with self.subTest(convention):
+                report = judge_here(function, "ROT-01,POS-02", convention, "cuda", dtypes="f32", pairing=pairing)
+                self.assertTrue(report.conforms, str(report))
+
+    def test_the_device_that_is_asked_for_counts_and_not_the_one_declared(self):
+        import torch_kernels
+
+        self.assertTrue(judge_here(torch_kernels.right, "ROT-01", device="cuda").conforms)
+
+    def test_numpy_has_no_device(self):
         import device_kernels
 
         import ropecheck
 
-        os.environ.update(CPU_STANDS_FOR_CUDA)
-        try:
-            report = ropecheck.verify(device_kernels.right, only="ROT-01,MEM-02", isolate=False)
-            self.assertTrue(report.conforms, str(report))
-            report = ropecheck.verify(device_kernels.writes_input, only="ROT-01", isolate=False, diagnosis=False)
-            self.assertIn("wrote to the input q at [0, 0, 0, 3]", report["ROT-01"].failure.message)
-        finally:
-            del os.environ["ROPECHECK_CUDA_STAND_IN"]
+        words = r'declare it with @ropecheck.kernel\(array="torch", device="cuda"\)'
+        with self.assertRaisesRegex(ropecheck.SubjectError, words):
+            judge_here(device_kernels.undeclared, "ROT-01", device="cuda")
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ def use(build):
     """Before the package is imported: it is that of the source tree, with the programs of the build folder."""
     os.environ["ROPECHECK_PROGRAM"] = str(Path(build).resolve() / "ropecheck")
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    # The arrays are small, and ctest runs two tests at a time: threads of torch and OpenBLAS would only wait in turns.
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     for folder in (str(PACKAGE), str(HERE)):
         if folder not in sys.path:
             sys.path.insert(0, folder)
@@ -36,6 +38,17 @@ def judge(kernel, *words, level=SMALL, **how):
         done = ropecheck("verify", f"python:{kernel}", *level, "--json", str(report), *words, **how)
         found = json.loads(report.read_text())["subjects"][0] if report.exists() else None
     return found, done
+
+
+def judge_here(kernel, only, convention=None, device=None, dtypes=(), head_dim=8, **spec):
+    """The report on a function of this process, in which packages are imported once for all tests of a file. Array
+    libraries, conventions and results are the same code here and in a worker; guard pages and crashes are not.
+    head_dim=None: all that the kernel claims."""
+    import ropecheck
+
+    rope = {"head_dim": head_dim, **spec} if head_dim else None
+    return ropecheck.verify(kernel, only=only, convention=convention, device=device, dtypes=dtypes, spec=rope,
+                            diagnosis=False, isolate=False)
 
 
 def failures(found):

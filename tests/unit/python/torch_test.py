@@ -10,7 +10,7 @@ if __name__ == "__main__":
     environment.with_golden_packages()
     running.use(sys.argv.pop(1))
 
-from running import ROOT, failures, judge  # noqa: E402
+from running import ROOT, judge, judge_here, ropecheck  # noqa: E402
 
 LLAMA = "transformers.models.llama.modeling_llama:apply_rotary_pos_emb"
 
@@ -28,14 +28,21 @@ class Torch(unittest.TestCase):
         self.assertEqual({grade["dtype"] for grade in found["grades"]}, {"f32", "bf16"})
 
     def test_each_wrong_kernel_is_a_finding_in_words(self):
+        import torch_kernels
+
         for kernel, words in [("writes_input", "wrote to the input q at [0, 0, 0, 0]; inputs must stay as they are"),
                               ("returns_input", "returned q as a view of its input q; a new array is due"),
                               ("wrong_dtype", "returned q with dtype torch.float64; torch.float32 is due"),
                               ("negated_view", "elements are wrong"),
                               ("wrong_type", "returned q as numpy.ndarray; an array of torch is due")]:
             with self.subTest(kernel):
-                found, _ = judge(f"torch_kernels:{kernel}", "--only", "ROT-01")
-                self.assertIn(words, failures(found)["ROT-01"][1])
+                report = judge_here(getattr(torch_kernels, kernel), "ROT-01")
+                self.assertIn(words, report["ROT-01"].failure.message)
+
+    def test_an_input_that_torch_overwrites_ends_the_worker(self):
+        done = ropecheck("replay", "ROT-01:head_dim=8,dtype=f32", "--subject", "python:torch_kernels:writes_input")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("wrote to the input q at [0, 0, 0, 0]; inputs must stay as they are", done.stdout)
 
     def test_every_type_strided_and_in_place(self):
         found, done = judge("torch_kernels:right")

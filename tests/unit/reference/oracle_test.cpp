@@ -9,7 +9,7 @@
 namespace rope {
 namespace {
 
-constexpr double u = 0x1p-53;
+constexpr double unit = 0x1p-53;
 
 struct Token {
   RopeSpec spec;
@@ -50,14 +50,14 @@ double distance(const DoubleDouble& exact, double value) { return std::fabs((val
 // What the naive matrix may be off by, over lambda times the norm of the pair. Its matrix holds cos and sin rounded to
 // double (u each: sqrt(2) u in the product), two products and their sum are rounded (2u, error_model.md). Before that
 // all is long double: theta and phi rounded (2^-63 phi), cosl and sinl and the product with lambda to a few 2^-64.
-double matrix_bound(double phi) { return (std::sqrt(2.0) + 2) * u + (std::fabs(phi) + 8) * 0x1p-63; }
+double matrix_bound(double phi) { return (std::sqrt(2.0) + 2) * unit + (std::fabs(phi) + 8) * 0x1p-63; }
 
 bool matrix_agrees(const Token& token, bool backward, double theta_error = 0) {
   Token other = token;
   for (RotatedPair& pair : other.plan.pairs) pair.theta = pair.theta * Real(1 + theta_error);
   std::vector<MatrixBlock> blocks = blocks_at(other.plan, token.position);
   if (backward) blocks = transposed(std::move(blocks));
-  const DenseRotation rotation = dense_rotation(std::move(blocks));
+  const RotationMatrix rotation = rotation_matrix(std::move(blocks));
   const std::vector<double> y = multiply(rotation, token.x, token.spec.head_dim);
   bool agrees = true;
   for_each_pair(token, backward, [&](const RotatedPair& pair, const ExactPair& exact, double norm, double phi) {
@@ -163,7 +163,8 @@ TEST_CASE("the norm of a pair is kept, times lambda", "[oracle]") {
       const DoubleDouble lambda2 = two_prod(token.plan.lambda, token.plan.lambda);
       const DoubleDouble expected = lambda2 * (two_prod(a, a) + two_prod(b, b));
       // 2 |y| times the error of |y| (sqrt(2) oracle_error), and 2^-100 for the squares and sums here.
-      RC_ASSERT(abs(squares - expected).hi <= norm * norm * (2 * std::sqrt(2.0) * oracle_error + 0x1p-100) * (1 + u));
+      RC_ASSERT(abs(squares - expected).hi <=
+                norm * norm * (2 * std::sqrt(2.0) * oracle_error + 0x1p-100) * (1 + unit));
     });
   });
 }

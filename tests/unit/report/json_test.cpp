@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/unit/command/program.hpp"
+#include "tests/unit/places.hpp"
 #include "tests/unit/report/sample_report.hpp"
 #include "tools/report/terminal.hpp"
 
@@ -17,7 +18,7 @@ using Json = nlohmann::ordered_json;
 
 // False, and said so, where the machine has no validator. CI has one.
 bool schema_can_be_checked() {
-  const bool can = ROPECHECK_JSONSCHEMA_PYTHON[0] != '\0';
+  const bool can = !jsonschema_python().empty();
   if (!can) WARN("left out: Python's jsonschema is not installed (Debian package python3-jsonschema)");
   return can;
 }
@@ -29,10 +30,10 @@ std::vector<std::string> schema_answers(const std::vector<Json>& documents) {
     std::ofstream lines(folder / "documents");
     for (const Json& document : documents) lines << document.dump() << '\n';
   }
-  const std::string script = (source_folder / "tests/unit/report/schema_errors.py").string();
-  const std::string schema = (source_folder / "tools/report/report.schema.json").string();
-  const Result result = run_program({"sh", "-c", R"("$0" "$1" "$2" < "$3")", ROPECHECK_JSONSCHEMA_PYTHON, script,
-                                     schema, (folder / "documents").string()});
+  const std::string script = (source_folder() / "tests/unit/report/schema_errors.py").string();
+  const std::string schema = (source_folder() / "tools/report/report.schema.json").string();
+  const Result result = run_program(
+      {"sh", "-c", R"("$0" "$1" "$2" < "$3")", jsonschema_python(), script, schema, (folder / "documents").string()});
   if (result.exit_code != 0) throw std::runtime_error(result.err);
   std::istringstream stream(result.out);
   std::vector<std::string> answers;
@@ -104,9 +105,9 @@ TEST_CASE("json: what is reported keeps the schema, whatever was found") {
 
 TEST_CASE("json: real runs, of a right and of a wrong kernel, keep the schema") {
   if (!schema_can_be_checked()) return;
-  const Result result = ropecheck({"verify", "half_split", (build_folder / "examples/broken_kernel.so").string(),
-                                   (build_folder / "misbehaving.so#decline").string(), "--level", "quick", "--head-dim",
-                                   "64", "--json", "-"});
+  const Result result = ropecheck({"verify", "half_split", (build_folder() / "examples/broken_kernel.so").string(),
+                                   (build_folder() / "misbehaving.so#decline").string(), "--level", "quick",
+                                   "--head-dim", "64", "--json", "-"});
   REQUIRE(result.exit_code == 1);
   const Json report = Json::parse(result.out);
   REQUIRE(report["subjects"].size() == 3);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/unit/command/program.hpp"
+#include "tests/unit/places.hpp"
 #include "tests/unit/report/sample_report.hpp"
 
 namespace rope {
@@ -24,8 +25,8 @@ std::vector<std::string> answers_to(const std::vector<std::string>& documents) {
   }
   names.close();
   const Result result =
-      run_program({"sh", "-c", R"("$0" "$1" < "$2")", ROPECHECK_PYTHON,
-                   (source_folder / "tests/unit/report/junit_errors.py").string(), (folder / "names").string()});
+      run_program({"sh", "-c", R"("$0" "$1" < "$2")", python(),
+                   (source_folder() / "tests/unit/report/junit_errors.py").string(), (folder / "names").string()});
   if (result.exit_code != 0) throw std::runtime_error(result.err);
   std::istringstream stream(result.out);
   std::vector<std::string> answers;

@@ -5,8 +5,9 @@
 #include <sstream>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/kernel_subject.hpp"
 #include "tests/unit/command/command_checks.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 
 namespace rope {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Catch::Contains;
 
 bool numpy_is_there() {
-  const bool is = run_program({ROPECHECK_NUMPY_PYTHON, "-c", "import numpy"}).exit_code == 0;
+  const bool is = run_program({numpy_python(), "-c", "import numpy"}).exit_code == 0;
   if (!is) WARN("left out: Python's numpy is not installed (Debian package python3-numpy)");
   return is;
 }
@@ -26,7 +27,7 @@ struct Numbers {
 // What the programs compute, each in a namespace of its own.
 std::vector<Numbers> run_all(const std::vector<std::string>& programs) {
   const TemporaryFolder folder;
-  Words command{ROPECHECK_NUMPY_PYTHON, "-c",
+  Words command{numpy_python(), "-c",
                 "import contextlib, io, runpy, sys\n"
                 "for name in sys.argv[1:]:\n"
                 "    with contextlib.redirect_stdout(io.StringIO()):\n"

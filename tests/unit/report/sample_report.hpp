@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 

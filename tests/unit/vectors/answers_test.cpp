@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "reference/input_error.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tests/unit/vectors/small_export.hpp"
 
 namespace rope {
@@ -32,7 +33,7 @@ class Answered {
     options.cases = &cases;
     options.before_case = [&](const Case& c) { subject.begin(c); };
     Oracles oracles;
-    return run_suite(subject, oracles, options);
+    return run_suite(subject, oracles, all_requirements(), options);
   }
 
   // The file that answers a call of the first case.

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "golden/sha256.hpp"
-#include "tests/conformance/build_call.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 namespace rope {
 namespace {

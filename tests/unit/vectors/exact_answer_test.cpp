@@ -2,9 +2,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/examiner.hpp"
-#include "tests/conformance/random_case.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/case/random_case.hpp"
+#include "tools/judge/run/examiner.hpp"
 #include "tools/vectors/export.hpp"
 
 namespace rope {

@@ -2,8 +2,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/case/build_call.hpp"
 #include "tools/vectors/export.hpp"
 
 namespace rope {

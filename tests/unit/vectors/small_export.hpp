@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/kernel_subject.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tests/unit/command/program.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 #include "tools/vectors/export.hpp"
 
 namespace rope::test {

@@ -1,9 +1,10 @@
 // Kernels for a CUDA device, on a driver that is none: the worker's side of the matter is the same.
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/suite.hpp"
+#include "tests/conformance/requirements.hpp"
 #include "tests/unit/worker/on_device.hpp"
-#include "tools/worker/subject_error.hpp"
+#include "tools/judge/run/suite.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
 namespace {
@@ -56,7 +57,7 @@ TEST_CASE("device: a right kernel conforms") {
   SuiteOptions how;
   how.selection.level = Level::quick;
   how.selection.only = {"ROT-01", "BWD-01", "POS-02", "STA", "MEM", "SHP-06", "DET"};
-  for (const RequirementResult& result : run_suite(*subject, oracles, how).results) {
+  for (const RequirementResult& result : run_suite(*subject, oracles, all_requirements(), how).results) {
     INFO(result.id << (result.failure ? ": " + result.failure->finding.message : ""));
     CHECK(result.failed == 0);
   }

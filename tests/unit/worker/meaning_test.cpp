@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "tests/conformance/fault.hpp"
 #include "tests/unit/worker/small_call.hpp"
+#include "tools/judge/call/fault.hpp"
 
 namespace rope {
 namespace {
@@ -28,9 +28,8 @@ void check_meaning(WorkerSubject& echo, Call& call) {
   const rope_call bound = bind(call);
   const rope_call wanted = without_addresses(bound);
   std::vector<double> factors;
-  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
-    factors = rule->short_factor;
-    factors.insert(factors.end(), rule->long_factor.begin(), rule->long_factor.end());
+  for (const auto& [name, values] : lists_of(call.scaling)) {
+    factors.insert(factors.end(), values->begin(), values->end());
   }
   const Reply reply = echo.apply(call);
   REQUIRE(reply.kind == ReplyKind::done);
@@ -73,21 +72,10 @@ TEST_CASE("every field of rope_call arrives") {
 
   call.theta.reset();
   call.source = AngleSource::computed;
-  const Scaling rules[] = {scaling::Linear{}, scaling::Ntk{},   scaling::Dynamic{},      scaling::Yarn{},
-                           scaling::Llama3{}, scaling::Pixel{}, scaling::Proportional{}, scaling::Constant{}};
-  for (const Scaling& rule : rules) {
+  for (const auto& [rule, base] : example_rules({64, 64, call.base, 0}, 4096)) {
     call.scaling = rule;
     check_meaning(*echo, call);
   }
-  scaling::LongRope longrope;
-  longrope.factor = 32.1;
-  longrope.original_max_position_embeddings = 4096;
-  for (int p = 0; p < 32; ++p) {
-    longrope.short_factor.push_back(1 + p / 7.0);
-    longrope.long_factor.push_back(3 + p / 11.0);
-  }
-  call.scaling = longrope;
-  check_meaning(*echo, call);
 }
 
 TEST_CASE("doubles arrive bit for bit, also those that JSON cannot write") {

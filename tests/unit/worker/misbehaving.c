@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 static int64_t elements(const rope_tensor* t) { return t->shape[0] * t->shape[1] * t->shape[2] * t->shape[3]; }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
 
 namespace rope {
@@ -175,7 +176,7 @@ TEST_CASE("what a kernel leaves out keeps what the caller put there") {
 }
 
 TEST_CASE("a C++ exception that escapes is told with its text") {
-  const auto subject = open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "throwing.so", "", impatient());
+  const auto subject = open_library(build_folder() / "throwing.so", "", impatient());
   CHECK_THAT(subject->name(), Catch::EndsWith("throwing.so#throws"));
   Call call = small_call();
   const Reply reply = subject->apply(call);

@@ -6,13 +6,14 @@
 #include <memory>
 #include <string>
 
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope {
 
-inline const std::filesystem::path device_kernels = std::filesystem::path(ROPECHECK_BINARY_DIR) / "device_kernels.so";
-inline const std::filesystem::path fake_driver = std::filesystem::path(ROPECHECK_BINARY_DIR) / "libfake_cuda_driver.so";
+inline const std::filesystem::path device_kernels = build_folder() / "device_kernels.so";
+inline const std::filesystem::path fake_driver = build_folder() / "libfake_cuda_driver.so";
 
 class Environment {
  public:

@@ -2,6 +2,7 @@
 // seen.
 #include <catch2/catch.hpp>
 
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
 
 namespace rope {
@@ -9,7 +10,7 @@ namespace {
 
 using Catch::StartsWith;
 
-const std::filesystem::path library = std::filesystem::path(ROPECHECK_BINARY_DIR) / "out_of_bounds.so";
+const std::filesystem::path library = build_folder() / "out_of_bounds.so";
 
 // All nine tensors, each of whole pages, so that both of its ends may lie against an inaccessible one.
 Call call_with_all() {

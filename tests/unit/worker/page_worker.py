@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker written from tools/worker/PROTOCOL.md and impls/rope_kernel.h alone.
+"""A worker written from tools/worker/protocol/PROTOCOL.md and impls/include/rope_kernel.h alone.
 
 It is the proof that the page is enough: nothing here is taken from ropecheck's sources. Only the standard library is
 used. Everything is computed in double and rounded once to the storage type.

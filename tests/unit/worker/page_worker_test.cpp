@@ -2,8 +2,9 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
-#include "tools/worker/subject_error.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
 namespace {
@@ -11,11 +12,11 @@ namespace {
 using Catch::Contains;
 using Catch::StartsWith;
 
-const std::filesystem::path folder = std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker";
+const std::filesystem::path folder = source_folder() / "tests/unit/worker";
 
 std::unique_ptr<WorkerSubject> open_python(const std::vector<std::string>& words, double seconds = 0.5) {
   worker::Launch launch;
-  launch.arguments = {python, "-B", (folder / words.at(0)).string()};
+  launch.arguments = {starts_quickly, "-B", (folder / words.at(0)).string()};
   launch.arguments.insert(launch.arguments.end(), words.begin() + 1, words.end());
   WorkerOptions options;
   options.first_call_deadline = options.deadline = std::chrono::milliseconds(static_cast<int>(seconds * 1000));
@@ -70,14 +71,14 @@ TEST_CASE("page worker: a start that went wrong is told in words") {
   CHECK_THAT(refusal(fault, seconds), Contains(words));
 }
 
-struct Expected {
+struct Answer {
   const char* fault;
   ReplyKind kind;
   std::int32_t status;
   const char* detail;  // how it begins
 };
 
-const Expected faults[] = {
+const Answer faults[] = {
     {"wrong_id", ReplyKind::misbehaved, ROPE_FAILED, "spoke something else than the worker protocol: {\"id\": "},
     {"half_line", ReplyKind::timed_out, ROPE_FAILED, "did not return within "},
     {"half_line_and_end", ReplyKind::crashed, ROPE_FAILED,
@@ -101,7 +102,7 @@ const Expected faults[] = {
 };
 
 TEST_CASE("page worker: a call that went wrong is told in words") {
-  const Expected& expected = GENERATE(from_range(std::begin(faults), std::end(faults)));
+  const Answer& expected = GENERATE(from_range(std::begin(faults), std::end(faults)));
   INFO(expected.fault);
   const bool waits = expected.kind == ReplyKind::timed_out;
   const auto subject = open_python({"broken_worker.py", expected.fault}, waits ? 1 : 20);

@@ -1,18 +1,19 @@
 // Tensors whose rows lie gigabytes apart, and q and k in one memory, in the process of a shared library.
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/placed_rows.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
-#include "tools/worker/call_layout.hpp"
+#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/worker/client/call_layout.hpp"
 
 namespace rope {
 namespace {
 
 using Catch::Contains;
 
-const std::filesystem::path mutants = std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so";
+const std::filesystem::path mutants = build_folder() / "mutants.so";
 
 Call far_call(Layout layout, DType dtype) {
   Case c;

@@ -5,15 +5,16 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tests/conformance/call.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope {
 
-inline const std::filesystem::path misbehaving = std::filesystem::path(ROPECHECK_BINARY_DIR) / "misbehaving.so";
+inline const std::filesystem::path misbehaving = build_folder() / "misbehaving.so";
 
 // Debian's own where there is one: a version manager's python3 may be a script that takes a tenth of a second.
-inline const std::string python = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
+inline const std::string starts_quickly = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
 inline float& element(Tensor& tensor, std::int64_t index) { return reinterpret_cast<float*>(tensor.data())[index]; }
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace {
 

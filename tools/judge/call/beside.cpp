@@ -1,4 +1,4 @@
-#include "tests/conformance/beside.hpp"
+#include "tools/judge/call/beside.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope {
 

@@ -1,4 +1,4 @@
-#include "tests/conformance/call.hpp"
+#include "tools/judge/call/call.hpp"
 
 #include <numeric>
 

@@ -1,5 +1,5 @@
-// Call: one call of a kernel as plain data, its tensors included. What rope_call of impls/rope_kernel.h is to a kernel,
-// Call is to the suite: it owns its bytes, so it can be built, sent to another process, repeated and shrunk.
+// Call: one call of a kernel as plain data, its tensors included. What rope_call of impls/include/rope_kernel.h is to a
+// kernel, Call is to the suite: it owns its bytes, so it can be built, sent to another process, repeated and shrunk.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
 

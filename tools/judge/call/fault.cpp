@@ -1,4 +1,4 @@
-#include "tests/conformance/fault.hpp"
+#include "tools/judge/call/fault.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "tests/conformance/call.hpp"
+#include "tools/judge/call/call.hpp"
 
 namespace rope {
 

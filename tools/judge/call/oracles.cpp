@@ -1,4 +1,4 @@
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/oracles.hpp"
 
 #include <fmt/format.h>
 
@@ -15,10 +15,6 @@ constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs with all its le
 constexpr std::size_t most_table_bytes = std::size_t{256} << 20;
 
 }  // namespace
-
-bool follows_length(const Scaling& rule) {
-  return std::holds_alternative<scaling::Dynamic>(rule) || std::holds_alternative<scaling::LongRope>(rule);
-}
 
 const Oracles::Tables& Oracles::tables(const std::string& key, const std::function<Tables()>& make) {
   const auto found = tables_.find(key);

@@ -11,12 +11,9 @@
 
 #include "reference/oracle.hpp"
 #include "reference/rope_spec.hpp"
-#include "tests/conformance/call.hpp"
+#include "tools/judge/call/call.hpp"
 
 namespace rope {
-
-// Whether a rule's frequencies follow the length of the sequence.
-bool follows_length(const Scaling& rule);
 
 class Oracles {
  public:

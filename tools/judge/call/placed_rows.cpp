@@ -1,4 +1,4 @@
-#include "tests/conformance/placed_rows.hpp"
+#include "tools/judge/call/placed_rows.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
 
 namespace rope {
 namespace {

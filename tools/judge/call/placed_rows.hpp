@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "tests/conformance/call.hpp"
+#include "tools/judge/call/call.hpp"
 
 namespace rope {
 

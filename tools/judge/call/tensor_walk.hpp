@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tests/conformance/call.hpp"
+#include "tools/judge/call/call.hpp"
 
 namespace rope {
 

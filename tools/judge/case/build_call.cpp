@@ -1,4 +1,4 @@
-#include "tests/conformance/build_call.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "golden/input_generator.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
 
 namespace rope {
 namespace {
@@ -45,9 +45,8 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_a
   const Layout layout = of_tensor(of_all, key);
   Tensor tensor = Tensor::contiguous(dtype, shape);
   if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
-  if (layout >= Layout::distant_batches) {
-    tensor.placed_strides =
-        placed_strides(shape, static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::distant_batches));
+  if (const std::optional<std::size_t> dimension = distant_dimension(layout)) {
+    tensor.placed_strides = placed_strides(shape, *dimension);
     return tensor;
   }
   const std::int64_t dim = shape[3];

@@ -1,9 +1,9 @@
 // From a case to the call that a kernel is given.
 #pragma once
 
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 

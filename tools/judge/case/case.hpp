@@ -2,16 +2,18 @@
 // again, so that a failure can be replayed alone: `ropecheck replay TEXT`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/fault.hpp"
-#include "tests/conformance/sanitizer_tool.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/fault.hpp"
+#include "tools/judge/call/sanitizer_tool.hpp"
 
 namespace rope {
 
@@ -47,6 +49,22 @@ enum class Layout {
   distant_rows  // contiguous tensors, and tables with such a stride from row to row
 };
 
+constexpr bool is_contiguous(Layout layout) { return layout == Layout::contiguous || layout == Layout::shifted; }
+
+// The dimension of q and k in which the rows are distant; nullopt where none is.
+constexpr std::optional<std::size_t> distant_dimension(Layout layout) {
+  switch (layout) {
+    case Layout::distant_batches: return 0;
+    case Layout::distant_tokens: return 1;
+    case Layout::distant_heads: return 2;
+    default: return std::nullopt;
+  }
+}
+
+constexpr bool is_distant(Layout layout) {
+  return distant_dimension(layout).has_value() || layout == Layout::distant_rows;
+}
+
 // Of the outputs, where they are not the inputs.
 enum class OutputLayout { as_input, contiguous, strided, key_strided, shifted };
 
@@ -60,6 +78,12 @@ enum class InputKind {
   zero
 };
 
+// Whether the numbers themselves are out of the ordinary.
+constexpr bool is_of_unusual_size(InputKind input) {
+  return input == InputKind::huge || input == InputKind::subnormal || input == InputKind::zero;
+}
+
+// To add a field: add it here, give it a row in the table of fields.cpp and a meaning in build_call().
 struct Case {
   std::string requirement;  // id
   RopeSpec spec;
@@ -88,6 +112,8 @@ struct Case {
   Fault fault = Fault::none;                 // what is wrong with the call
   SanitizerTool tool = SanitizerTool::none;  // that the call is made under
   std::string golden;  // id of a golden case, whose arrays then take the place of seed, positions and tables
+
+  friend bool operator==(const Case&, const Case&) = default;
 };
 
 // "ROT-01:head_dim=64,seq=3,.."; fields that hold their default are left out.

@@ -1,10 +1,10 @@
-#include "tests/conformance/case_list.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 #include <algorithm>
 
-#include "tests/conformance/combinations.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/random_case.hpp"
+#include "tools/judge/case/combinations.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/random_case.hpp"
 
 namespace rope {
 

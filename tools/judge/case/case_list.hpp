@@ -13,10 +13,10 @@
 
 #include "golden/manifest.hpp"
 #include "reference/error_model.hpp"
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/demand.hpp"
-#include "tests/conformance/subject.hpp"
-#include "tests/conformance/usual_way.hpp"
+#include "tools/judge/call/claims.hpp"
+#include "tools/judge/case/case.hpp"
+#include "tools/judge/case/demand.hpp"
+#include "tools/judge/case/usual_way.hpp"
 
 namespace rope {
 

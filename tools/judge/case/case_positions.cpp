@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <random>
 
-#include "tests/conformance/case.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 namespace {
@@ -28,8 +28,20 @@ std::int64_t in_second_sequence(int token, int tokens, int row) {
   return token < border ? token : token - border;
 }
 
+// Whether each batch starts elsewhere; the other patterns say themselves in what batches differ.
 bool walks_with_batches(PositionPattern pattern) {
-  return pattern != PositionPattern::scattered && pattern < PositionPattern::last_apart;
+  switch (pattern) {
+    case PositionPattern::consecutive:
+    case PositionPattern::repeated:
+    case PositionPattern::descending:
+    case PositionPattern::exchanged:
+    case PositionPattern::first_in_order: return true;
+    case PositionPattern::last_apart:
+    case PositionPattern::restarting:
+    case PositionPattern::left_padded:
+    case PositionPattern::scattered: return false;
+  }
+  return false;
 }
 
 }  // namespace

@@ -1,19 +1,19 @@
-// Combinations: which circumstances of calls have met in cases so far. A bug that one line makes needs two or three of
-// them at once, rarely more (Kuhn, Wallace, Gallo: Software Fault Interactions, 2004); random cases alone leave many
-// pairs out.
+// Combinations: which kinds of the traits of cases (trait.hpp) have met so far. A bug that one line makes needs two or
+// three of them at once, rarely more (Kuhn, Wallace, Gallo: Software Fault Interactions, 2004); random cases alone
+// leave many pairs out.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "tests/conformance/case.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 
 class Combinations {
  public:
-  // `strength`: how many circumstances at once count, 2 or 3.
+  // `strength`: how many traits at once count, 2 or 3.
   explicit Combinations(int strength);
 
   std::size_t fresh(const Case& c) const;  // combinations that no case had yet
@@ -24,6 +24,7 @@ class Combinations {
   void for_each(const Case& c, Visit visit) const;
 
   int strength_;
+  std::size_t kinds_;  // of all traits
   std::vector<char> seen_;
 };
 

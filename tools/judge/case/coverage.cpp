@@ -1,4 +1,4 @@
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 #include <fmt/format.h>
 
@@ -64,8 +64,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {c.form == PositionForm::per_batch && c.batch > 1, ROPE_FEATURE_BATCH_POSITIONS, "positions per batch"},
       {c.form == PositionForm::offset && c.start != 0, ROPE_FEATURE_OFFSET, "a position offset"},
       {c.in_place, ROPE_FEATURE_IN_PLACE, "in place"},
-      {(c.layout != Layout::contiguous && c.layout != Layout::shifted) || c.output == OutputLayout::strided ||
-           c.output == OutputLayout::key_strided,
+      {!is_contiguous(c.layout) || c.output == OutputLayout::strided || c.output == OutputLayout::key_strided,
        ROPE_FEATURE_STRIDED, "strides"},
       {c.layout == Layout::reversed, ROPE_FEATURE_ANY_STRIDES, "negative strides, or features apart"},
       {c.key_heads > 0, ROPE_FEATURE_KEY, "q and k in one call"},
@@ -75,7 +74,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {lambda_of(c) != 1, ROPE_FEATURE_ATTENTION_FACTOR, "an attention factor"},
       {c.unequal_halves, ROPE_FEATURE_UNEQUAL_HALVES, "tables with unequal halves"},
   };
-  if (c.output != OutputLayout::as_input && (c.in_place || c.layout >= Layout::distant_batches)) {
+  if (c.output != OutputLayout::as_input && (c.in_place || is_distant(c.layout))) {
     return "outputs that are inputs, or far away, are laid out as these";
   }
   if (c.layout == Layout::shifted || c.output == OutputLayout::shifted) {
@@ -93,7 +92,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   if (c.layout == Layout::packed) {
     if (std::string why = unpackable(c, claims); !why.empty()) return why;
   }
-  if (c.layout >= Layout::distant_batches && !claims.far_tensors) {
+  if (is_distant(c.layout) && !claims.far_tensors) {
     return "its worker cannot place rows beyond 2^31 elements";
   }
   if (c.layout == Layout::distant_rows && c.source != AngleSource::tables) return "it has no tables with distant rows";

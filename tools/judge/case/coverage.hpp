@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/call/claims.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 

@@ -1,4 +1,4 @@
-#include "tests/conformance/demand.hpp"
+#include "tools/judge/case/demand.hpp"
 
 namespace rope {
 

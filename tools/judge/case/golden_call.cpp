@@ -1,4 +1,4 @@
-#include "tests/conformance/golden_call.hpp"
+#include "tools/judge/case/golden_call.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 namespace rope {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "golden/manifest.hpp"
-#include "tests/conformance/case.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 

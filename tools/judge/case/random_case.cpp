@@ -1,103 +1,19 @@
-#include "tests/conformance/random_case.hpp"
+#include "tools/judge/case/random_case.hpp"
 
 #include <algorithm>
 #include <functional>
 
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/fields.hpp"
 
 namespace rope {
 namespace {
 
-class Draw {
- public:
-  explicit Draw(rc::Random& random) : random_(random) {}
-
-  std::int64_t below(std::int64_t n) {
-    return static_cast<std::int64_t>(random_.next() % static_cast<std::uint64_t>(n));
-  }
-  int between(int low, int high) { return low + static_cast<int>(below(high - low + 1)); }
-  bool one_in(int n) { return below(n) == 0; }
-
-  template <class T>
-  T one_of(std::initializer_list<T> values) {
-    return values.begin()[below(static_cast<std::int64_t>(values.size()))];
-  }
-  template <class T>
-  T one_of(const std::vector<T>& values) {
-    return values[static_cast<std::size_t>(below(static_cast<std::int64_t>(values.size())))];
-  }
-
- private:
-  rc::Random& random_;
-};
-
 constexpr std::int64_t longest_table = 1500;  // rows, of which each costs exact angles
-constexpr double original_length = 512;       // of the scaling rules below; short enough for tables on both sides of it
 
 Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
   if (!draw.one_in(3) || spec.rotary_dim < 4) return scaling::None{};
-  switch (draw.below(8)) {
-    case 0: {
-      scaling::Linear rule;
-      rule.factor = draw.one_of({2.0, 4.0, 8.0, 2.5});
-      return rule;
-    }
-    case 1: {
-      scaling::Ntk rule;
-      rule.factor = draw.one_of({2.0, 4.0, 2.5});
-      return rule;
-    }
-    case 2: {
-      scaling::Dynamic rule;
-      rule.factor = draw.one_of({2.0, 3.5});
-      rule.original_max_position_embeddings = original_length;
-      return rule;
-    }
-    case 3: {
-      scaling::Yarn rule;
-      rule.factor = draw.one_of({4.0, 16.0, 40.0});
-      rule.original_max_position_embeddings = draw.one_of({original_length, 4096.0, 32768.0, 163840.0});
-      rule.truncate = !draw.one_in(3);
-      rule.beta_fast = draw.one_of({32.0, 24.5});
-      rule.beta_slow = draw.one_of({1.0, 1.75});
-      rule.clamp = draw.one_in(3) ? scaling::Yarn::Clamp::pairs : scaling::Yarn::Clamp::rotary_dim;
-      if (draw.one_in(3)) {
-        rule.mscale = draw.one_of({1.0, 0.8});
-        rule.mscale_all_dim = 0.707;
-      }
-      return rule;
-    }
-    case 4: {
-      scaling::LongRope rule;
-      rule.factor = draw.one_of({32.0, 6.5});
-      rule.original_max_position_embeddings = original_length;
-      for (int p = 0; p < spec.rotary_dim / 2; ++p) {
-        rule.short_factor.push_back(1 + 0.015625 * p);
-        rule.long_factor.push_back(1.5 + 0.5 * p);
-      }
-      return rule;
-    }
-    case 5: {
-      scaling::Llama3 rule;
-      rule.original_max_position_embeddings = draw.one_of({original_length, 8192.0});
-      rule.factor = draw.one_of({8.0, 32.0, 6.5});
-      rule.low_freq_factor = draw.one_of({1.0, 1.5});
-      rule.high_freq_factor = draw.one_of({4.0, 10.5});
-      return rule;
-    }
-    case 6: {
-      scaling::Pixel rule;
-      rule.max_frequency = draw.one_of({10.0, 256.0, 20.5});
-      return rule;
-    }
-    default: {
-      if (spec.rotary_dim != spec.head_dim) return scaling::None{};
-      scaling::Proportional rule;
-      rule.proportion = draw.one_of({0.25, 0.5});
-      rule.factor = draw.one_of({1.0, 8.0});
-      return rule;
-    }
-  }
+  return drawn_rule(draw, {spec.head_dim, spec.rotary_dim, spec.base, 0});
 }
 
 AxisLayout draw_axes(Draw& draw, int pairs) {
@@ -171,12 +87,9 @@ Case draw_case(Draw& draw, const Claims& claims) {
     if (draw.one_in(2)) c.spare_rows = draw.one_of({1, 5, 64});
   }
   draw_positions(draw, c, claims.capabilities.max_position);
-  if (draw.one_in(4)) c.direction = Direction::backward;
-  c.in_place = draw.one_in(3) && c.out_dtype == c.dtype;
-  c.layout = draw.one_of({Layout::contiguous, Layout::strided, Layout::seq_last});
-  if (draw.one_in(6)) c.layout = Layout::reversed;
-  if (c.key_heads > 0 && draw.one_in(6)) c.layout = Layout::packed;
-  if (draw.one_in(3)) c.output = draw.one_in(2) ? OutputLayout::contiguous : OutputLayout::strided;
+  for (const Field& field : fields()) {
+    if (field.draw != nullptr) field.draw(draw, c);
+  }
   return c;
 }
 

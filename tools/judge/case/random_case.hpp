@@ -6,8 +6,8 @@
 #include <functional>
 #include <optional>
 
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/call/claims.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 

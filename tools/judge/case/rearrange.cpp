@@ -1,8 +1,8 @@
-#include "tests/conformance/rearrange.hpp"
+#include "tools/judge/case/rearrange.hpp"
 
 #include <cstring>
 
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 namespace rope {
 namespace {
@@ -48,12 +48,12 @@ Call reversed(Call call) {
   return call;
 }
 
-Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Examiner& examiner) {
+Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& oracles) {
   Case alone = c;
   alone.batch = 1;
   alone.key_heads = 0;
   alone.sequence_length = whole.sequence_length;  // frequencies may follow it
-  Call call = examiner.build(alone);
+  Call call = build_call(alone, oracles);
   for_each_row(call.q, [&](const RowIndex& row, const std::byte*) {
     copy_row(call.q, row, whole.q, {batch, row.seq, row.head});
   });

@@ -1,7 +1,9 @@
 // The same rows in other calls: in another order, or fewer of them. A right kernel gives each row what it gave before.
 #pragma once
 
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 
@@ -12,6 +14,6 @@ Call reversed(Call call);
 RowIndex reversed(const RowIndex& row, const Call& call, bool key);
 
 // Batch `batch` of the case's call alone, without k.
-Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Examiner& examiner);
+Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& oracles);
 
 }  // namespace rope

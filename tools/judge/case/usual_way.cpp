@@ -1,4 +1,4 @@
-#include "tests/conformance/usual_way.hpp"
+#include "tools/judge/case/usual_way.hpp"
 
 #include <algorithm>
 #include <initializer_list>

@@ -3,8 +3,8 @@
 // kernel claims, there is one.
 #pragma once
 
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/call/claims.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 

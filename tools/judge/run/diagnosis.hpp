@@ -1,15 +1,17 @@
-// What a failing kernel computes instead, as far as the evidence says. Data only: tests/diagnosis makes it, reports
+// What a failing kernel computes instead, as far as the evidence says. Data only: tools/diagnose makes it, reports
 // write it down.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "tools/judge/run/bug_class.hpp"
+
 namespace rope {
 
 // One cause that was held against the evidence.
 struct Candidate {
-  std::string bug_class;  // of the catalogue of bugs
+  BugClass bug_class{};
   std::string sentence;   // what the kernel computes instead
   std::string condition;  // when: "only in place"; empty: whenever it makes a difference
   double fit = 0;         // 0 .. 1: share of what is wrong that it explains, less what it predicts wrongly

@@ -1,11 +1,11 @@
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/run/examiner.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "tests/conformance/judge.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 namespace rope {
 std::string status_name(std::int32_t status) {
@@ -27,19 +27,30 @@ Finding problem(FailureKind kind, std::string message) {
   return finding;
 }
 
-Finding problem_of(const Reply& reply) {
-  switch (reply.kind) {
-    case ReplyKind::crashed: return problem(FailureKind::crash, reply.detail);
-    case ReplyKind::timed_out: return problem(FailureKind::timeout, reply.detail);
-    case ReplyKind::misbehaved: return problem(FailureKind::misbehaviour, reply.detail);
-    case ReplyKind::missing: return problem(FailureKind::missing, reply.detail);
-    case ReplyKind::malformed: return problem(FailureKind::malformed, reply.detail);
+FailureKind kind_of_reply(ReplyKind kind) {
+  switch (kind) {
+    case ReplyKind::crashed: return FailureKind::crash;
+    case ReplyKind::timed_out: return FailureKind::timeout;
+    case ReplyKind::misbehaved: return FailureKind::misbehaviour;
+    case ReplyKind::missing: return FailureKind::missing;
+    case ReplyKind::malformed: return FailureKind::malformed;
     case ReplyKind::done: break;
   }
+  return FailureKind::none;
+}
+
+Finding problem_of(const Reply& reply) {
+  if (reply.kind != ReplyKind::done) {
+    Finding finding = problem(kind_of_reply(reply.kind), reply.detail);
+    finding.access = reply.access;
+    return finding;
+  }
   if (reply.status == ROPE_OK) return {};
-  return problem(FailureKind::status,
-                 fmt::format("the kernel claims this case and answered {}{}{}", status_name(reply.status),
-                             reply.detail.empty() ? "" : ": ", reply.detail));
+  Finding finding = problem(FailureKind::status,
+                            fmt::format("the kernel claims this case and answered {}{}{}", status_name(reply.status),
+                                        reply.detail.empty() ? "" : ": ", reply.detail));
+  finding.status = reply.status;
+  return finding;
 }
 
 // The bytes between the elements of a strided output, which nobody may write to.

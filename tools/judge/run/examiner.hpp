@@ -9,26 +9,17 @@
 #include <vector>
 
 #include "golden/manifest.hpp"
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/finding.hpp"
-#include "tests/conformance/oracles.hpp"
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/case.hpp"
+#include "tools/judge/run/subject.hpp"
+#include "tools/judge/verdict/finding.hpp"
+#include "tools/judge/verdict/trial.hpp"
 
 namespace rope {
 
 // As messages have it: "failed".
 std::string status_name(std::int32_t status);
-
-// One call that was made: inputs as they were, outputs as they are, and what went wrong in making it.
-struct Trial {
-  Call call;                // after
-  Tensor q;                 // before
-  std::optional<Tensor> k;  // before
-  Finding problem;          // passed() where the kernel answered ok and left alone what it must
-
-  bool ok() const { return problem.passed(); }
-};
 
 class Examiner {
  public:
@@ -82,5 +73,8 @@ class Examiner {
   std::map<SanitizerTool, std::vector<Case>> to_sanitize_;
   std::map<std::string, Finding> sanitized_;  // by the case, as text
 };
+
+// The check of requirements that ask for the right values and nothing else.
+inline Finding accuracy(const Case& c, Examiner& examiner) { return examiner.accuracy(c); }
 
 }  // namespace rope

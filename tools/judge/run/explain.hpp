@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 

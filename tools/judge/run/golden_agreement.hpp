@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "golden/manifest.hpp"
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/case/case.hpp"
+#include "tools/judge/run/examiner.hpp"
 
 namespace rope {
 

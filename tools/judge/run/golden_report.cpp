@@ -1,14 +1,13 @@
-#include "tests/conformance/golden_report.hpp"
+#include "tools/judge/run/golden_report.hpp"
 
 #include <algorithm>
 
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope {
 namespace {
 
 constexpr AngleSource sources[] = {AngleSource::tables, AngleSource::frequencies, AngleSource::computed};
-constexpr const char* requirement_of[] = {"GLD-01", "GLD-02", "GLD-03"};  // in the order of `sources`
 
 GoldenOutcome judge(Case c, AngleSource source, Examiner& examiner) {
   GoldenOutcome outcome;
@@ -38,7 +37,8 @@ std::size_t GoldenReport::count(AngleSource source, GoldenVerdict verdict) const
   }));
 }
 
-GoldenReport verify_golden(Subject& subject, Oracles& oracles, const Manifest& golden, const std::string& prefix,
+GoldenReport verify_golden(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
+                           const Manifest& golden, const std::string& prefix,
                            const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop) {
   GoldenReport report;
   report.subject = subject.name();
@@ -54,7 +54,7 @@ GoldenReport verify_golden(Subject& subject, Oracles& oracles, const Manifest& g
       std::optional<Case> c = golden_case(entry, sources[i], subject.claims());
       if (!c) continue;
       expressible = true;
-      c->requirement = requirement_of[i];
+      c->requirement = requirements[i].id;
       report.outcomes.push_back(judge(std::move(*c), sources[i], examiner));
       if (progress) progress(report.outcomes.back());
     }

@@ -3,11 +3,13 @@
 
 #include <atomic>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "tests/conformance/golden.hpp"
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/run/golden_agreement.hpp"
+#include "tools/judge/run/requirement.hpp"
 
 namespace rope {
 
@@ -34,8 +36,9 @@ struct GoldenReport {
 };
 
 // Each case whose id starts with `prefix`, with angles from tables, from frequencies and from base and scaling, as far
-// as it has them.
-GoldenReport verify_golden(Subject& subject, Oracles& oracles, const Manifest& golden, const std::string& prefix,
+// as it has them. `requirements`: the one of each of these three, which a replay of the case checks.
+GoldenReport verify_golden(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
+                           const Manifest& golden, const std::string& prefix,
                            const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop);
 
 }  // namespace rope

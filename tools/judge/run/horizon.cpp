@@ -1,9 +1,9 @@
-#include "tests/conformance/horizon.hpp"
+#include "tools/judge/run/horizon.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope {
 namespace {
@@ -76,7 +76,7 @@ double horizon_tolerance(DType dtype) {
 std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selection) {
   std::vector<Horizon> horizons;
   // The list makes the ways to call that claims and selection leave; one with long rows of pairs is as good as any.
-  CaseList list("REL-01", examiner.subject().claims(), selection, nullptr);
+  CaseList list("", examiner.subject().claims(), selection, nullptr);
   std::vector<Case> probes;
   list.for_each_way(128, [&](Case c) {
     const bool seen = std::any_of(probes.begin(), probes.end(), [&](const Case& p) { return p.dtype == c.dtype; });

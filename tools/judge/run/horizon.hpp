@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tests/conformance/case_list.hpp"
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/case/case_list.hpp"
+#include "tools/judge/run/examiner.hpp"
 
 namespace rope {
 

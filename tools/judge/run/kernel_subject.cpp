@@ -1,4 +1,4 @@
-#include "tests/conformance/kernel_subject.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <list>
 #include <optional>
 
-#include "tests/conformance/beside.hpp"
-#include "tests/conformance/placed_rows.hpp"
+#include "tools/judge/call/beside.hpp"
+#include "tools/judge/call/placed_rows.hpp"
 
 namespace rope {
 

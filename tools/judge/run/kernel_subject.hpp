@@ -1,7 +1,7 @@
 // A kernel of our own as a subject, called in this process: it is trusted.
 #pragma once
 
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/run/subject.hpp"
 
 namespace rope {
 

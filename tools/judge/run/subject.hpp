@@ -5,32 +5,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/sanitizer_tool.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/claims.hpp"
+#include "tools/judge/call/outside_access.hpp"
+#include "tools/judge/call/sanitizer_tool.hpp"
 
 namespace rope {
-
-// rope_capabilities of impls/rope_kernel.h, with the head_dims copied.
-struct Claims {
-  rope_capabilities capabilities{};
-  std::vector<std::int32_t> head_dims;  // empty: every even one
-  // Of the subject rather than the kernel: whether it can be handed tensors that begin at any element, rows that lie
-  // far apart, q and k in one memory, and two calls at once, and whether it is compiled code, to which a tensor of
-  // millions of elements is a matter of a second.
-  bool shifted_tensors = true;
-  bool far_tensors = false;
-  bool packed_tensors = false;
-  bool concurrent_calls = false;
-  bool compiled = false;
-
-  bool has(rope_feature feature) const { return (capabilities.features & ROPE_BIT(feature)) != 0; }
-  // The widest type that positions may be given in.
-  DType position_dtype() const {
-    return (capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) != 0 ? DType::i64 : DType::i32;
-  }
-};
 
 enum class ReplyKind {
   done,        // status is what the kernel returned
@@ -46,6 +27,7 @@ struct Reply {
   std::int32_t status = ROPE_OK;  // rope_status, where kind is done
   std::string detail;             // a sentence for a person; empty where all is well, or a note on how it came about
   std::int64_t nanoseconds = 0;   // of the kernel alone
+  std::optional<OutsideAccess> access = std::nullopt;  // the one that `detail` tells of
 };
 
 class Subject {

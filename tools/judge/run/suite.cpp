@@ -1,4 +1,4 @@
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 #include <rapidcheck/Shrinkable.h>
 #include <rapidcheck/seq/Operations.h>
@@ -10,8 +10,8 @@
 #include <chrono>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/variants.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
 
@@ -55,9 +55,7 @@ constexpr int most_shrink_steps = 400;
 // A hang costs a whole deadline, twice, so the first decides, and only the first of a run is shrunk, hardly.
 constexpr int most_hanging_steps = 3;
 
-// Of two calls at once it is chance which disturbs the other, and a case that seldom fails cannot be replayed. So many
-// more failures in a row make it one that does.
-constexpr std::string_view left_to_chance = "DET-03";
+// A case that fails by chance, and seldom, cannot be replayed. So many more failures in a row make it one that can.
 constexpr int more_failures = 4;
 
 // A process is started anew for each.
@@ -107,7 +105,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   const Finding& finding = outcome.finding;
   Failure failure{failing, finding, to_text(failing)};
   int steps = outcome.shrink_steps();
-  const bool by_chance = requirement.id == left_to_chance;
+  const bool by_chance = requirement.handling.by_chance;
   const Claims& claims = examiner.subject().claims();
   const int deaths_allowed = starts_slowly(claims) ? most_slow_deaths_in_shrinking : most_deaths_in_shrinking;
   const auto smaller = [&](const Case& c) {
@@ -168,8 +166,10 @@ MeasuredGrade measured(DType dtype, const PerGrade<double>& use) {
 
 class Run {
  public:
-  Run(Subject& subject, Oracles& oracles, const SuiteOptions& options)
-      : options_(options), examiner_(subject, oracles, options.golden, options.selection.grade) {}
+  Run(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements, const SuiteOptions& options)
+      : requirements_(requirements),
+        options_(options),
+        examiner_(subject, oracles, options.golden, options.selection.grade) {}
 
   SubjectReport report() {
     const auto start = std::chrono::steady_clock::now();
@@ -184,8 +184,9 @@ class Run {
     }
     for (const auto& [dtype, use] : uses_) report.grades.push_back(measured(dtype, use));
     report.permitted_variants = permitted_variants(examiner_.subject().claims());
-    const bool wanted = options_.selection.wants("REL-01") && !decided && options_.cases == nullptr;
-    if (wanted && !stopped()) report.horizons = measure_horizons(examiner_, options_.selection);
+    const bool wanted = std::ranges::any_of(tasks, [](const Task& t) { return t.requirement.handling.with_horizon; });
+    if (wanted && !decided && options_.cases == nullptr && !stopped())
+      report.horizons = measure_horizons(examiner_, options_.selection);
     report.calls = examiner_.calls();
     report.interrupted = stopped();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -203,7 +204,7 @@ class Run {
   // All cases before the first is run, so that it can be said how many there are to come.
   std::vector<Task> all_tasks() {
     std::vector<Task> tasks;
-    for (const Requirement& requirement : all_requirements()) {
+    for (const Requirement& requirement : requirements_) {
       if (stopped() || !options_.selection.wants(requirement.id)) continue;
       tasks.push_back({requirement, cases_of(requirement)});
       all_cases_ += static_cast<std::int64_t>(tasks.back().cases.size());
@@ -269,10 +270,10 @@ class Run {
         deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
         if (result.failed++ == 0) {
           const bool known = (hangs && has_hung_) || (slow && outcome.died && has_died_);
-          const bool renews = !slow || !has_failed_alone_ || result.id.starts_with("STA");
+          const bool renews = !slow || !has_failed_alone_ || requirement.handling.of_state;
           result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews, examiner_)
                                              : Failure{c, finding, to_text(c)};
-          const bool is_value = finding.kind == FailureKind::value && result.id != left_to_chance;
+          const bool is_value = finding.kind == FailureKind::value && !requirement.handling.by_chance;
           const bool alone = shrinks && renews && is_value && !result.failure->needs_earlier_calls;
           has_failed_alone_ = has_failed_alone_ || alone;
         }
@@ -290,6 +291,7 @@ class Run {
     return result;
   }
 
+  std::span<const Requirement> requirements_;
   const SuiteOptions& options_;
   Examiner examiner_;
   GradeUse uses_;
@@ -302,15 +304,17 @@ class Run {
 
 }  // namespace
 
-SubjectReport run_suite(Subject& subject, Oracles& oracles, const SuiteOptions& options) {
-  return Run(subject, oracles, options).report();
+SubjectReport run_suite(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
+                        const SuiteOptions& options) {
+  return Run(subject, oracles, requirements, options).report();
 }
 
-Finding replay(const Case& c, Subject& subject, Oracles& oracles, const Manifest* golden, Grade required) {
+Finding replay(const Requirement& requirement, const Case& c, Subject& subject, Oracles& oracles,
+               const Manifest* golden, Grade required) {
   const std::string why = uncovered(c, subject.claims());
   if (!why.empty()) throw InputError("the case does not apply to " + subject.name() + ": " + why);
   Examiner examiner(subject, oracles, golden, required);
-  return requirement_called(c.requirement).check(c, examiner);
+  return requirement.check(c, examiner);
 }
 
 }  // namespace rope

@@ -1,18 +1,19 @@
-// The suite: every requirement on one subject. What comes out is data; tools/report writes it down.
+// The suite: requirements on one subject. What comes out is data; tools/report writes it down.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "tests/conformance/case_list.hpp"
-#include "tests/conformance/diagnosis.hpp"
-#include "tests/conformance/examiner.hpp"
-#include "tests/conformance/horizon.hpp"
-#include "tests/conformance/requirement.hpp"
+#include "tools/judge/case/case_list.hpp"
+#include "tools/judge/run/diagnosis.hpp"
+#include "tools/judge/run/examiner.hpp"
+#include "tools/judge/run/horizon.hpp"
+#include "tools/judge/run/requirement.hpp"
 
 namespace rope {
 
@@ -99,9 +100,12 @@ struct SuiteOptions {
   const std::atomic<bool>* stop = nullptr;  // set from a signal handler
 };
 
-SubjectReport run_suite(Subject& subject, Oracles& oracles, const SuiteOptions& options);
+// In the order of `requirements`.
+SubjectReport run_suite(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
+                        const SuiteOptions& options);
 
-// One case alone, not shrunk.
-Finding replay(const Case& c, Subject& subject, Oracles& oracles, const Manifest* golden, Grade required = {});
+// One case alone, not shrunk. Throws InputError where the subject does not claim it.
+Finding replay(const Requirement& requirement, const Case& c, Subject& subject, Oracles& oracles,
+               const Manifest* golden, Grade required = {});
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-#include "tests/conformance/expectation.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 #include <algorithm>
 #include <cmath>

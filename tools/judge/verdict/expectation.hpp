@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "reference/error_model.hpp"
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/oracles.hpp"
 
 namespace rope {
 

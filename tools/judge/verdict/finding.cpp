@@ -1,4 +1,4 @@
-#include "tests/conformance/finding.hpp"
+#include "tools/judge/verdict/finding.hpp"
 
 #include <algorithm>
 
@@ -13,6 +13,8 @@ void Finding::merge(const Finding& other) {
   if (passed() && !other.passed()) {
     kind = other.kind;
     message = other.message;
+    status = other.status;
+    access = other.access;
   }
   for (std::size_t a = 0; a < angle_grades; ++a) {
     for (std::size_t w = 0; w < arithmetic_grades; ++w) {

@@ -5,8 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "tests/conformance/expectation.hpp"
-#include "tests/conformance/tensor_walk.hpp"
+#include "tools/judge/call/outside_access.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 namespace rope {
 
@@ -56,9 +57,11 @@ enum class FailureKind {
 
 struct Finding {
   FailureKind kind = FailureKind::none;
-  std::string message;             // for failures other than a value, and where nothing was decided: a sentence
-  std::optional<Element> element;  // the worst one
-  double use = 0;                  // error / bound of the worst element, against the loosest grade
+  std::string message;                  // for failures other than a value, and where nothing was decided: a sentence
+  std::int32_t status = ROPE_OK;        // rope_status that the kernel answered, where that is the failure
+  std::optional<OutsideAccess> access;  // that the message tells of
+  std::optional<Element> element;       // the worst one
+  double use = 0;                       // error / bound of the worst element, against the loosest grade
   PerGrade<double> use_by_grade{};
   std::int64_t graded = 0;         // elements that use_by_grade is of
   std::int64_t compared = 0;       // elements

@@ -1,10 +1,10 @@
-#include "tests/conformance/judge.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "tests/conformance/build_call.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 namespace rope {
 namespace {

@@ -1,8 +1,8 @@
 // The judge: every element of a call's outputs against the exact value and the bound.
 #pragma once
 
-#include "tests/conformance/expectation.hpp"
-#include "tests/conformance/finding.hpp"
+#include "tools/judge/verdict/expectation.hpp"
+#include "tools/judge/verdict/finding.hpp"
 
 namespace rope {
 

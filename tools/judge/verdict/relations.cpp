@@ -1,4 +1,4 @@
-#include "tests/conformance/relations.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,8 @@
 // and need no exact angles, so they would catch a mistake of the oracle too.
 #pragma once
 
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/verdict/expectation.hpp"
+#include "tools/judge/verdict/trial.hpp"
 
 namespace rope {
 

@@ -1,11 +1,11 @@
-#include "tests/conformance/source_use.hpp"
+#include "tools/judge/verdict/source_use.hpp"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "tests/conformance/golden_call.hpp"
-#include "tests/conformance/judge.hpp"
+#include "tools/judge/case/golden_call.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 namespace rope {
 namespace {

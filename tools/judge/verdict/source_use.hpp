@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "golden/manifest.hpp"
-#include "tests/conformance/case.hpp"
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/oracles.hpp"
+#include "tools/judge/case/case.hpp"
 
 namespace rope {
 

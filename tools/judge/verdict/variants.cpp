@@ -1,4 +1,4 @@
-#include "tests/conformance/variants.hpp"
+#include "tools/judge/verdict/variants.hpp"
 
 #include <fmt/format.h>
 

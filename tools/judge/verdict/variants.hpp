@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/conformance/subject.hpp"
+#include "tools/judge/call/claims.hpp"
 
 namespace rope {
 

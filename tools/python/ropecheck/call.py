@@ -19,6 +19,7 @@ SCALING_NAMES = {
     "yarn_truncate": "truncate",
     "yarn_clamp_pairs": "clamp_pairs",
 }
+MODES = ("yarn_truncate", "yarn_clamp_pairs")  # 0 or 1
 
 
 def _number(value: Any) -> float:
@@ -30,9 +31,9 @@ def _scaling(given: Mapping[str, Any]) -> dict[str, Any]:
     kind = given["kind"]
     result: dict[str, Any] = {"kind": kind}
     for key, value in given.items():
-        if key == "kind" or (key.startswith("yarn_") and kind != "yarn"):
+        if key == "kind" or (key in MODES and key not in names.SCALING_PARAMETERS.get(kind, ())):
             continue
-        if key.startswith("yarn_"):
+        if key in MODES:
             result[SCALING_NAMES[key]] = bool(value)
         elif isinstance(value, list):
             result[key] = [_number(x) for x in value]
@@ -45,7 +46,7 @@ def _scaling(given: Mapping[str, Any]) -> dict[str, Any]:
 
 class Call:
     """What a kernel is asked to do. Arrays are those of the library that the kernel declares; names and meaning are
-    those of impls/rope_kernel.h.
+    those of impls/include/rope_kernel.h.
 
     Features rotate in pairs: (p, p + rotary_dim/2) where `pairing` is "half_split", (2p, 2p + 1) where it is
     "interleaved". With phi = position * theta[p] and s = +1 forward, -1 backward::

@@ -21,7 +21,7 @@ EVERY_FEATURE = tuple(feature for feature in names.FEATURES if feature != "robus
 
 @dataclass(frozen=True)
 class Capabilities:
-    """The claims of a kernel, as `rope_capabilities` of impls/rope_kernel.h has them. None: all that the array
+    """The claims of a kernel, as `rope_capabilities` of impls/include/rope_kernel.h has them. None: all that the array
     library can express."""
 
     array: str = "numpy"

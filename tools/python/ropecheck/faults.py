@@ -1,4 +1,4 @@
-"""What the worker still says when a kernel makes it die: tools/worker/fault_handler.cpp, as a library."""
+"""What the worker still says when a kernel makes it die: tools/worker/host/fault_handler.cpp, as a library."""
 
 from __future__ import annotations
 

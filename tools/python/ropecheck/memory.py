@@ -1,4 +1,4 @@
-"""The memory of a call's tensors: each between inaccessible pages, as tools/worker/guarded_memory.cpp has it."""
+"""The memory of a call's tensors: each between inaccessible pages, as tools/worker/host/guarded_memory.cpp has it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLOTS = 12  # a call has at most eleven tensors
 LARGEST_SLOT = 1 << 36
 SMALLEST_SLOT = 1 << 24
 
-# What a border holds: a NaN in every floating type, as tools/worker/canary.hpp has it.
+# What a border holds: a NaN in every floating type, as tools/worker/protocol/canary.hpp has it.
 UNTOUCHED = b"\xf9\x7f" * (mmap.PAGESIZE // 2)
 
 _libc = ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,6 @@
-"""The words of the worker protocol (tools/worker/PROTOCOL.md) and of impls/rope_kernel.h, in their order."""
+"""The words of the worker protocol (tools/worker/protocol/PROTOCOL.md) and of impls/include/rope_kernel.h, in their order."""
+
+from ropecheck.scalings import PARAMETERS as SCALING_PARAMETERS
 
 FLOATS = ("f64", "f32", "f16", "bf16")
 INTEGERS = ("i32", "i64")
@@ -7,7 +9,7 @@ PAIRINGS = ("half_split", "interleaved")
 DIRECTIONS = ("forward", "backward")
 SOURCES = ("tables", "frequencies", "computed")
 TABLE_WIDTHS = ("half", "full")
-SCALINGS = ("none", "linear", "ntk", "dynamic", "yarn", "longrope", "llama3", "proportional", "pixel", "constant")
+SCALINGS = tuple(SCALING_PARAMETERS)
 FEATURES = (
     "partial",
     "positions",

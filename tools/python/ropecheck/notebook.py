@@ -1,15 +1,14 @@
-"""A report as HTML and as a picture."""
+"""Requirements and their verdicts as HTML and as a picture."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ropecheck.errors import UsageError
-
-if TYPE_CHECKING:
-    from ropecheck.report import Report, Requirement
+from ropecheck.requirement import Requirement
 
 COLOURS = {"pass": "#1a7f37", "fail": "#cf222e", "note": "#9a6700", "unexpected_pass": "#cf222e"}
 
@@ -26,13 +25,12 @@ def _row(one: Requirement) -> str:
     )
 
 
-def html_of(report: Report) -> str:
+def html_of(title: str, summary: str, requirements: Sequence[Requirement]) -> str:
     """A table; what passed is folded away."""
-    verdict = "conforms" if report.conforms else "does not conform"
     head = "<tr><th>requirement</th><th>verdict</th><th>cases</th><th>worst / bound</th><th></th></tr>"
-    told = [one for one in report.requirements if one.verdict not in ("pass", "not_claimed")]
-    rest = [one for one in report.requirements if one.verdict in ("pass", "not_claimed")]
-    parts = [f"<p><b>{escape(report.subject)}: {verdict}</b>; {report.cases} cases; {escape(report.where)}</p>"]
+    told = [one for one in requirements if one.verdict not in ("pass", "not_claimed")]
+    rest = [one for one in requirements if one.verdict in ("pass", "not_claimed")]
+    parts = [f"<p><b>{escape(title)}</b>; {escape(summary)}</p>"]
     if told:
         parts.append(f"<table>{head}{''.join(map(_row, told))}</table>")
     parts.append(
@@ -42,13 +40,13 @@ def html_of(report: Report) -> str:
     return "".join(parts)
 
 
-def plot_of(report: Report, axes: Any = None) -> Any:
+def plot_of(title: str, requirements: Sequence[Requirement], axes: Any = None) -> Any:
     """Bars on a logarithmic scale; the bound is the line at 1."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise UsageError(f"Report.plot() needs matplotlib ({error}): pip install matplotlib") from None
-    shown = [one for one in report.requirements if one.worst_use is not None]
+    shown = [one for one in requirements if one.worst_use is not None]
     if axes is None:
         _, axes = plt.subplots(figsize=(7, 1 + 0.22 * len(shown)), layout="constrained")
     finite = [one.worst_use for one in shown if one.worst_use and math.isfinite(one.worst_use)]
@@ -62,5 +60,5 @@ def plot_of(report: Report, axes: Any = None) -> Any:
     axes.axvline(1, color="black", linewidth=1)
     axes.invert_yaxis()
     axes.set_xlabel("worst error / bound")
-    axes.set_title(f"{report.subject}: {'conforms' if report.conforms else 'does not conform'}")
+    axes.set_title(title)
     return axes

@@ -1,4 +1,4 @@
-"""The worker's end of tools/worker/PROTOCOL.md: the files that it is given, and lines over a socket."""
+"""The worker's end of tools/worker/protocol/PROTOCOL.md: the files that it is given, and lines over a socket."""
 
 from __future__ import annotations
 

@@ -8,90 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ropecheck import notebook
-
-NO_FAILURE = ("pass", "note", "not_claimed", "expected_failure")
-
-
-@dataclass(frozen=True)
-class Element:
-    """The element that is furthest off."""
-
-    tensor: str
-    batch: int
-    token: int
-    head: int
-    feature: int
-    pair: int | None
-    position: int
-    phi: float
-    dtype: str
-    expected: float
-    expected_bits: str
-    actual: float
-    actual_bits: str
-    error: float
-    bound: float
-    place: str
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any] | None) -> Element | None:
-        """From its JSON."""
-        if data is None:
-            return None
-        numbers = {key: float(data[key]) for key in ("phi", "expected", "actual", "error", "bound")}
-        return cls(**{**data, **numbers})
-
-
-@dataclass(frozen=True)
-class Failure:
-    """The smallest case that shows it."""
-
-    kind: str
-    """value, unwritten, relation, repetition, status, crash, timeout or misbehaviour"""
-    message: str
-    case: str
-    """As `ropecheck.replay` takes it."""
-    replay: str
-    """A command line."""
-    numpy: str | None
-    """A program that computes the element again."""
-    element: Element | None
-
-
-@dataclass(frozen=True)
-class Requirement:
-    """One requirement and its verdict."""
-
-    id: str
-    sentence: str
-    force: str
-    """MUST or SHOULD"""
-    verdict: str
-    """pass, fail, note, not_claimed, expected_failure or unexpected_pass"""
-    cases: int
-    failed: int
-    seconds: float
-    worst_use: float | None
-    """The worst error as a share of the bound that decides."""
-    worst: Element | None
-    failure: Failure | None
-
-    @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Requirement:
-        """From its JSON."""
-        worst, found = data.get("worst"), data.get("failure")
-        failure = None
-        if found is not None:
-            failure = Failure(found["kind"], found["message"], found["case"], found["replay"], found.get("numpy"),
-                              Element.of(found.get("element")))
-        return cls(data["id"], data["sentence"], data["force"], data["verdict"], data["cases"], data["failed"],
-                   data["seconds"], float(worst["use"]) if worst else None,
-                   Element.of(worst["element"]) if worst else None, failure)
-
-    @property
-    def held(self) -> bool:
-        """Whether it counts as no failure."""
-        return self.verdict in NO_FAILURE
+from ropecheck.requirement import Requirement
 
 
 @dataclass(frozen=True)
@@ -178,6 +95,10 @@ class Report:
             return "ran in a process of its own, between guard pages"
         return "ran in the caller's process, which a crash of the kernel would have ended; isolate=True takes another"
 
+    @property
+    def _verdict(self) -> str:
+        return f"{self.subject}: {'conforms' if self.conforms else 'does not conform'}"
+
     def __getitem__(self, id: str) -> Requirement:
         for each in self.requirements:
             if each.id == id:
@@ -194,11 +115,11 @@ class Report:
         return self.markdown
 
     def _repr_html_(self) -> str:
-        return notebook.html_of(self)
+        return notebook.html_of(self._verdict, f"{self.cases} cases; {self.where}", self.requirements)
 
     def plot(self, axes: Any = None) -> Any:
         """The worst error of each requirement as a share of its bound, with matplotlib. Returns its axes."""
-        return notebook.plot_of(self, axes)
+        return notebook.plot_of(self._verdict, self.requirements, axes)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-#include "tools/worker/call_layout.hpp"
+#include "tools/worker/client/call_layout.hpp"
 
 #include <unistd.h>
 
@@ -81,16 +81,12 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
   place_if("sin", call.sin, true);
   place_if("theta", call.theta, true);
   place_if("axis", call.axis, true);
-  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
-    for (const auto& [name, factors] :
-         {std::pair<std::string_view, const std::vector<double>&>("short_factor", rule->short_factor),
-          {"long_factor", rule->long_factor}}) {
-      if (factors.empty()) continue;
-      Tensor& list =
-          layout.lists.emplace_back(Tensor::contiguous(DType::f64, {static_cast<std::int64_t>(factors.size())}));
-      std::memcpy(list.data(), factors.data(), factors.size() * sizeof(double));
-      place(name, list, true);
-    }
+  for (const auto& [name, values] : lists_of(call.scaling)) {
+    if (values->empty()) continue;
+    Tensor& list =
+        layout.lists.emplace_back(Tensor::contiguous(DType::f64, {static_cast<std::int64_t>(values->size())}));
+    std::memcpy(list.data(), values->data(), values->size() * sizeof(double));
+    place(name, list, true);
   }
 }
 
@@ -117,10 +113,7 @@ std::string call_key(const rope_call& bound, const Call& call) {
   std::string key;
   key.reserve(2048);
   append(key, plain);
-  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
-    append_all(key, rule->short_factor);
-    append_all(key, rule->long_factor);
-  }
+  for (const auto& [name, values] : lists_of(call.scaling)) append_all(key, *values);
   return key;
 }
 

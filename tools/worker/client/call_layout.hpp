@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/placed_rows.hpp"
-#include "tools/worker/worker_options.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/placed_rows.hpp"
+#include "tools/worker/client/worker_options.hpp"
 
 namespace rope::worker {
 
@@ -35,14 +35,15 @@ struct Placed {
 
 struct CallLayout {
   std::vector<Placed> tensors;  // the judged call's first
-  std::deque<Tensor> lists;     // longrope's factors, which a Call has in its rule
+  std::deque<Tensor> lists;     // of a scaling rule, which a Call has in its rule
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
 };
 
 // How tensors are to lie for a worker and its kernel.
 struct LayoutRules {
-  std::size_t alignment;  // bytes, as the kernel claims; what lies between a tensor and the page that follows is smaller
+  std::size_t
+      alignment;  // bytes, as the kernel claims; what lies between a tensor and the page that follows is smaller
   Placement placement;
   bool far;  // the worker maps pages that are not there between the rows of a tensor; else all of its span is there
 };

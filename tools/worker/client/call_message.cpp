@@ -1,10 +1,11 @@
-#include "tools/worker/call_message.hpp"
+#include "tools/worker/client/call_message.hpp"
 
 #include <fmt/format.h>
 
 #include <span>
 
-#include "tools/worker/wire.hpp"
+#include "impls/scaling_fields.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {
@@ -38,26 +39,16 @@ class Text {
 };
 
 void put_scaling(Text& text, const rope_scaling& scaling, const Call& call) {
-  const std::pair<std::string_view, double> parameters[] = {
-      {"factor", scaling.factor},
-      {"original_max_position", scaling.original_max_position},
-      {"beta_fast", scaling.beta_fast},
-      {"beta_slow", scaling.beta_slow},
-      {"low_freq_factor", scaling.low_freq_factor},
-      {"high_freq_factor", scaling.high_freq_factor},
-      {"proportion", scaling.proportion},
-      {"max_frequency", scaling.max_frequency},
-  };
-  text.put(",\"scaling\":{{\"yarn_truncate\":{},\"yarn_clamp_pairs\":{}", scaling.yarn_truncate,
-           scaling.yarn_clamp_pairs);
+  std::string_view separator = ",\"scaling\":{";
+  for (const auto& mode : scaling_modes) {
+    text.put("{}\"{}\":{}", separator, mode.name, scaling.*mode.member);
+    separator = ",";
+  }
   text.name("kind", wire::scalings, scaling.kind);
-  for (const auto& [key, value] : parameters) {
-    if (value != 0) text.number(key, value);
+  for (const auto& number : scaling_numbers) {
+    if (scaling.*number.member != 0) text.number(number.name, scaling.*number.member);
   }
-  if (const auto* rule = std::get_if<scaling::LongRope>(&call.scaling)) {
-    text.numbers("short_factor", rule->short_factor);
-    text.numbers("long_factor", rule->long_factor);
-  }
+  for (const auto& [name, values] : lists_of(call.scaling)) text.numbers(name, *values);
   text.put("}}");
 }
 

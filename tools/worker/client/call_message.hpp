@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "tools/worker/call_layout.hpp"
+#include "tools/worker/client/call_layout.hpp"
 
 namespace rope::worker {
 

@@ -1,4 +1,4 @@
-#include "tools/worker/compute_sanitizer.hpp"
+#include "tools/worker/client/compute_sanitizer.hpp"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -12,11 +12,11 @@
 #include <optional>
 #include <vector>
 
-#include "tests/conformance/examiner.hpp"
-#include "tools/worker/file_descriptor.hpp"
-#include "tools/worker/subject_error.hpp"
-#include "tools/worker/wire.hpp"
-#include "tools/worker/worker_subject.hpp"
+#include "tools/judge/run/examiner.hpp"
+#include "tools/worker/client/file_descriptor.hpp"
+#include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/client/worker_subject.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "tests/conformance/call.hpp"
-#include "tests/conformance/sanitizer_tool.hpp"
-#include "tools/worker/worker_options.hpp"
-#include "tools/worker/worker_process.hpp"
+#include "tools/judge/call/call.hpp"
+#include "tools/judge/call/sanitizer_tool.hpp"
+#include "tools/worker/client/worker_options.hpp"
+#include "tools/worker/client/worker_process.hpp"
 
 namespace rope::worker {
 

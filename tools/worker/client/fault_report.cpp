@@ -1,4 +1,4 @@
-#include "tools/worker/fault_report.hpp"
+#include "tools/worker/client/fault_report.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <optional>
 
-#include "tools/worker/wire.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {
@@ -68,23 +68,38 @@ std::string name_of(const Placed& placed) {
   return std::string(placed.name) + (placed.beside ? " of the call that ran beside this one" : "");
 }
 
-std::string beside(std::string_view verb, const Placed& placed, const Spot& spot) {
+// What is told of the tensors of a call that ran beside this one says nothing of this call.
+std::optional<OutsideAccess> access_to(const Placed& placed, bool write, std::int64_t element, bool by_row = false) {
+  if (placed.beside) return std::nullopt;
+  return OutsideAccess{std::string(placed.name), write, element, by_row};
+}
+
+WorkerEnd beside(std::string_view verb, bool write, const Placed& placed, const Spot& spot) {
+  constexpr ReplyKind kind = ReplyKind::misbehaved;
   const Tensor& tensor = *placed.tensor;
   if (is_table(placed)) {
     const std::int64_t from_origin = spot.element - tensor.origin;
     const std::int64_t stride = tensor.strides[0];
     const std::int64_t row = from_origin >= 0 ? from_origin / stride : -((-from_origin + stride - 1) / stride);
     if (row >= tensor.shape[0]) {
-      return fmt::format("{} {} at row {}, beyond its {} rows", verb, name_of(placed), row, tensor.shape[0]);
+      return {kind, fmt::format("{} {} at row {}, beyond its {} rows", verb, name_of(placed), row, tensor.shape[0]),
+              access_to(placed, write, row, true)};
     }
-    if (row < 0) return fmt::format("{} {} at row {}, before its first row", verb, name_of(placed), row);
+    if (row < 0) {
+      return {kind, fmt::format("{} {} at row {}, before its first row", verb, name_of(placed), row),
+              access_to(placed, write, row, true)};
+    }
   }
   if (spot.element < 0) {
-    return fmt::format("{} {} before the start of {} (element {} of {})", verb, elements(-spot.element),
-                       name_of(placed), spot.element, spot.total);
+    return {kind,
+            fmt::format("{} {} before the start of {} (element {} of {})", verb, elements(-spot.element),
+                        name_of(placed), spot.element, spot.total),
+            access_to(placed, write, spot.element)};
   }
-  return fmt::format("{} {} past the end of {} (element {} of {})", verb, elements(spot.element - spot.total + 1),
-                     name_of(placed), spot.element, spot.total);
+  return {kind,
+          fmt::format("{} {} past the end of {} (element {} of {})", verb, elements(spot.element - spot.total + 1),
+                      name_of(placed), spot.element, spot.total),
+          access_to(placed, write, spot.element)};
 }
 
 std::string inside(std::string_view verb, const Placed& placed, const Spot& spot) {
@@ -95,7 +110,7 @@ std::string inside(std::string_view verb, const Placed& placed, const Spot& spot
 }
 
 // q and k, or their outputs, in one memory: what was meant to be whose is not to be told.
-Finding describe_shared(std::int64_t byte, std::string_view verb, bool write, const Placed& placed) {
+WorkerEnd describe_shared(std::int64_t byte, std::string_view verb, bool write, const Placed& placed) {
   const std::string memory = fmt::format("the memory of {} and what lies behind it", name_of(placed));
   const auto size = static_cast<std::int64_t>(placed.map_length);
   if (byte < 0) return {ReplyKind::misbehaved, fmt::format("{} {} bytes before {}", verb, -byte, memory)};
@@ -106,8 +121,8 @@ Finding describe_shared(std::int64_t byte, std::string_view verb, bool write, co
   return {ReplyKind::crashed, fmt::format("{} byte {} of {}", verb, byte, memory)};
 }
 
-std::optional<Finding> describe_guarded(std::uint64_t address, std::string_view verb, bool write,
-                                        const CallLayout& layout, const AddressSpace& space) {
+std::optional<WorkerEnd> describe_guarded(std::uint64_t address, std::string_view verb, bool write,
+                                          const CallLayout& layout, const AddressSpace& space) {
   if (space.base == 0 || space.slot == 0 || address < space.base) return std::nullopt;
   const std::uint64_t slot = (address - space.base) / space.slot;
   if (slot >= layout.tensors.size()) return std::nullopt;
@@ -117,11 +132,13 @@ std::optional<Finding> describe_guarded(std::uint64_t address, std::string_view 
   if (!placed.islands.empty() && !placed.is_far()) return describe_shared(byte, verb, write, placed);
   const Spot spot = spot_of(placed, byte);
   const auto size = static_cast<std::int64_t>(placed.tensor->bytes.size());
-  if (byte < 0 || byte >= size) return Finding{ReplyKind::misbehaved, beside(verb, placed, spot)};
+  if (byte < 0 || byte >= size) return beside(verb, write, placed, spot);
   if (placed.read_only && write) {
-    return Finding{ReplyKind::misbehaved, inside("wrote to", placed, spot) + "; inputs must stay as they are"};
+    return WorkerEnd{ReplyKind::misbehaved, inside("wrote to", placed, spot) + "; inputs must stay as they are"};
   }
-  return Finding{ReplyKind::crashed, inside(verb, placed, spot)};
+  const bool in_padding = !index_of(*placed.tensor, spot.element);
+  return WorkerEnd{ReplyKind::crashed, inside(verb, placed, spot),
+                   in_padding ? access_to(placed, write, spot.element) : std::nullopt};
 }
 
 std::string describe_elsewhere(const json& fault, std::uint64_t address, std::string_view verb) {
@@ -165,26 +182,26 @@ std::string_view plain_signal(int signal) {
 
 }  // namespace
 
-Finding describe_fault(const json& fault, const CallLayout& layout, const AddressSpace& space) {
+WorkerEnd describe_fault(const json& fault, const CallLayout& layout, const AddressSpace& space) {
   const int signal = fault.at("sig").get<int>();
-  Finding finding;
+  WorkerEnd end;
   if (fault.contains("addr")) {
     const std::uint64_t address = std::stoull(fault.at("addr").get<std::string>(), nullptr, 16);
     const bool write = fault.value("write", false);
     const std::string_view verb = !fault.contains("write") ? "accessed" : write ? "wrote" : "read";
     if (auto guarded = describe_guarded(address, verb, write, layout, space)) {
-      finding = *guarded;
+      end = *guarded;
     } else {
-      finding.sentence = describe_elsewhere(fault, address, verb);
+      end.sentence = describe_elsewhere(fault, address, verb);
     }
   } else {
-    finding.sentence = plain_signal(signal);
+    end.sentence = plain_signal(signal);
   }
-  finding.sentence += fmt::format("{} ({})", place_of(fault, signal), signal_name(signal));
-  return finding;
+  end.sentence += fmt::format("{} ({})", place_of(fault, signal), signal_name(signal));
+  return end;
 }
 
-Finding describe_end(int wait_status, bool disconnected) {
+WorkerEnd describe_end(int wait_status, bool disconnected) {
   if (WIFSIGNALED(wait_status)) {
     const int signal = WTERMSIG(wait_status);
     return {ReplyKind::crashed, fmt::format("{} ({})", plain_signal(signal), signal_name(signal))};
@@ -196,8 +213,8 @@ Finding describe_end(int wait_status, bool disconnected) {
   return {ReplyKind::crashed, fmt::format("ended its process with exit status {}", status)};
 }
 
-std::string describe_stray_write(const Placed& placed, std::size_t byte) {
-  return beside("wrote", placed,
+WorkerEnd describe_stray_write(const Placed& placed, std::size_t byte) {
+  return beside("wrote", true, placed,
                 spot_of(placed, static_cast<std::int64_t>(byte) - static_cast<std::int64_t>(placed.start)));
 }
 

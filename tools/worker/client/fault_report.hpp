@@ -4,10 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
-#include "tests/conformance/subject.hpp"
-#include "tools/worker/call_layout.hpp"
+#include "tools/judge/run/subject.hpp"
+#include "tools/worker/client/call_layout.hpp"
 
 namespace rope::worker {
 
@@ -17,19 +18,21 @@ struct AddressSpace {
   std::uint64_t slot = 0;
 };
 
-struct Finding {
+// How a worker ended, or what it did that ends it.
+struct WorkerEnd {
   ReplyKind kind = ReplyKind::crashed;
   std::string sentence;  // without a subject: "wrote 1 element past the end of q_out (..)"
+  std::optional<OutsideAccess> access = std::nullopt;  // where the sentence names a tensor of the call and an element
 };
 
 // `fault` is the object of the worker's fault line. An access that a page of ours stopped is `misbehaved`: without the
 // page it might have gone unnoticed. All else is `crashed`. Throws std::exception where the object is malformed.
-Finding describe_fault(const nlohmann::json& fault, const CallLayout& layout, const AddressSpace& space);
+WorkerEnd describe_fault(const nlohmann::json& fault, const CallLayout& layout, const AddressSpace& space);
 
 // The end of a process that told nothing. `disconnected`: its connection ended before it did.
-Finding describe_end(int wait_status, bool disconnected);
+WorkerEnd describe_end(int wait_status, bool disconnected);
 
 // A byte that the kernel changed between the tensor and its inaccessible page, counted from the start of its pages.
-std::string describe_stray_write(const Placed& placed, std::size_t byte);
+WorkerEnd describe_stray_write(const Placed& placed, std::size_t byte);
 
 }  // namespace rope::worker

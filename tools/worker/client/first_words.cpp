@@ -1,10 +1,10 @@
-#include "tools/worker/first_words.hpp"
+#include "tools/worker/client/first_words.hpp"
 
 #include <fmt/format.h>
 
-#include "tools/worker/fault_report.hpp"
-#include "tools/worker/subject_error.hpp"
-#include "tools/worker/wire.hpp"
+#include "tools/worker/client/fault_report.hpp"
+#include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/worker/worker_process.hpp"
+#include "tools/worker/client/worker_process.hpp"
 
 namespace rope::worker {
 

@@ -1,11 +1,11 @@
-#include "tools/worker/library_subject.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdlib>
 
-#include "tools/worker/first_words.hpp"
-#include "tools/worker/subject_error.hpp"
+#include "tools/worker/client/first_words.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/worker/worker_options.hpp"
-#include "tools/worker/worker_subject.hpp"
+#include "tools/worker/client/worker_options.hpp"
+#include "tools/worker/client/worker_subject.hpp"
 
 namespace rope {
 

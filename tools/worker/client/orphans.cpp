@@ -1,4 +1,4 @@
-#include "tools/worker/orphans.hpp"
+#include "tools/worker/client/orphans.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "tools/worker/shared_memory.hpp"
+#include "tools/worker/client/shared_memory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

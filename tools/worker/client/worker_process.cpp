@@ -1,4 +1,4 @@
-#include "tools/worker/worker_process.hpp"
+#include "tools/worker/client/worker_process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,9 +17,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tools/worker/orphans.hpp"
-#include "tools/worker/subject_error.hpp"
-#include "tools/worker/wire.hpp"
+#include "tools/worker/client/orphans.hpp"
+#include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/worker/file_descriptor.hpp"
-#include "tools/worker/line_buffer.hpp"
-#include "tools/worker/shared_memory.hpp"
-#include "tools/worker/spin.hpp"
+#include "tools/worker/client/file_descriptor.hpp"
+#include "tools/worker/client/shared_memory.hpp"
+#include "tools/worker/protocol/line_buffer.hpp"
+#include "tools/worker/protocol/spin.hpp"
 
 namespace rope::worker {
 

@@ -1,4 +1,4 @@
-#include "tools/worker/worker_subject.hpp"
+#include "tools/worker/client/worker_subject.hpp"
 
 #include <fmt/format.h>
 
@@ -8,16 +8,17 @@
 #include <optional>
 #include <utility>
 
-#include "tests/conformance/build_call.hpp"
-#include "tools/worker/call_layout.hpp"
-#include "tools/worker/call_message.hpp"
-#include "tools/worker/canary.hpp"
-#include "tools/worker/claims_text.hpp"
-#include "tools/worker/compute_sanitizer.hpp"
-#include "tools/worker/fault_report.hpp"
-#include "tools/worker/first_words.hpp"
-#include "tools/worker/subject_error.hpp"
-#include "tools/worker/wire.hpp"
+#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/worker/client/call_layout.hpp"
+#include "tools/worker/client/call_message.hpp"
+#include "tools/worker/client/compute_sanitizer.hpp"
+#include "tools/worker/client/fault_report.hpp"
+#include "tools/worker/client/first_words.hpp"
+#include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/protocol/canary.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
 namespace worker {
@@ -35,7 +36,7 @@ std::string in_seconds(std::chrono::milliseconds time) {
   return fmt::format("{} s", static_cast<double>(time.count()) / 1000);
 }
 
-Reply reply_of(const Finding& finding) { return {finding.kind, ROPE_FAILED, finding.sentence, 0}; }
+Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
 
 // A worker in another language answers errors by name, PROTOCOL.md.
 std::optional<std::int32_t> status_named(std::string_view type) {
@@ -44,11 +45,6 @@ std::optional<std::int32_t> status_named(std::string_view type) {
   if (type == "failed") return ROPE_FAILED;
   return std::nullopt;
 }
-
-// The machine has no room for a call's tensors: nothing was asked of the kernel.
-struct NoRoom : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 class Worker final : public WorkerSubject {
  public:
@@ -242,10 +238,10 @@ class Worker final : public WorkerSubject {
     const json message = json::parse(heard.text, nullptr, false);
     try {
       if (message.is_object() && message.contains("fault")) {
-        const Finding finding = describe_fault(message.at("fault"), layout, space_);
+        const WorkerEnd end = describe_fault(message.at("fault"), layout, space_);
         process_->hear(last_breath);
         process_->kill();
-        return reply_of(finding);
+        return reply_of(end);
       }
       if (message.is_object() && message.contains("ended")) {
         process_->send(bye);
@@ -283,11 +279,11 @@ class Worker final : public WorkerSubject {
   }
 
   Reply reply_of_end() {
-    Finding finding = describe_end(process_->wait_status(), !process_->connected());
-    finding.sentence += " in the middle of the call";
+    WorkerEnd end = describe_end(process_->wait_status(), !process_->connected());
+    end.sentence += " in the middle of the call";
     const std::string half_line = wire::printable(process_->unfinished(), 200);
-    if (!half_line.empty()) finding.sentence += ", after half a line: " + half_line;
-    return reply_of(finding);
+    if (!half_line.empty()) end.sentence += ", after half a line: " + half_line;
+    return reply_of(end);
   }
 
   Reply answered(const json& message, const CallLayout& layout) {
@@ -322,16 +318,20 @@ class Worker final : public WorkerSubject {
       if (auto stray = stray_write(placed, pages(placed), layout)) {
         last_key_.clear();  // the canary has to be filled in again
         reply.kind = ReplyKind::misbehaved;
-        reply.detail = std::move(*stray);
+        reply.detail = std::move(stray->sentence);
+        reply.access = std::move(stray->access);
       }
     }
     return reply;
   }
 
-  std::optional<std::string> stray_write(const Placed& placed, std::span<const std::byte> page,
-                                         const CallLayout& layout) const {
+  std::optional<WorkerEnd> stray_write(const Placed& placed, std::span<const std::byte> page,
+                                       const CallLayout& layout) const {
     if (!guarded_) return std::nullopt;
-    if (!placed.islands.empty()) return stray_write_between_rows(placed, page, layout);
+    if (!placed.islands.empty()) {
+      const auto between = stray_write_between_rows(placed, page, layout);
+      return between ? std::optional(WorkerEnd{ReplyKind::misbehaved, *between}) : std::nullopt;
+    }
     const std::size_t end = placed.start + placed.tensor->bytes.size();
     const auto before = first_damage(page.first(placed.start), 0);
     const auto after = last_damage(page.subspan(end), end);

@@ -4,9 +4,9 @@
 #include <memory>
 #include <string>
 
-#include "tests/conformance/subject.hpp"
-#include "tools/worker/worker_options.hpp"
-#include "tools/worker/worker_process.hpp"
+#include "tools/judge/run/subject.hpp"
+#include "tools/worker/client/worker_options.hpp"
+#include "tools/worker/client/worker_process.hpp"
 
 namespace rope {
 

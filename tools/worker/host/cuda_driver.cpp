@@ -1,4 +1,4 @@
-#include "tools/worker/cuda_driver.hpp"
+#include "tools/worker/host/cuda_driver.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

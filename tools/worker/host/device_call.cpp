@@ -1,4 +1,4 @@
-#include "tools/worker/device_call.hpp"
+#include "tools/worker/host/device_call.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <span>
 #include <thread>
 
-#include "tools/worker/canary.hpp"
+#include "tools/worker/protocol/canary.hpp"
 
 namespace rope::worker {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t margin = 1 << 16;
 
 // The device's own alignment is 256 bytes; pages on it are aligned as they are on the host. Divides the margin.
-constexpr std::size_t page = 4096;
+constexpr std::size_t device_page = 4096;
 
 // A small kernel on another stream is done within some microseconds.
 constexpr std::chrono::milliseconds for_others{2};
@@ -120,10 +120,10 @@ void DeviceCalls::upload(const NativeCall& call) {
       }
       buffer.capacity = 0;
       const std::size_t capacity = size + size / 2;
-      buffer.allocated = driver_.allocate(capacity + page);
+      buffer.allocated = driver_.allocate(capacity + device_page);
       buffer.source = driver_.allocate(capacity);
       buffer.capacity = capacity;
-      buffer.data = (buffer.allocated + page - 1) / page * page;
+      buffer.data = (buffer.allocated + device_page - 1) / device_page * device_page;
       buffer.pages = buffer.data + margin;
     }
     bytes_.resize(size);

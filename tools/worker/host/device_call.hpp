@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tools/worker/cuda_driver.hpp"
-#include "tools/worker/native_call.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tools/worker/host/cuda_driver.hpp"
+#include "tools/worker/host/native_call.hpp"
 
 namespace rope::worker {
 

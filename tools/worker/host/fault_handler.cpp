@@ -1,4 +1,4 @@
-#include "tools/worker/fault_handler.hpp"
+#include "tools/worker/host/fault_handler.hpp"
 
 #include <link.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // The fault handler for a worker that is no program of ours: the Python package loads it with ctypes.
 #include <system_error>
 
-#include "tools/worker/fault_handler.hpp"
+#include "tools/worker/host/fault_handler.hpp"
 
 extern "C" {
 

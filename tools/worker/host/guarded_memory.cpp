@@ -1,4 +1,4 @@
-#include "tools/worker/guarded_memory.hpp"
+#include "tools/worker/host/guarded_memory.hpp"
 
 #include <sys/mman.h>
 

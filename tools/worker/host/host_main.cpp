@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "tools/worker/native_host.hpp"
+#include "tools/worker/host/native_host.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2 || std::string_view(argv[1]) != "__worker") {

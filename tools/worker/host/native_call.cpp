@@ -1,12 +1,13 @@
-#include "tools/worker/native_call.hpp"
+#include "tools/worker/host/native_call.hpp"
 
 #include <algorithm>
 #include <map>
 #include <stdexcept>
 #include <string>
 
+#include "impls/scaling_fields.hpp"
 #include "reference/dtype.hpp"
-#include "tools/worker/wire.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {
@@ -146,21 +147,14 @@ const double* factors_of(const Tensors& tensors, std::string_view name) {
 }
 
 rope_scaling scaling_of(const json& scaling, const Tensors& tensors) {
-  const auto number = [&](const char* key) { return scaling.contains(key) ? wire::to_double(scaling.at(key)) : 0.0; };
   rope_scaling result{};
   result.kind = wire::enumerator(scaling.at("kind"), wire::scalings);
-  result.yarn_truncate = scaling.value("yarn_truncate", 0);
-  result.yarn_clamp_pairs = scaling.value("yarn_clamp_pairs", 0);
-  result.factor = number("factor");
-  result.original_max_position = number("original_max_position");
-  result.beta_fast = number("beta_fast");
-  result.beta_slow = number("beta_slow");
-  result.low_freq_factor = number("low_freq_factor");
-  result.high_freq_factor = number("high_freq_factor");
-  result.proportion = number("proportion");
-  result.max_frequency = number("max_frequency");
-  result.short_factor = factors_of(tensors, "short_factor");
-  result.long_factor = factors_of(tensors, "long_factor");
+  for (const auto& mode : scaling_modes) result.*mode.member = scaling.value(std::string(mode.name), 0);
+  for (const auto& number : scaling_numbers) {
+    const auto found = scaling.find(number.name);
+    if (found != scaling.end()) result.*number.member = wire::to_double(*found);
+  }
+  for (const auto& list : scaling_lists) result.*list.member = factors_of(tensors, list.name);
   return result;
 }
 

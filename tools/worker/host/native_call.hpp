@@ -1,4 +1,4 @@
-// The rope_call that a message of the protocol describes: what bind() of tests/conformance/call.hpp makes of a Call in
+// The rope_call that a message of the protocol describes: what bind() of tools/judge/call/call.hpp makes of a Call in
 // the suite's own process.
 #pragma once
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "impls/rope_kernel.h"
-#include "tools/worker/guarded_memory.hpp"
+#include "impls/include/rope_kernel.h"
+#include "tools/worker/host/guarded_memory.hpp"
 
 namespace rope::worker {
 

@@ -1,4 +1,4 @@
-#include "tools/worker/native_host.hpp"
+#include "tools/worker/host/native_host.hpp"
 
 #include <cxxabi.h>
 #include <fcntl.h>
@@ -16,16 +16,16 @@
 #include <optional>
 #include <stdexcept>
 
-#include "tests/conformance/beside.hpp"
-#include "tools/worker/claims_text.hpp"
-#include "tools/worker/device_call.hpp"
-#include "tools/worker/fault_handler.hpp"
-#include "tools/worker/guarded_memory.hpp"
-#include "tools/worker/line_buffer.hpp"
-#include "tools/worker/native_call.hpp"
-#include "tools/worker/native_library.hpp"
-#include "tools/worker/spin.hpp"
-#include "tools/worker/wire.hpp"
+#include "tools/judge/call/beside.hpp"
+#include "tools/worker/host/device_call.hpp"
+#include "tools/worker/host/fault_handler.hpp"
+#include "tools/worker/host/guarded_memory.hpp"
+#include "tools/worker/host/native_call.hpp"
+#include "tools/worker/host/native_library.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
+#include "tools/worker/protocol/line_buffer.hpp"
+#include "tools/worker/protocol/spin.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
 namespace worker {
@@ -167,29 +167,29 @@ std::string run_two(const rope_kernel& kernel, const rope_call& judged, const ro
 }
 
 // What the worker holds of the last call that was written out.
-struct Plan {
+struct HeldCalls {
   std::int64_t number = -1;  // -1: nothing
   NativeCall judged;
   std::optional<NativeCall> companion;
 };
 
-std::string run_on_device(const NativeLibrary& library, const rope_kernel& kernel, const Plan& plan,
+std::string run_on_device(const NativeLibrary& library, const rope_kernel& kernel, const HeldCalls& held,
                           DeviceCalls& device, std::int64_t id) {
-  const DeviceResult result = device.run(kernel, plan.judged);
+  const DeviceResult result = device.run(kernel, held.judged);
   if (result.status == ROPE_FAILED && result.breach.empty()) return failure_text(library, id);
   json reply{{"id", id}, {"ok", true}, {"status", result.status}, {"ns", result.time.count()}};
   if (!result.breach.empty()) reply["breach"] = result.breach;
   return text_of(reply);
 }
 
-std::string run(const NativeLibrary& library, const rope_kernel& kernel, const Plan& plan, DeviceCalls* device,
+std::string run(const NativeLibrary& library, const rope_kernel& kernel, const HeldCalls& held, DeviceCalls* device,
                 std::int64_t id) {
   set_current_call(id);
   std::string reply;
   try {
-    reply = device != nullptr ? run_on_device(library, kernel, plan, *device, id)
-            : plan.companion  ? run_two(kernel, plan.judged.call, plan.companion->call, id)
-                              : run_alone(library, kernel, plan.judged.call, id);
+    reply = device != nullptr ? run_on_device(library, kernel, held, *device, id)
+            : held.companion  ? run_two(kernel, held.judged.call, held.companion->call, id)
+                              : run_alone(library, kernel, held.judged.call, id);
   } catch (const CannotPlace& error) {
     reply = error_text(id, std::string(wire::no_room), error.what());
   } catch (const CudaError& error) {
@@ -206,23 +206,23 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const P
 // Until "bye" or the end of the parent.
 void serve(Connection& connection, const NativeLibrary& library, const rope_kernel& kernel, GuardedMemory& memory,
            DeviceCalls* device, const Announced& fds) {
-  Plan plan;
+  HeldCalls held;
   while (const std::optional<std::string> line = connection.receive()) {
     const json message = json::parse(*line);
     if (message.at("op") == "bye") return;
     if (message.contains("t")) {
-      plan.number = -1;
-      build_call(message, memory, 0, fds.inputs, fds.outputs, plan.judged);
-      plan.companion.reset();
+      held.number = -1;
+      build_call(message, memory, 0, fds.inputs, fds.outputs, held.judged);
+      held.companion.reset();
       if (message.contains("beside")) {
         build_call(message.at("beside"), memory, message.at("t").size(), fds.inputs, fds.outputs,
-                   plan.companion.emplace());
+                   held.companion.emplace());
       }
-      plan.number = message.at("plan").get<std::int64_t>();
-    } else if (message.at("plan") != plan.number) {
+      held.number = message.at("plan").get<std::int64_t>();
+    } else if (message.at("plan") != held.number) {
       throw std::runtime_error("a call repeats a plan that is not the last one");
     }
-    connection.send(run(library, kernel, plan, device, message.at("id").get<std::int64_t>()));
+    connection.send(run(library, kernel, held, device, message.at("id").get<std::int64_t>()));
   }
 }
 

@@ -1,11 +1,11 @@
-#include "tools/worker/native_library.hpp"
+#include "tools/worker/host/native_library.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <stdexcept>
 
-#include "tools/worker/wire.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {
@@ -21,7 +21,7 @@ Function* exported(void* library, const char* symbol, const std::string& path) {
   if (address == nullptr) {
     fail(
         "{} does not export {}; a library of kernels exports rope_kernel_count and rope_kernel_get with C linkage and "
-        "default visibility, see impls/rope_kernel.h",
+        "default visibility, see impls/include/rope_kernel.h",
         path, symbol);
   }
   return reinterpret_cast<Function*>(address);

@@ -1,11 +1,11 @@
-#include "tools/worker/claims_text.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
 
 #include <fmt/format.h>
 
 #include <bit>
 #include <stdexcept>
 
-#include "tools/worker/wire.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "impls/rope_kernel.h"
+#include "impls/include/rope_kernel.h"
 
 namespace rope::worker {
 

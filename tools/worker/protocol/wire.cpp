@@ -1,10 +1,12 @@
-#include "tools/worker/wire.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+
+#include "reference/scaling/rules.hpp"
 
 namespace rope::wire {
 namespace {
@@ -13,8 +15,6 @@ constexpr std::array<std::string_view, 6> dtype_names{"f64", "f32", "f16", "bf16
 constexpr std::array<std::string_view, 2> pairing_names{"half_split", "interleaved"};
 constexpr std::array<std::string_view, 2> direction_names{"forward", "backward"};
 constexpr std::array<std::string_view, 3> source_names{"tables", "frequencies", "computed"};
-constexpr std::array<std::string_view, 10> scaling_names{"none",     "linear", "ntk",          "dynamic", "yarn",
-                                                         "longrope", "llama3", "proportional", "pixel",   "constant"};
 constexpr std::array<std::string_view, 14> feature_names{
     "partial",  "positions", "batch_positions",  "in_place",       "strided", "key",    "grouped_heads",
     "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust", "any_strides"};
@@ -26,7 +26,7 @@ const Names dtypes = dtype_names;
 const Names pairings = pairing_names;
 const Names directions = direction_names;
 const Names sources = source_names;
-const Names scalings = scaling_names;
+const Names scalings = scaling_kinds;
 const Names features = feature_names;
 const Names devices = device_names;
 

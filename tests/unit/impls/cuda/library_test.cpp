@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/unit/impls/test_call.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -23,7 +24,7 @@ Function* symbol(void* library, const char* name) {
 }
 
 TEST_CASE("the CUDA library refuses what it can see, touches no device memory, and says why CUDA fails") {
-  const auto path = std::filesystem::path(ROPECHECK_BINARY_DIR) / "libropecheck_cuda.so";
+  const auto path = build_folder() / "libropecheck_cuda.so";
   if (!std::filesystem::exists(path)) {
     WARN("not built: no nvcc");
     return;

@@ -1,5 +1,5 @@
 // Two calls at once: what shared scratch memory spoils, and what is said where either of them goes wrong.
-#include "tests/conformance/beside.hpp"
+#include "tools/judge/call/beside.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -7,10 +7,13 @@
 #include <thread>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/kernel_subject.hpp"
-#include "tests/conformance/suite.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/replayed.hpp"
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
@@ -136,7 +139,7 @@ TEST_CASE("beside: in place each run finds the inputs as they were") {
     CHECK(call.q.bytes == expected.q_out->bytes);
     CHECK(other.q.bytes == companion.q.bytes);
   };
-  check(*open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so", "none"));
+  check(*open_library(build_folder() / "mutants.so", "none"));
   KernelSubject in_process(half_split_kernel());
   check(in_process);
 }
@@ -191,7 +194,7 @@ Finding undisturbed(const std::filesystem::path& library, const std::string& ker
 }
 
 TEST_CASE("beside: DET-03 rejects shared scratch memory in a library, and no right kernel") {
-  const std::filesystem::path mutants = std::filesystem::path(ROPECHECK_BINARY_DIR) / "mutants.so";
+  const std::filesystem::path mutants = build_folder() / "mutants.so";
   const auto is_rejected = [](const std::filesystem::path& library, const std::string& kernel) {
     for (int i = 0; i < 5; ++i) {  // it is a race
       if (undisturbed(library, kernel).kind == FailureKind::value) return true;
@@ -210,19 +213,18 @@ TEST_CASE("beside: the minimal case of a race loses it again when it is replayed
   SuiteOptions how;
   how.selection.level = Level::quick;
   how.selection.only = {"DET-03"};
-  const RequirementResult result = run_suite(*subject, oracles, how).results.at(0);
+  const RequirementResult result = run_suite(*subject, oracles, all_requirements(), how).results.at(0);
   REQUIRE(result.failure);
   // What is left of an earlier call has no part in it, and chance would make it seem so.
   CHECK_FALSE(result.failure->needs_earlier_calls);
   int lost = 0;
-  for (int i = 0; i < 10; ++i) lost += replay(result.failure->minimal, *subject, oracles, nullptr).passed() ? 0 : 1;
+  for (int i = 0; i < 10; ++i) lost += replayed(result.failure->minimal, *subject, oracles, nullptr).passed() ? 0 : 1;
   CHECK(lost >= 3);
 }
 
 TEST_CASE("beside: a worker that does not offer it is not asked") {
   worker::Launch launch;
-  launch.arguments = {python,
-                      (std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker/page_worker.py").string()};
+  launch.arguments = {starts_quickly, (source_folder() / "tests/unit/worker/page_worker.py").string()};
   Call call = small_call();
   Call companion = small_call();
   CHECK_FALSE(open_worker(launch, "", {})->apply_beside(call, companion));

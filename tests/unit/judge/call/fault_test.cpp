@@ -1,13 +1,13 @@
-#include "tests/conformance/fault.hpp"
+#include "tools/judge/call/fault.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
 
 #include "impls/builtin.hpp"
 #include "reference/input_error.hpp"
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope {
 namespace {

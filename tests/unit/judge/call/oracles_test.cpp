@@ -1,10 +1,10 @@
-#include "tests/conformance/oracles.hpp"
+#include "tools/judge/call/oracles.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/expectation.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 namespace rope {
 namespace {

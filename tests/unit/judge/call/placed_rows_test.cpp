@@ -1,10 +1,10 @@
-#include "tests/conformance/placed_rows.hpp"
+#include "tools/judge/call/placed_rows.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstring>
 
-#include "tests/conformance/build_call.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 namespace rope {
 namespace {
@@ -25,7 +25,7 @@ TEST_CASE("the third row is more than 2^32 elements away, and nothing is mapped 
   for (Layout layout : {Layout::distant_batches, Layout::distant_tokens, Layout::distant_heads}) {
     for (DType dtype : {DType::f64, DType::f32, DType::bf16}) {
       const Tensor tensor = far_tensor(layout, dtype);
-      const auto dimension = static_cast<std::size_t>(layout) - static_cast<std::size_t>(Layout::distant_batches);
+      const std::size_t dimension = distant_dimension(layout).value();
       CHECK(2 * tensor.placed_strides[dimension] > std::int64_t{1} << 32);
       const std::vector<Island> islands = islands_of(tensor);
       REQUIRE(islands.size() == 3);

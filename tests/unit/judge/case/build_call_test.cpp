@@ -1,14 +1,14 @@
-#include "tests/conformance/build_call.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <set>
 
-#include "tests/conformance/expectation.hpp"
-#include "tests/conformance/random_case.hpp"
-#include "tests/conformance/tensor_walk.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/case/random_case.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 namespace rope {
 namespace {
@@ -178,7 +178,7 @@ TEST_CASE("a call has its plan's lambda, axes and frequencies", "[build_call]") 
     RC_ASSERT(call.cos.has_value() == (c.source == AngleSource::tables));
     RC_ASSERT(call.axis.has_value() == (c.spec.axes.count() > 1));
     if (c.source == AngleSource::computed) {
-      RC_ASSERT((call.base == c.spec.base && test::same(call.scaling, c.spec.scaling)));
+      RC_ASSERT((call.base == c.spec.base && call.scaling == c.spec.scaling));
     }
     for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
       if (call.axis) RC_ASSERT(load(DType::i32, call.axis->data() + p * 4) == plan.pairs[p].axis);

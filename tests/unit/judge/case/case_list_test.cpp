@@ -1,11 +1,11 @@
-#include "tests/conformance/case_list.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "tests/conformance/coverage.hpp"
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope {
 namespace {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

@@ -1,9 +1,9 @@
-#include "tests/conformance/coverage.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

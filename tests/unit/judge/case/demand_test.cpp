@@ -1,9 +1,9 @@
-#include "tests/conformance/demand.hpp"
+#include "tools/judge/case/demand.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

@@ -1,11 +1,12 @@
-#include "tests/conformance/random_case.hpp"
+#include "tools/judge/case/random_case.hpp"
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
-#include "tests/conformance/coverage.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope {
 namespace {
@@ -47,7 +48,7 @@ TEST_CASE("a seed always draws the same cases", "[random_case]") {
       const auto b = random_case(two, claims, as_drawn);
       RC_ASSERT(a.has_value());
       RC_ASSERT(b.has_value());
-      RC_ASSERT(test::same(*a, *b));
+      RC_ASSERT(*a == *b);
     }
   });
 }
@@ -70,7 +71,7 @@ TEST_CASE("every random case is legal and within the claims, however narrow they
       RC_ASSERT(c.has_value());
       RC_LOG() << to_text(*c);
       RC_ASSERT(uncovered(*c, claims) == "");
-      RC_ASSERT(test::same(case_from_text(to_text(*c)), *c));  // which validates it
+      RC_ASSERT(case_from_text(to_text(*c)) == *c);  // which validates it
     }
   });
 }
@@ -125,9 +126,20 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
   }
   // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 6 patterns, 2 directions, 5 layouts, 3 of the output, 2 pairings,
-  // 3 counts of axes, 2 orders, 9 rules (constant has cases of its own), and both values of the other fourteen.
+  // 3 counts of axes, 2 orders, the rules, and both values of the other fourteen.
   CAPTURE(seen);
-  CHECK(seen.size() == 4 + 3 + 3 + 2 + 6 + 2 + 5 + 3 + 2 + 3 + 2 + 9 + 2 * 14);
+  CHECK(seen.size() == 4 + 3 + 3 + 2 + 6 + 2 + 5 + 3 + 2 + 3 + 2 + scaling_kind_count + 2 * 14);
+}
+
+TEST_CASE("every scaling rule is drawn, those other than none about as often as one another", "[random_case]") {
+  const Claims claims = test::all_claims();
+  rc::Random random(1);
+  std::map<std::string_view, int> seen;
+  for (int i = 0; i < 3000; ++i) ++seen[kind_of(random_case(random, claims, as_drawn)->spec.scaling)];
+  for (const std::string_view kind : scaling_kinds) {
+    INFO(kind);
+    CHECK(seen[kind] > 40);
+  }
 }
 
 }  // namespace

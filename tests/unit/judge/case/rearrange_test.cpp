@@ -1,11 +1,13 @@
-#include "tests/conformance/rearrange.hpp"
+#include "tools/judge/case/rearrange.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/kernel_subject.hpp"
-#include "tests/conformance/relations.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/run/examiner.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
 namespace {
@@ -65,7 +67,7 @@ TEST_CASE("a batch alone has the rows, positions and tables that it had among ot
     const Trial together = examiner.run(c);
     REQUIRE(together.ok());
     for (std::int64_t batch : {0, 1, 2}) {
-      const Trial alone = examiner.run(one_batch(c, examiner.build(c), batch, examiner));
+      const Trial alone = examiner.run(one_batch(c, examiner.build(c), batch, examiner.oracles()));
       REQUIRE(alone.ok());
       Finding finding;
       for_each_row(alone.q, [&](const RowIndex& row, const std::byte*) {

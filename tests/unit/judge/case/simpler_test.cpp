@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/case_list.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 namespace rope {
 namespace {
@@ -22,17 +22,16 @@ std::int64_t complexity(const Case& c) {
   const RopeSpec& s = c.spec;
   std::int64_t sum = c.start + c.batch + c.seq + c.heads + c.key_heads + 4 * s.head_dim - s.rotary_dim;
   sum += s.axes.sections.empty() ? 0 : 1;
-  sum += s.axes.order == AxisLayout::Order::interleaved || s.axes.restart ? 1 : 0;
   sum += s.scaling.index() != 0 ? 1 : 0;
   sum += s.attention_factor ? 1 : 0;
   sum += s.base != 10000 ? 1 : 0;
-  sum += c.position_dtype != DType::i64 ? 1 : 0;
-  sum += (c.layout != Layout::contiguous ? 1 : 0) + (c.output != OutputLayout::as_input ? 1 : 0);
-  sum += (c.in_place ? 1 : 0) + (c.full_tables ? 1 : 0) + (c.unequal_halves ? 2 : 0);
-  sum += (c.dtype != DType::f32 || c.out_dtype != DType::f32 ? 1 : 0) + (c.given != DType::f32 ? 1 : 0);
-  sum += (c.pattern != PositionPattern::consecutive ? 1 : 0) + static_cast<int>(c.form);
   sum += c.spare_rows != 0 ? 1 : 0;
-  sum += c.input == InputKind::spread ? 1 : 0;
+  // What holds one of a few words is at its simplest at its default, but for two fields.
+  for (const Field& field : fields()) {
+    if (!field.text.words.empty()) sum += field.text.print(c) != field.text.print(Case{}) ? 1 : 0;
+  }
+  sum += c.input == InputKind::spread ? 2 : 0;
+  sum += c.form == PositionForm::per_batch ? 1 : 0;
   return sum;
 }
 
@@ -57,7 +56,7 @@ TEST_CASE("simplifications of a plain rule are all valid", "[simpler]") {
     for (const Case& s : simpler(c)) {
       RC_LOG() << to_text(c) << " -> " << to_text(s);
       RC_ASSERT(is_valid(s));
-      RC_ASSERT(test::same(case_from_text(to_text(s)), s));
+      RC_ASSERT(case_from_text(to_text(s)) == s);
     }
   });
 }

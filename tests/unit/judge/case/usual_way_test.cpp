@@ -1,10 +1,10 @@
-#include "tests/conformance/usual_way.hpp"
+#include "tools/judge/case/usual_way.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "tests/conformance/requirement.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

@@ -1,10 +1,10 @@
-#include "tests/conformance/examiner.hpp"
+#include "tools/judge/run/examiner.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>
 
 #include "impls/builtin.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/conformance/explain.hpp"
+#include "tools/judge/run/explain.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

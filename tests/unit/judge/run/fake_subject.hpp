@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "impls/builtin.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 
 namespace rope::test {
 

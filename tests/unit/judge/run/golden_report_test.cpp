@@ -1,23 +1,25 @@
-#include "tests/conformance/golden_report.hpp"
+#include "tools/judge/run/golden_report.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/kernel_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 
 using namespace rope;
 
 namespace {
 
 const Manifest& golden() {
-  static const Manifest manifest = read_manifest(ROPECHECK_SOURCE_DIR "/golden");
+  static const Manifest manifest = read_manifest(source_folder() / "golden");
   return manifest;
 }
 
 GoldenReport report_on(const rope_kernel& kernel, const std::string& prefix = "") {
   KernelSubject subject(kernel);
   Oracles oracles;
-  return verify_golden(subject, oracles, golden(), prefix, {}, nullptr);
+  return verify_golden(subject, oracles, golden_requirements(), golden(), prefix, {}, nullptr);
 }
 
 // The right kernel, on one position too far.
@@ -79,7 +81,8 @@ TEST_CASE("an interruption leaves what was done until then") {
   Oracles oracles;
   std::atomic<bool> stop{false};
   const auto stop_at_third = [&, n = 0](const GoldenOutcome&) mutable { stop = ++n == 3; };
-  const GoldenReport report = verify_golden(subject, oracles, golden(), "", stop_at_third, &stop);
+  const GoldenReport report =
+      verify_golden(subject, oracles, golden_requirements(), golden(), "", stop_at_third, &stop);
   CHECK(report.interrupted);
   CHECK(report.outcomes.size() == 3);
 }

@@ -1,8 +1,8 @@
-#include "tests/conformance/horizon.hpp"
+#include "tools/judge/run/horizon.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
 
 namespace rope {
 namespace {

@@ -3,9 +3,10 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "tests/conformance/explain.hpp"
-#include "tests/conformance/suite.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
+#include "tools/judge/run/explain.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
@@ -43,7 +44,7 @@ RequirementResult judged(Subject& subject, const std::string& requirement, Level
   SuiteOptions how;
   how.selection.level = level;
   how.selection.only = {requirement};
-  return run_suite(subject, oracles, how).results.at(0);
+  return run_suite(subject, oracles, all_requirements(), how).results.at(0);
 }
 
 TEST_CASE("a failure that an earlier call brought about is told from one of the call itself", "[suite]") {
@@ -138,7 +139,7 @@ TEST_CASE("a hang is shrunk once in a run: each try costs its deadlines", "[suit
   SuiteOptions how;
   how.selection.level = Level::quick;
   how.selection.only = {"ROT"};
-  const SubjectReport report = run_suite(subject, oracles, how);
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), how);
   int requirements = 0;
   for (const RequirementResult& result : report.results) {
     if (result.cases == 0) continue;

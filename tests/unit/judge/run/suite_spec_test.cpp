@@ -1,9 +1,10 @@
 // What `verify --spec` rests on: every requirement holds under every spec, not only under those of its own cases.
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/suite.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
 #include "tests/unit/property.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
@@ -18,7 +19,7 @@ TEST_CASE("a right kernel conforms under whatever spec is selected", "[suite]") 
         RC_LOG(to_json(*options.selection.spec));
         KernelSubject subject(complex_kernel());
         Oracles oracles;
-        const SubjectReport report = run_suite(subject, oracles, options);
+        const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
         for (const RequirementResult& result : report.results) {
           if (result.verdict != Verdict::fail) continue;
           RC_FAIL(result.id + ": " + (result.failure ? result.failure->finding.message : ""));

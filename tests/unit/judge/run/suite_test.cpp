@@ -1,10 +1,12 @@
-#include "tests/conformance/suite.hpp"
+#include "tools/judge/run/suite.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "reference/input_error.hpp"
-#include "tests/conformance/coverage.hpp"
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
+#include "tests/unit/judge/run/replayed.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope {
 namespace {
@@ -22,7 +24,7 @@ SuiteOptions options(Level level = Level::quick) {
 
 SubjectReport run(Subject& subject, const SuiteOptions& how = options()) {
   Oracles oracles;
-  return run_suite(subject, oracles, how);
+  return run_suite(subject, oracles, all_requirements(), how);
 }
 
 std::string grade_of(const SubjectReport& report, DType dtype) {
@@ -98,15 +100,15 @@ TEST_CASE("a kernel that is wrong in one way fails with a minimal case that stil
   CHECK(rotation->failure->finding.kind == FailureKind::value);
 
   Oracles oracles;
-  CHECK_FALSE(replay(minimal, subject, oracles, nullptr).passed());
-  CHECK_FALSE(replay(case_from_text(to_text(minimal)), subject, oracles, nullptr).passed());
-  CHECK_FALSE(replay(case_from_text(rotation->failure->first_seen), subject, oracles, nullptr).passed());
+  CHECK_FALSE(replayed(minimal, subject, oracles, nullptr).passed());
+  CHECK_FALSE(replayed(case_from_text(to_text(minimal)), subject, oracles, nullptr).passed());
+  CHECK_FALSE(replayed(case_from_text(rotation->failure->first_seen), subject, oracles, nullptr).passed());
   int simpler_ones = 0;
   for (const Case& c : simpler(minimal)) {
     if (!uncovered(c, subject.claims()).empty()) continue;
     ++simpler_ones;
     INFO(to_text(c));
-    CHECK(replay(c, subject, oracles, nullptr).passed());  // else it would not be minimal
+    CHECK(replayed(c, subject, oracles, nullptr).passed());  // else it would not be minimal
   }
   CHECK(simpler_ones > 0);
 }
@@ -128,7 +130,7 @@ TEST_CASE("every requirement that fails has a case that fails alone", "[suite]")
     if (!result.failure) continue;
     INFO(result.id << ' ' << to_text(result.failure->minimal));
     ++failed;
-    CHECK_FALSE(replay(result.failure->minimal, subject, oracles, nullptr).passed());
+    CHECK_FALSE(replayed(result.failure->minimal, subject, oracles, nullptr).passed());
   }
   CHECK(failed >= 5);
   CHECK(grade_of(report, DType::f32).empty());
@@ -210,7 +212,7 @@ TEST_CASE("a table that ends early is found where positions come from the number
     SuiteOptions how;
     how.selection.level = Level::quick;
     how.selection.only = {"ANG-02", "SHP-01"};
-    const SubjectReport report = run_suite(subject, oracles, how);
+    const SubjectReport report = run_suite(subject, oracles, all_requirements(), how);
     INFO(rows);
     CHECK((report.results[0].verdict == Verdict::fail) == (rows < 4096));
     CHECK(report.results[1].verdict == Verdict::fail);
@@ -281,8 +283,8 @@ TEST_CASE("a grade that is demanded decides, in the suite and in the replay", "[
     if (!result.failure) continue;
     ++failed;
     CHECK(result.worst->use > 1);
-    CHECK_FALSE(replay(result.failure->minimal, subject, oracles, nullptr, how.selection.grade).passed());
-    CHECK(replay(result.failure->minimal, subject, oracles, nullptr).passed());
+    CHECK_FALSE(replayed(result.failure->minimal, subject, oracles, nullptr, how.selection.grade).passed());
+    CHECK(replayed(result.failure->minimal, subject, oracles, nullptr).passed());
   }
   CHECK(failed > 0);
 }
@@ -346,9 +348,9 @@ TEST_CASE("a case that the claims do not cover cannot be replayed", "[suite]") {
   Fake subject(narrow_claims(), right);
   Oracles oracles;
   const Case c = case_from_text("ROT-01:dtype=bf16,out_dtype=bf16,source=computed");
-  CHECK_THROWS_WITH(replay(c, subject, oracles, nullptr), Contains("bf16 input is not claimed"));
+  CHECK_THROWS_WITH(replayed(c, subject, oracles, nullptr), Contains("bf16 input is not claimed"));
   const Case unknown = case_from_text("XYZ-01:source=computed");
-  CHECK_THROWS_WITH(replay(unknown, subject, oracles, nullptr), Contains("requirement \"XYZ-01\" is not known"));
+  CHECK_THROWS_WITH(replayed(unknown, subject, oracles, nullptr), Contains("requirement \"XYZ-01\" is not known"));
 }
 
 }  // namespace

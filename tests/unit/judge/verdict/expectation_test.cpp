@@ -1,11 +1,11 @@
-#include "tests/conformance/expectation.hpp"
+#include "tools/judge/verdict/expectation.hpp"
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/random_case.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/random_case.hpp"
 
 namespace rope {
 namespace {

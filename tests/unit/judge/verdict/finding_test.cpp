@@ -1,4 +1,4 @@
-#include "tests/conformance/finding.hpp"
+#include "tools/judge/verdict/finding.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "tests/conformance/judge.hpp"
+#include "tools/judge/verdict/judge.hpp"
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/build_call.hpp"
-#include "tests/conformance/random_case.hpp"
-#include "tests/unit/conformance/any_case.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/random_case.hpp"
 
 namespace rope {
 namespace {

@@ -1,4 +1,4 @@
-#include "tests/conformance/relations.hpp"
+#include "tools/judge/verdict/relations.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -6,9 +6,12 @@
 #include <tuple>
 
 #include "impls/builtin.hpp"
-#include "tests/conformance/suite.hpp"
-#include "tests/unit/conformance/any_case.hpp"
-#include "tools/worker/library_subject.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tests/unit/judge/run/replayed.hpp"
+#include "tests/unit/places.hpp"
+#include "tools/judge/run/suite.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope {
 namespace {
@@ -42,12 +45,12 @@ TEST_CASE("what computing both sides costs is allowed beside a bound", "[relatio
 
 // Its scalar products lie on both sides of the middle between two doubles.
 TEST_CASE("a right kernel of f64 is its own transpose, as far as doubles can say", "[relations]") {
-  const auto subject = open_library(std::filesystem::path(ROPECHECK_BINARY_DIR) / "legal_o3.so", "full_tables");
+  const auto subject = open_library(build_folder() / "legal_o3.so", "full_tables");
   Oracles oracles;
   const Finding finding =
-      replay(case_from_text("BWD-02:head_dim=6,rotary_dim=2,pairing=interleaved,batch=3,seq=48,heads=3,dtype=f64,"
-                            "out_dtype=f64,given=f64,full_tables=1,start=1,direction=backward,seed=2281921742"),
-             *subject, oracles, nullptr);
+      replayed(case_from_text("BWD-02:head_dim=6,rotary_dim=2,pairing=interleaved,batch=3,seq=48,heads=3,dtype=f64,"
+                              "out_dtype=f64,given=f64,full_tables=1,start=1,direction=backward,seed=2281921742"),
+               *subject, oracles, nullptr);
   INFO(finding.use);
   CHECK(finding.passed());
 }

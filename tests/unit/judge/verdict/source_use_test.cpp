@@ -1,4 +1,4 @@
-#include "tests/conformance/source_use.hpp"
+#include "tools/judge/verdict/source_use.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
-#include "tests/conformance/variants.hpp"
+#include "tools/judge/verdict/variants.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/unit/conformance/fake_subject.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
 
 namespace rope {
 namespace {

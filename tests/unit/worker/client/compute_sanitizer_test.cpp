@@ -1,12 +1,14 @@
 // What NVIDIA's compute-sanitizer says, and kernels under one that is none, on a device that is none.
-#include "tools/worker/compute_sanitizer.hpp"
+#include "tools/worker/client/compute_sanitizer.hpp"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <fstream>
 
-#include "tests/conformance/suite.hpp"
+#include "tests/conformance/requirements.hpp"
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/on_device.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
@@ -14,8 +16,7 @@ namespace {
 using Catch::Contains;
 using worker::read_sanitizer_log;
 
-const std::filesystem::path fake_sanitizer =
-    std::filesystem::path(ROPECHECK_SOURCE_DIR) / "tests/unit/worker/fake_compute_sanitizer.py";
+const std::filesystem::path fake_sanitizer = source_folder() / "tests/unit/worker/client/fake_compute_sanitizer.py";
 
 SuiteOptions mem_07_at(Level level) {
   SuiteOptions how;
@@ -30,7 +31,7 @@ SubjectReport judged(const char* kernel, const SuiteOptions& how, const std::fil
   options.compute_sanitizer = sanitizer;
   const auto subject = on_device(kernel, options);
   Oracles oracles;
-  return run_suite(*subject, oracles, how);
+  return run_suite(*subject, oracles, all_requirements(), how);
 }
 
 RequirementResult mem_07(const char* kernel, Level level, const std::filesystem::path& sanitizer = fake_sanitizer) {
@@ -163,7 +164,7 @@ TEST_CASE("compute-sanitizer: what no call alone shows is the finding of all tog
 }
 
 TEST_CASE("compute-sanitizer: an interrupted run starts no further tool", "[sanitizer]") {
-  const std::filesystem::path started = std::filesystem::path(ROPECHECK_BINARY_DIR) / "sanitizer_tools_started.txt";
+  const std::filesystem::path started = build_folder() / "sanitizer_tools_started.txt";
   std::filesystem::remove(started);
   const Environment recorded("FAKE_SANITIZER_STARTED", started.string());
   SuiteOptions how = mem_07_at(Level::full);

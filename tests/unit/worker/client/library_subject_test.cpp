@@ -1,19 +1,20 @@
-#include "tools/worker/library_subject.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 #include <cstdlib>
 
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
-#include "tools/worker/subject_error.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
 namespace {
 
 using Catch::Contains;
 
-const std::filesystem::path built = ROPECHECK_BINARY_DIR;
+const std::filesystem::path built = build_folder();
 
 std::string refusal(const std::filesystem::path& library, std::string_view kernel) {
   try {

@@ -1,4 +1,4 @@
-#include "tools/worker/claims_text.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
 
 #include <catch2/catch.hpp>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "tools/worker/spin.hpp"
+#include "tools/worker/protocol/spin.hpp"
 
 #include <catch2/catch.hpp>
 

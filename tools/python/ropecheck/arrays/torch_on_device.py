@@ -18,8 +18,8 @@ from ropecheck.tensors import Tensor
 
 ALWAYS_FIRST, THEN_EACH = 8, 64  # calls in which the stream is held back, as there
 HELD_CYCLES = 4_000_000  # of the device: two milliseconds, some
-MARGIN = 1 << 16  # bytes of canary on either side, as tools/worker/device_call.cpp has them
-CANARY = 0x7FF9  # as tools/worker/canary.hpp: a NaN in every floating type
+MARGIN = 1 << 16  # bytes of canary on either side, as tools/worker/host/device_call.cpp has them
+CANARY = 0x7FF9  # as tools/worker/protocol/canary.hpp: a NaN in every floating type
 
 
 @dataclass

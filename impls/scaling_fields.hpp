@@ -1,0 +1,43 @@
+// The parameters of rope_scaling: the name that the contract and the worker protocol have for each, the one that a
+// rule's fields() has, and where it is. A rule that needs no other parameter than these needs nothing in impls or
+// tools.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "impls/include/rope_kernel.h"
+
+namespace rope {
+
+template <class T>
+struct ScalingField {
+  std::string_view name;
+  std::string_view of_rule;
+  T rope_scaling::*member;
+};
+
+inline constexpr ScalingField<double> scaling_numbers[] = {
+    {"factor", "factor", &rope_scaling::factor},
+    {"original_max_position", "original_max_position_embeddings", &rope_scaling::original_max_position},
+    {"beta_fast", "beta_fast", &rope_scaling::beta_fast},
+    {"beta_slow", "beta_slow", &rope_scaling::beta_slow},
+    {"low_freq_factor", "low_freq_factor", &rope_scaling::low_freq_factor},
+    {"high_freq_factor", "high_freq_factor", &rope_scaling::high_freq_factor},
+    {"proportion", "proportion", &rope_scaling::proportion},
+    {"max_frequency", "max_frequency", &rope_scaling::max_frequency},
+};
+
+// 0 or 1.
+inline constexpr ScalingField<std::int32_t> scaling_modes[] = {
+    {"yarn_truncate", "truncate", &rope_scaling::yarn_truncate},
+    {"yarn_clamp_pairs", "clamp", &rope_scaling::yarn_clamp_pairs},
+};
+
+// rotary_dim/2 values.
+inline constexpr ScalingField<const double*> scaling_lists[] = {
+    {"short_factor", "short_factor", &rope_scaling::short_factor},
+    {"long_factor", "long_factor", &rope_scaling::long_factor},
+};
+
+}  // namespace rope

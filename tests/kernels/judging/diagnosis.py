@@ -1,0 +1,118 @@
+"""How often is the class that `ropecheck verify` names first the right one?"""
+
+import os
+import random
+import subprocess
+import sys
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+from .expectations import is_to_be_judged_in_full, problem_of_wrong
+from .subjects import ROOT
+from .verdicts import Job
+
+PAIR = "MUTANT_PAIR"  # mutants/combined.cpp
+MUTANTS = "mutants.so"
+
+
+def held_out(name):
+    """A third of the mutants, which nobody looked at while the diagnosis was written."""
+    return zlib.crc32(name.encode()) % 3 == 0
+
+
+def is_right(classes, candidates):
+    """Whether the first-named class is one of those of the kernel."""
+    return bool(candidates) and candidates[0]["class"] in classes
+
+
+def options_of(entry, dtype=None, whole=False):
+    """What verify is told: where requirements are named those, and ROT-01, which most kernels share."""
+    only = [] if whole or not entry.requirements else ["--only", ",".join(sorted({*entry.requirements, "ROT-01"}))]
+    return (*only, *entry.demands, *(["--dtype", dtype] if dtype else []))
+
+
+def joined(first, second):
+    """Two mutants as one kernel, which has the classes of both and is rejected by what rejects either."""
+    one, other = first.entry, second.entry
+    entry = replace(
+        one, name=f"{one.name}+{other.name}", classes=one.classes + other.classes,
+        requirements=one.requirements + other.requirements, bitwise=one.bitwise or other.bitwise,
+        sentence=f"{one.sentence}; {other.sentence}")
+    return replace(first, kernel=entry.name, entry=entry)
+
+
+def can_be_joined(build, pair):
+    """Whether mutants.so makes one kernel of both: they have to override different stages."""
+    program = f"import rope_kernel; print({pair!r} in rope_kernel.Library({str(build / MUTANTS)!r}).kernels)"
+    environment = {**os.environ, PAIR: pair, "PYTHONPATH": str(ROOT / "tools" / "python")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip() == "True"
+
+
+def pairs_of(build, subjects, count, seed):
+    """Random combinations of two mutants, as subjects."""
+    mutants = [s for s in subjects if s.library == MUTANTS and s.entry.requirements]
+    generator = random.Random(seed)
+    pairs = {}
+    while len(pairs) < count:
+        pair = joined(*generator.sample(mutants, 2))
+        if pair.kernel not in pairs and can_be_joined(build, pair.kernel):
+            pairs[pair.kernel] = pair
+    return list(pairs.values())
+
+
+def share(rows):
+    good = sum(1 for row in rows if row)
+    return f"{good} of {len(rows)} ({100 * good / max(len(rows), 1):.1f} %)"
+
+
+def words_of(subject, result):
+    candidates = result.get("candidates")
+    if not candidates:
+        return "is NOT NAMED"
+    right = is_right(subject.entry.classes, candidates)
+    verdict = "rightly" if right else f"WRONGLY, it is {' or '.join(subject.entry.classes)}"
+    first = candidates[0]
+    return f"named {verdict}: {first['class']}: {first['sentence']}; {first['condition']} ({first['fit']:.2f})"
+
+
+def measure(runner, subjects, level, dtype=None, whole=False, threads=2):
+    """Judges with the diagnosis, a line each. Returns ({name: whether named rightly}, problems). A kernel that does not
+    show is in no share: in one dtype, and as a part of two, it need not."""
+
+    def judge(subject):
+        environment = {PAIR: subject.kernel} if subject.library == MUTANTS and "+" in subject.kernel else None
+        job = Job(subject, level, options=options_of(subject.entry, dtype, whole))
+        (result,) = runner.judge([job], environment)
+        if result and not dtype and is_to_be_judged_in_full(subject.entry, level, result):
+            (result,) = runner.judge([replace(job, level="full")], environment)
+        return result
+
+    named, problems = {}, []
+    with ThreadPoolExecutor(threads) as pool:
+        for subject, result in zip(subjects, pool.map(judge, subjects)):
+            if result is None:
+                continue
+            shows = bool(result["failed"])
+            problem = None
+            if "no_verdict" in result:
+                problem = result["no_verdict"]
+            elif not shows and not dtype and "+" not in subject.kernel:
+                problem = problem_of_wrong(replace(subject.entry, requirements=()), level, result)
+            words = problem or (words_of(subject, result) if shows else "does not show")
+            print(f"{subject.name:<44} {result['seconds']:6.1f} s  {words}", flush=True)
+            if problem:
+                problems.append(f"{subject.name}: {problem}")
+            if shows or "no_verdict" in result:
+                named[subject.name] = shows and is_right(subject.entry.classes, result.get("candidates"))
+    return named, problems
+
+
+def print_shares(named):
+    print(f"named rightly: {share(list(named.values()))}")
+    mutants = {name.partition("#")[2]: good for name, good in named.items() if name.startswith(MUTANTS)}
+    if mutants and not any("+" in name for name in mutants):
+        for words, is_held in (("held out", True), ("looked at", False)):
+            print(f"  of the mutants that were {words}: "
+                  f"{share([good for name, good in mutants.items() if held_out(name) == is_held])}")

@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Includes go one way: python3 tests/structure/includes.py
+
+The table in docs/architecture.md says which folder may use which; it lists them lowest first. This reads the includes of
+every C, C++ and CUDA file and fails on an include that the table does not allow, on a folder that is missing there, on a
+row that points to a folder at or below its own place, and on a circle between files.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = "docs/architecture.md"
+SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".cu")
+ROW = re.compile(r"^\| `([^`]+)/` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def layers_of(page):
+    """{folder: the folders that it may use}, lowest first. A name stands for the rows below it, too."""
+    rows = ROW.findall(page)
+    folders = [folder for folder, _ in rows]
+    layers = {}
+    for place, (folder, used) in enumerate(rows):
+        if used.strip() == "everything above":
+            layers[folder] = folders[:place]
+            continue
+        names = re.findall(r"`([^`]+)/`", used)
+        below = {name: [other for other in folders if other.startswith(name + "/")] for name in names}
+        layers[folder] = [each for name in names for each in ([name] if name in folders else below[name] or [name])]
+    return layers
+
+
+def files_of(root):
+    """{file: what it includes of ours}. A name without a folder is that of a file beside it, or of a generated one."""
+    found = {}
+    for top in ("reference", "impls", "golden", "tests", "tools", "examples"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in SUFFIXES:
+                includes = INCLUDE.findall(path.read_text())
+                found[path.relative_to(root).as_posix()] = [name for name in includes if (root / name).is_file()]
+    return found
+
+
+def layer_of(file, layers):
+    """The deepest folder of the table that holds the file; None: there is none."""
+    return max((folder for folder in layers if file.startswith(folder + "/")), key=len, default=None)
+
+
+def problems_of_table(layers):
+    places = list(layers)
+    problems = []
+    for folder, used in layers.items():
+        for other in used:
+            if other not in layers:
+                problems.append(f"{PAGE}: {folder} may use {other}, which has no row")
+            elif places.index(other) >= places.index(folder):
+                problems.append(f"{PAGE}: {folder} may use {other}, which does not stand above it")
+    return problems
+
+
+def problems_of_includes(files, layers):
+    problems = []
+    for file, includes in files.items():
+        layer = layer_of(file, layers)
+        if layer is None:
+            problems.append(f"{file}: its folder has no row in {PAGE}")
+            continue
+        for include in includes:
+            other = layer_of(include, layers)
+            if other != layer and other not in layers[layer]:
+                problems.append(f"{file} includes {include}: {layer} may not use {other}; {PAGE} says what it may")
+    return problems
+
+
+def circle_of(files):
+    """A circle of files that include each other, or []."""
+    done = set()
+    for start in files:
+        path = []
+        stack = [(start, iter(files[start]))]
+        while stack:
+            file, rest = stack[-1]
+            if file not in path:
+                path.append(file)
+            following = next((other for other in rest if other not in done), None)
+            if following is None:
+                done.add(file)
+                path.pop()
+                stack.pop()
+            elif following in path:
+                return path[path.index(following):] + [following]
+            else:
+                stack.append((following, iter(files.get(following, []))))
+    return []
+
+
+def check_itself():
+    """What must be found, is found."""
+    layers = layers_of("| `low/` | a | nothing |\n| `low/deep/` | b | `low/` |\n| `high/` | c | `low/`, `low/deep/` |\n")
+    assert layers == {"low": [], "low/deep": ["low"], "high": ["low", "low/deep"]}
+    assert layers_of("| `a/b/` | | nothing |\n| `a/c/` | | `a/b/` |\n| `d/` | | `a/` |\n| `e/` | | everything above |\n") == {
+        "a/b": [], "a/c": ["a/b"], "d": ["a/b", "a/c"], "e": ["a/b", "a/c", "d"]}  # fmt: skip
+    assert not problems_of_table(layers)
+    assert len(problems_of_table({"low": ["high"], "high": []})) == 1
+    assert len(problems_of_table({"low": ["none"]})) == 1
+    right = {"high/a.cpp": ["low/a.hpp", "low/deep/b.hpp"], "low/a.hpp": [], "low/deep/b.hpp": ["low/a.hpp"]}
+    assert not problems_of_includes(right, layers) and not circle_of(right)
+    assert len(problems_of_includes({"low/a.hpp": ["high/b.hpp"], "high/b.hpp": []}, layers)) == 1
+    assert len(problems_of_includes({"low/a.hpp": ["low/deep/b.hpp"]}, layers)) == 1
+    assert len(problems_of_includes({"new/a.hpp": []}, layers)) == 1
+    assert circle_of({"a": ["b"], "b": ["c"], "c": ["b"]}) == ["b", "c", "b"]
+
+
+def main():
+    check_itself()
+    layers = layers_of((ROOT / PAGE).read_text())
+    files = files_of(ROOT)
+    problems = problems_of_table(layers) + problems_of_includes(files, layers)
+    if not layers or len(files) < 100:
+        problems.append(f"{len(layers)} folders in {PAGE} and {len(files)} files: something was not read")
+    circle = circle_of(files)
+    if circle:
+        problems.append("a circle: " + " -> ".join(circle))
+    for problem in problems:
+        print(f"includes.py: {problem}", file=sys.stderr)
+    print(f"{sum(map(len, files.values()))} includes of {len(files)} files, {len(problems)} not allowed")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

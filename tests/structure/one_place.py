@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""What stands in one place stands nowhere else: python3 tests/structure/one_place.py
+
+The runner knows no requirement by its id: what is special about one is a field of Requirement. So no file of tools/judge
+names one. A report format is its own files and a row of tools/report/formats.cpp. So nothing else includes it.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ID = re.compile(r'"[A-Z]{3}-[0-9]{2}[^"\n]*"')
+FAMILY = re.compile(r'(?:starts_with|wants)\("[A-Z]{3}')
+
+
+def named_requirements(text):
+    """Where code, not a comment, names a requirement or a family."""
+    code = "\n".join(line.split("//")[0] for line in text.splitlines())
+    return ID.findall(code) + FAMILY.findall(code)
+
+
+def includes_of_formats(files):
+    """What includes a format of `files` {path: text}: (file, format) but for the table and the format itself."""
+    table = "tools/report/formats.cpp"
+    formats = re.findall(r'#include "(tools/report/(?!formats)\w+)\.hpp"', files.get(table, ""))
+    return [(path, one) for path, text in files.items() for one in formats
+            if f'#include "{one}.hpp"' in text and path not in (table, f"{one}.cpp")]  # fmt: skip
+
+
+def check_itself():
+    """What must be found, is found."""
+    assert named_requirements('if (r.id == "DET-03") x();') == ['"DET-03"']
+    assert named_requirements('if (id.starts_with("STA")) x();')
+    assert not named_requirements('// "ROT-01:head_dim=64"\nint x;')
+    table = {"tools/report/formats.cpp": '#include "tools/report/json.hpp"\n'}
+    line = '#include "tools/report/json.hpp"\n'
+    assert not includes_of_formats({**table, "tools/report/json.cpp": line})
+    assert includes_of_formats({**table, "tools/command/a.cpp": line}) == [("tools/command/a.cpp", "tools/report/json")]
+
+
+def main():
+    check_itself()
+    files = [path for suffix in ("cpp", "hpp") for path in sorted((ROOT / "tools/judge").rglob(f"*.{suffix}"))]
+    problems = [f"{path.relative_to(ROOT)} names {name}; make it a field of Requirement"
+                for path in files for name in named_requirements(path.read_text())]  # fmt: skip
+    sources = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted((ROOT / "tools").rglob("*.?pp"))}
+    problems += [f"{path} includes {one}.hpp; use formats() of tools/report/formats.hpp"
+                 for path, one in includes_of_formats(sources)]  # fmt: skip
+    if len(files) < 40:
+        problems.append(f"only {len(files)} files in tools/judge: something was not read")
+    for problem in problems:
+        print(f"one_place.py: {problem}", file=sys.stderr)
+    print(f"{len(files)} files, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+#include "tools/judge/case/fields.hpp"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "tests/unit/judge/case/any_case.hpp"
+#include "tools/judge/case/random_case.hpp"
+
+namespace rope {
+namespace {
+
+// Something else than the default, as text: the last word that it is not, or a number that all of them may hold.
+std::string other_text(const Field& field) {
+  static const std::map<std::string_view, std::string> special{
+      {"scaling", "linear+factor=2.0"}, {"axes", "32:32"}, {"golden", "labml/d64"}};
+  if (const auto found = special.find(field.text.name); found != special.end()) return found->second;
+  const std::vector<std::string_view>& words = field.text.words;
+  if (words.empty()) return "6";
+  return std::string(words.back() != field.text.print(Case{}) ? words.back() : words.front());
+}
+
+TEST_CASE("fields: no two have one name", "[fields]") {
+  std::set<std::string_view> names;
+  for (const Field& field : fields()) CHECK(names.insert(field.text.name).second);
+}
+
+TEST_CASE("fields: each is told from its default, prints what was read, and leaves the others as they are",
+          "[fields]") {
+  for (const Field& field : fields()) {
+    CAPTURE(field.text.name);
+    const Case plain;
+    Case c;
+    field.text.read(c, other_text(field));
+    CHECK_FALSE(c == plain);
+    CHECK(field.text.print(c) == other_text(field));
+    for (const Field& other : fields()) {
+      const bool follows = field.text.name == "head_dim" && other.text.name == "rotary_dim";
+      if (&other == &field || follows) continue;
+      CAPTURE(other.text.name);
+      CHECK(other.text.print(c) == other.text.print(plain));
+    }
+  }
+}
+
+// All but the types of positions and angles, which go together with nothing that is not their own, at once.
+TEST_CASE("fields: a case in which none holds its default is read back from its text", "[fields]") {
+  Case c;
+  c.requirement = "ROT-01";
+  for (const Field& field : fields()) {
+    const std::string_view name = field.text.name;
+    if (name == "head_dim" || name == "rotary_dim") continue;
+    const bool type = name == "dtype" || name == "out_dtype" || name == "given";
+    field.text.read(c, type ? "bf16" : name == "position_dtype" ? "i32" : other_text(field));
+  }
+  c.spec.axes.order = AxisLayout::Order::chunked;  // the others know no restart
+  c.spec.head_dim = 130;
+  c.spec.rotary_dim = 128;
+  const std::string text = to_text(c);
+  for (const Field& field : fields()) {
+    CAPTURE(text, field.text.name);
+    if (field.text.name != "axes_order") CHECK(text.find(std::string(field.text.name) + "=") != std::string::npos);
+  }
+  CHECK(case_from_text(text) == c);
+}
+
+TEST_CASE("fields: every word is another value", "[fields]") {
+  for (const Field& field : fields()) {
+    for (const std::string_view word : field.text.words) {
+      CAPTURE(field.text.name, word);
+      Case c;
+      field.text.read(c, std::string(word));
+      CHECK(field.text.print(c) == word);
+    }
+  }
+}
+
+TEST_CASE("fields: every case has one of the kinds of each trait, and all kinds occur", "[fields]") {
+  rc::Random random(1);
+  Claims claims = test::all_claims();
+  for (std::uint32_t& outputs : claims.capabilities.out_dtypes) outputs = claims.capabilities.table_dtypes;
+  std::vector<std::set<std::size_t>> seen;
+  std::vector<std::size_t> kinds;
+  const auto look_at = [&](const Case& c) {
+    std::size_t at = 0;
+    for (const Field& field : fields()) {
+      for (const Trait& trait : field.traits) {
+        if (at == seen.size()) seen.emplace_back();
+        const std::size_t kind = trait.kind_of(c);
+        CHECK(kind < trait.kinds);
+        seen[at++].insert(kind);
+      }
+    }
+  };
+  for (const Field& field : fields()) {
+    for (const Trait& trait : field.traits) kinds.push_back(trait.kinds);
+  }
+  for (int i = 0; i < 6000; ++i) {
+    Case c = *wide_random_case(random, claims, 40'000, [](Case&) {});
+    // What cases of some requirements have, and random ones do not.
+    Draw draw(random);
+    if (draw.one_in(10)) c.sequence_length = 5000;
+    if (draw.one_in(10)) c.start = std::int64_t{1} << 33;
+    if (draw.one_in(20)) c.spec.scaling = scaling::Constant{};
+    const auto word_of = [&](const Field& field) { return std::string(draw.one_of(field.text.words)); };
+    for (const Field& field : fields()) {
+      const bool free = field.text.name == "layout" || field.text.name == "input" || field.text.name == "pattern";
+      if (free && draw.one_in(10)) field.text.read(c, word_of(field));
+    }
+    look_at(c);
+  }
+  REQUIRE(seen.size() == kinds.size());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    CAPTURE(i);
+    CHECK(seen[i].size() == kinds[i]);
+  }
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,81 @@
+// The access that a sentence about a fault tells of, as data.
+#include <signal.h>
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+#include "tests/unit/worker/small_call.hpp"
+#include "tools/worker/client/fault_report.hpp"
+
+namespace rope::worker {
+namespace {
+
+// A call, laid out, and the faults that its worker could tell of.
+struct Faults {
+  Call call = small_call();
+  CallLayout layout = lay_out(call, {1, Placement::at_end, false});
+  AddressSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 32};
+
+  std::size_t slot_of(std::string_view name) const {
+    const auto is_it = [&](const Placed& placed) { return placed.name == name; };
+    return static_cast<std::size_t>(std::ranges::find_if(layout.tensors, is_it) - layout.tensors.begin());
+  }
+
+  WorkerEnd at(std::string_view name, std::int64_t byte, bool write) const {
+    const std::size_t slot = slot_of(name);
+    const std::uint64_t start = space.base + slot * space.slot + space.slot / 4 + layout.tensors[slot].start;
+    const std::uint64_t address = start + static_cast<std::uint64_t>(byte);
+    return describe_fault({{"sig", 11}, {"addr", fmt::format("{:x}", address)}, {"write", write}}, layout, space);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("A fault beside a tensor tells which tensor, which element, and whether it was written") {
+  const Faults faults;
+  const auto elements = static_cast<std::int64_t>(faults.call.q.bytes.size() / 4);
+  const WorkerEnd past = faults.at("q", 4 * elements + 4, false);
+  REQUIRE(past.access);
+  CHECK(past.access->tensor == "q");
+  CHECK(past.access->element == elements + 1);
+  CHECK_FALSE(past.access->write);
+  CHECK_FALSE(past.access->by_row);
+  const WorkerEnd before = faults.at("q_out", -4, true);
+  REQUIRE(before.access);
+  CHECK(before.access->tensor == "q_out");
+  CHECK(before.access->element == -1);
+  CHECK(before.access->write);
+}
+
+TEST_CASE("A fault beside a table tells the row") {
+  const WorkerEnd finding = Faults().at("cos", 4 * 32 * 33, false);
+  REQUIRE(finding.access);
+  CHECK(finding.access->tensor == "cos");
+  CHECK(finding.access->by_row);
+  CHECK(finding.access->element == 33);
+}
+
+TEST_CASE("A fault in a tensor or nowhere near one tells of no access outside") {
+  const Faults faults;
+  CHECK_FALSE(faults.at("q", 0, true).access);
+  CHECK_FALSE(describe_fault({{"sig", 11}, {"addr", "10"}, {"write", false}}, faults.layout, faults.space).access);
+  CHECK_FALSE(describe_end(SIGABRT, false).access);
+}
+
+TEST_CASE("A stray write is an access like one that was stopped; beside the judged call it is none of its own") {
+  Faults faults;
+  Placed& placed = faults.layout.tensors[faults.slot_of("q_out")];
+  const std::size_t end = placed.start + placed.tensor->bytes.size();
+  const WorkerEnd stray = describe_stray_write(placed, end);
+  REQUIRE(stray.access);
+  CHECK(stray.access->tensor == "q_out");
+  CHECK(stray.access->write);
+  CHECK(stray.access->element == static_cast<std::int64_t>(placed.tensor->bytes.size() / 4));
+  placed.beside = true;
+  CHECK_FALSE(describe_stray_write(placed, end).access);
+}
+
+}  // namespace rope::worker

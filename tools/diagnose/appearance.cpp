@@ -1,0 +1,39 @@
+#include "tools/diagnose/appearance.hpp"
+
+#include "tools/diagnose/measure.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+// A plan is measured, in the circumstances of one failure. Not certain: it is not held against the other ones.
+constexpr double weight_of_a_plan = 0.6;
+
+// What was seen to be executed instead, where it is a bug of one class.
+std::optional<Candidate> executed_instead(const std::optional<PlanDifference>& plan) {
+  if (!plan) return std::nullopt;
+  for (const Difference& d : plan->found) {
+    if (d.bug_class) return Candidate{*d.bug_class, d.words, "", weight_of_a_plan};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool Appearance::overrules(const Candidate& pointed_to) const {
+  // What turned by another angle was not left out by a launch.
+  if (pointed_to.bug_class == BugClass::launch_limits) return candidate.bug_class == BugClass::frequency_base;
+  // A plan says more of wrong angles than that they are wrong.
+  return pointed_to.bug_class == BugClass::precision && of_a_plan;
+}
+
+std::optional<Appearance> appearance_of(const Observations& seen, const std::optional<PlanDifference>& plan,
+                                        const std::optional<Candidate>& large_angles) {
+  if (large_angles) return Appearance{*large_angles};
+  const std::optional<Measured> shape = measured(seen);
+  const bool shape_says_more = shape && says_more_than_a_plan(shape->shape);
+  const std::optional<Candidate> executed = executed_instead(plan);
+  if (executed && !shape_says_more) return Appearance{*executed, true};
+  return shape ? std::optional(Appearance{shape->candidate}) : std::nullopt;
+}
+
+}  // namespace rope::diagnosis

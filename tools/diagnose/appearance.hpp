@@ -1,0 +1,24 @@
+// What the wrong values look like, where no hypothesis explains them.
+#pragma once
+
+#include <optional>
+
+#include "tools/diagnose/plan_difference.hpp"
+#include "tools/diagnose/weigh.hpp"
+#include "tools/judge/run/diagnosis.hpp"
+
+namespace rope::diagnosis {
+
+struct Appearance {
+  Candidate candidate;
+  bool of_a_plan = false;
+
+  // Whether it says more than what the failing requirements point to.
+  bool overrules(const Candidate& pointed_to) const;
+};
+
+// By what says most: an angle from which on all is wrong, the plan that is executed, the shape of the errors.
+std::optional<Appearance> appearance_of(const Observations& seen, const std::optional<PlanDifference>& plan,
+                                        const std::optional<Candidate>& large_angles);
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,137 @@
+#include "tools/diagnose/cause_class.hpp"
+
+#include <algorithm>
+
+namespace rope::diagnosis {
+namespace {
+
+using std::any_of;
+
+// Where a condition speaks for several classes, the first of these is meant. Every class that a circumstance speaks for
+// has its place here.
+constexpr BugClass precedence[] = {
+    BugClass::special_values,      BugClass::backward,
+    BugClass::multi_axis,          BugClass::scaling_config,
+    BugClass::strides_memory_race, BugClass::partial_passthrough,
+    BugClass::table_cache,         BugClass::heads_batch_qk,
+    BugClass::precision,           BugClass::position_offset,
+};
+
+// No kernel handles so many by one loop: the number is that of a grid or a block.
+constexpr std::int64_t too_many_for_a_loop = 1000;
+
+bool is_index(const Literal& l) { return l.is(Quantity::token) || l.is(Quantity::head) || l.is(Quantity::batch); }
+
+bool is_number(const Literal& l) {
+  return l.is(Quantity::number_of_heads) || l.is(Quantity::number_of_tokens) || l.is(Quantity::number_of_batches);
+}
+
+std::optional<BugClass> spoken_for(const Literal& l) {
+  if (std::holds_alternative<UnderRule>(l.what)) return BugClass::scaling_config;
+  const auto* circumstance = std::get_if<Circumstance>(&l.what);
+  return circumstance == nullptr ? std::nullopt : entry_of(*circumstance).speaks_for;
+}
+
+std::optional<BugClass> spoken_for_by_limit(const Literal& l) {
+  if (is_index(l) && l.limit >= too_many_for_a_loop) return BugClass::launch_limits;
+  if (l.is(Quantity::head_dim) && l.limit >= too_many_for_a_loop) return BugClass::launch_limits;
+  if (l.is(Quantity::number_of_heads) || l.is(Quantity::head)) return BugClass::heads_batch_qk;
+  return std::nullopt;
+}
+
+// What is left out from a power of two on, or of calls that have many of something, is what a launch did not reach.
+bool is_of_a_launch(const Literal& l) {
+  const bool many = is_number(l) && l.op != Comparison::at_most && l.limit > 8;
+  const bool from_a_power =
+      is_index(l) && l.op == Comparison::at_least && l.limit >= 8 && (l.limit & (l.limit - 1)) == 0;
+  return many || from_a_power;
+}
+
+bool is_of_one_size(const Literal& l) {
+  return l.is(Quantity::head_dim) && l.op == Comparison::equal && l.limit < too_many_for_a_loop;
+}
+
+bool only_own_angles(const Condition& c) {
+  return has(c, Circumstance::computed_angles) || has(c, Circumstance::frequencies_given) ||
+         has(c, Circumstance::no_tables_given);
+}
+
+bool only_in_one_tensor(const Condition& c) { return has(c, Circumstance::in_q) || has(c, Circumstance::in_k); }
+
+bool only_some_batches(const Condition& c) {
+  return has(c, Circumstance::past_first_batch) || has(c, Circumstance::several_batches);
+}
+
+bool only_some_heads(const Condition& c) {
+  return has(c, Circumstance::past_first_head) || has(c, Circumstance::fewer_heads_in_k) ||
+         has(c, Circumstance::several_heads);
+}
+
+// That nothing is rotated says nothing; when it happens says all. k that stays as it was is memory not written.
+BugClass class_of_unrotated(const Weighed& cause, BugClass spoken) {
+  const Condition& c = cause.condition;
+  if (any_of(c.begin(), c.end(), is_of_a_launch)) return BugClass::launch_limits;
+  if (only_some_batches(c) && has(c, Circumstance::positions_for_each_batch)) return BugClass::varlen_packing_cp;
+  return has(c, Circumstance::in_k) && !only_some_heads(c) ? cause.hypothesis->bug_class : spoken;
+}
+
+// A condition says more than a wrong position or row, which many mistakes look like; less than any other hypothesis.
+BugClass class_of_values(const Hypothesis& h, BugClass spoken) {
+  const bool vague =
+      h.bug_class == BugClass::position_offset || h.bug_class == BugClass::table_cache || h.change.position;
+  const bool of_rule = spoken == BugClass::scaling_config;
+  if (vague && (of_rule || spoken == BugClass::multi_axis)) return spoken;
+  if (h.bug_class == BugClass::scaling_config && spoken == BugClass::table_cache && h.change.params) return spoken;
+  if (h.bug_class == BugClass::pipeline && of_rule) return spoken;
+  return h.bug_class;
+}
+
+// Where the condition speaks for no class.
+BugClass class_by_hypothesis(const Weighed& cause) {
+  const Hypothesis& h = *cause.hypothesis;
+  const Condition& c = cause.condition;
+  if (!h.unrotated) return h.bug_class;
+  // One size alone that is not rotated is a specialisation that is empty: sizes and types are chosen together
+  // (PREC-11).
+  if (any_of(c.begin(), c.end(), is_of_one_size)) return BugClass::precision;
+  return any_of(c.begin(), c.end(), is_of_a_launch) ? BugClass::launch_limits : h.bug_class;
+}
+
+}  // namespace
+
+std::optional<BugClass> class_of_condition(const Condition& condition) {
+  for (const BugClass bug_class : precedence) {
+    if (any_of(condition.begin(), condition.end(), [&](const Literal& l) { return spoken_for(l) == bug_class; })) {
+      return bug_class;
+    }
+  }
+  for (const Literal& l : condition) {
+    if (const auto bug_class = spoken_for_by_limit(l)) return bug_class;
+  }
+  return std::nullopt;
+}
+
+bool is_of_large_positions(const Weighed& cause) {
+  // No table is so long, no rule begins there and no counter ends there but those of 2^31: the angles are what is left.
+  constexpr std::int64_t large = 1 << 20;
+  return any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
+    return l.is(Quantity::position) && l.op == Comparison::at_least && l.limit >= large;
+  });
+}
+
+BugClass class_of(const Weighed& cause) {
+  const Hypothesis& h = *cause.hypothesis;
+  const Condition& c = cause.condition;
+  if (is_of_large_positions(cause)) return BugClass::precision;
+  const std::optional<BugClass> spoken = class_of_condition(c);
+  if (h.short_table && only_own_angles(c)) return BugClass::table_cache;
+  if (!spoken) return class_by_hypothesis(cause);
+  // One step too many is one for a tensor. Rows of it that were read again after they had been written are not.
+  if (h.turns_again && has(c, Circumstance::in_place) && !only_in_one_tensor(c)) return BugClass::strides_memory_race;
+  // The pass that is wrong is the bug, whatever else the pass gets wrong.
+  if (has(c, Circumstance::backward)) return BugClass::backward;
+  if (spoken == BugClass::special_values) return *spoken;
+  return h.unrotated ? class_of_unrotated(cause, *spoken) : class_of_values(h, *spoken);
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,198 @@
+#include "tools/diagnose/circumstance.hpp"
+
+#include <array>
+
+namespace rope::diagnosis {
+namespace {
+
+constexpr std::nullopt_t nothing = std::nullopt;  // what most circumstances speak for
+
+const Case& of(const SeenRow& r) { return r.seen->c; }
+
+bool is_unscaled(const SeenRow& r) { return std::holds_alternative<scaling::None>(of(r).spec.scaling); }
+
+std::int64_t first_position(const SeenRow& r, std::int64_t batch, std::int64_t seq) {
+  return token_position(r.seen->before, batch, seq).front();
+}
+
+constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::count)> known_circumstances{{
+    {Circumstance::in_place, "in place", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).in_place; }},
+    {Circumstance::out_of_place, "out of place", nothing, [](const SeenRow& r) { return !of(r).in_place; }},
+    {Circumstance::huge_inputs, "very large inputs", BugClass::special_values,
+     [](const SeenRow& r) { return of(r).input == InputKind::huge; }},
+    {Circumstance::subnormal_inputs, "subnormal inputs", BugClass::special_values,
+     [](const SeenRow& r) { return of(r).input == InputKind::subnormal; }},
+    {Circumstance::zero_inputs, "zeros for inputs", BugClass::special_values,
+     [](const SeenRow& r) { return of(r).input == InputKind::zero; }},
+    {Circumstance::unusual_inputs, "inputs of an unusual size", BugClass::special_values,
+     [](const SeenRow& r) { return is_of_unusual_size(of(r).input); }},
+    {Circumstance::backward, "backward", BugClass::backward,
+     [](const SeenRow& r) { return of(r).direction == Direction::backward; }},
+    {Circumstance::forward, "forward", nothing, [](const SeenRow& r) { return of(r).direction == Direction::forward; }},
+    {Circumstance::in_k, "in k", BugClass::heads_batch_qk, [](const SeenRow& r) { return r.key().key; }, true},
+    {Circumstance::in_q, "in q", BugClass::heads_batch_qk, [](const SeenRow& r) { return !r.key().key; }, true},
+    {Circumstance::k_given, "k given", BugClass::heads_batch_qk, [](const SeenRow& r) { return of(r).key_heads > 0; }},
+    {Circumstance::no_k_given, "no k given", nothing, [](const SeenRow& r) { return of(r).key_heads == 0; }},
+    {Circumstance::fewer_heads_in_k, "k with fewer heads than q", BugClass::heads_batch_qk,
+     [](const SeenRow& r) { return of(r).key_heads > 0 && of(r).key_heads < of(r).heads; }},
+    {Circumstance::several_batches, "several batches", BugClass::heads_batch_qk,
+     [](const SeenRow& r) { return of(r).batch > 1; }},
+    {Circumstance::one_batch, "one batch", nothing, [](const SeenRow& r) { return of(r).batch == 1; }},
+    {Circumstance::past_first_batch, "past the first batch", BugClass::heads_batch_qk,
+     [](const SeenRow& r) { return r.key().batch > 0; }, true},
+    {Circumstance::one_token, "one token", nothing, [](const SeenRow& r) { return of(r).seq == 1; }},
+    {Circumstance::several_tokens, "several tokens", nothing, [](const SeenRow& r) { return of(r).seq > 1; }},
+    {Circumstance::past_first_token, "past the first token", nothing, [](const SeenRow& r) { return r.key().seq > 0; },
+     true},
+    {Circumstance::as_many_tokens_as_batches, "as many tokens as batches", nothing,
+     [](const SeenRow& r) { return of(r).seq == of(r).batch; }},
+    {Circumstance::several_heads, "several heads", BugClass::heads_batch_qk,
+     [](const SeenRow& r) { return of(r).heads > 1; }},
+    {Circumstance::past_first_head, "past the first head", BugClass::heads_batch_qk,
+     [](const SeenRow& r) { return r.key().head > 0; }, true},
+    {Circumstance::f32, "f32", BugClass::precision, [](const SeenRow& r) { return of(r).dtype == DType::f32; }},
+    {Circumstance::f64, "f64", BugClass::precision, [](const SeenRow& r) { return of(r).dtype == DType::f64; }},
+    {Circumstance::f16, "f16", BugClass::precision, [](const SeenRow& r) { return of(r).dtype == DType::f16; }},
+    {Circumstance::bf16, "bf16", BugClass::precision, [](const SeenRow& r) { return of(r).dtype == DType::bf16; }},
+    {Circumstance::sixteen_bits, "16-bit tensors", BugClass::precision,
+     [](const SeenRow& r) { return of(r).dtype == DType::f16 || of(r).dtype == DType::bf16; }},
+    {Circumstance::output_of_other_type, "an output of another type", nothing,
+     [](const SeenRow& r) { return of(r).dtype != of(r).out_dtype; }},
+    {Circumstance::tables_given, "tables given", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).source == AngleSource::tables; }},
+    {Circumstance::no_tables_given, "no tables given", nothing,
+     [](const SeenRow& r) { return of(r).source != AngleSource::tables; }},
+    {Circumstance::frequencies_given, "frequencies given", nothing,
+     [](const SeenRow& r) { return of(r).source == AngleSource::frequencies; }},
+    {Circumstance::computed_angles, "computed angles", nothing,
+     [](const SeenRow& r) { return of(r).source == AngleSource::computed; }},
+    {Circumstance::full_width_tables, "full-width tables", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).full_tables; }},
+    {Circumstance::half_width_tables, "half-width tables", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).source == AngleSource::tables && !of(r).full_tables; }},
+    {Circumstance::unequal_halves, "tables with unequal halves", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).unequal_halves; }},
+    {Circumstance::spare_rows, "more rows in the tables than positions need", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).spare_rows > 0; }},
+    {Circumstance::no_spare_rows, "tables that end with the largest position", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).source == AngleSource::tables && of(r).spare_rows == 0; }},
+    {Circumstance::tables_of_other_type, "tables of another type than q", BugClass::table_cache,
+     [](const SeenRow& r) { return of(r).source == AngleSource::tables && of(r).given != of(r).dtype; }},
+    {Circumstance::positions_from_offset, "positions from an offset", BugClass::position_offset,
+     [](const SeenRow& r) { return of(r).form == PositionForm::offset; }},
+    {Circumstance::given_positions, "given positions", BugClass::position_offset,
+     [](const SeenRow& r) { return of(r).form != PositionForm::offset; }},
+    {Circumstance::positions_for_each_batch, "positions for each batch", BugClass::position_offset,
+     [](const SeenRow& r) { return of(r).form == PositionForm::per_batch; }},
+    {Circumstance::shared_positions, "positions shared by the batches", nothing,
+     [](const SeenRow& r) { return of(r).form == PositionForm::shared; }},
+    {Circumstance::second_position_follows, "positions of which the second follows the first", nothing,
+     [](const SeenRow& r) {
+       return of(r).seq > 1 && first_position(r, r.key().batch, 1) == first_position(r, r.key().batch, 0) + 1;
+     },
+     true},
+    {Circumstance::batch_begins_as_first, "in a batch that begins as the first one", nothing,
+     [](const SeenRow& r) {
+       return r.key().batch > 0 && first_position(r, r.key().batch, 0) == first_position(r, 0, 0);
+     },
+     true},
+    {Circumstance::i32_positions, "i32 positions", nothing,
+     [](const SeenRow& r) { return of(r).form != PositionForm::offset && of(r).position_dtype == DType::i32; }},
+    {Circumstance::i64_positions, "i64 positions", nothing,
+     [](const SeenRow& r) { return of(r).form != PositionForm::offset && of(r).position_dtype == DType::i64; }},
+    {Circumstance::rotary_below_head_dim, "rotary_dim below head_dim", BugClass::partial_passthrough,
+     [](const SeenRow& r) { return of(r).spec.rotary_dim < of(r).spec.head_dim; }},
+    {Circumstance::rotary_equals_head_dim, "rotary_dim equal to head_dim", nothing,
+     [](const SeenRow& r) { return of(r).spec.rotary_dim == of(r).spec.head_dim; }},
+    {Circumstance::several_axes, "several axes", BugClass::multi_axis,
+     [](const SeenRow& r) { return of(r).spec.axes.count() > 1; }},
+    {Circumstance::one_axis, "one axis", nothing, [](const SeenRow& r) { return of(r).spec.axes.count() == 1; }},
+    {Circumstance::alternating_axes, "axes that alternate", BugClass::multi_axis,
+     [](const SeenRow& r) {
+       return of(r).spec.axes.count() > 1 && of(r).spec.axes.order == AxisLayout::Order::interleaved;
+     }},
+    {Circumstance::axes_in_blocks, "axes in blocks", BugClass::multi_axis,
+     [](const SeenRow& r) {
+       return of(r).spec.axes.count() > 1 && of(r).spec.axes.order == AxisLayout::Order::chunked;
+     }},
+    {Circumstance::scaled, "scaling", BugClass::scaling_config, [](const SeenRow& r) { return !is_unscaled(r); }},
+    {Circumstance::unscaled, "no scaling", nothing, is_unscaled},
+    {Circumstance::beyond_original_length, "a sequence longer than the original length", nothing,
+     [](const SeenRow& r) {
+       const double length = original_length(of(r).spec.scaling);
+       return length > 0 && static_cast<double>(sequence_length(of(r))) > length;
+     }},
+    {Circumstance::other_base, "a base other than 10000", nothing,
+     [](const SeenRow& r) { return of(r).spec.base != 10000; }},
+    {Circumstance::attention_factor, "an attention factor", BugClass::scaling_config,
+     [](const SeenRow& r) { return r.seen->before.attention_factor != 1; }},
+    {Circumstance::no_attention_factor, "no attention factor", nothing,
+     [](const SeenRow& r) { return r.seen->before.attention_factor == 1; }},
+    {Circumstance::half_split_pairs, "half-split pairs", nothing,
+     [](const SeenRow& r) { return of(r).spec.pairing == Pairing::half_split; }},
+    {Circumstance::interleaved_pairs, "interleaved pairs", nothing,
+     [](const SeenRow& r) { return of(r).spec.pairing == Pairing::interleaved; }},
+    {Circumstance::strided, "strides that are not contiguous", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return !is_contiguous(of(r).layout); }},
+    {Circumstance::contiguous, "contiguous tensors", nothing,
+     [](const SeenRow& r) { return is_contiguous(of(r).layout); }},
+    {Circumstance::unaligned_data, "data that begins between aligned addresses", nothing,
+     [](const SeenRow& r) { return of(r).layout == Layout::shifted || of(r).layout == Layout::strided; }},
+    {Circumstance::unaligned_dense_rows, "rows without gaps that begin between aligned addresses",
+     BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::shifted || of(r).output == OutputLayout::shifted; }},
+    {Circumstance::padded_rows, "padded rows", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::strided; }},
+    {Circumstance::other_strides_of_k, "strides of k unlike those of q", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::key_strided || of(r).output == OutputLayout::key_strided; }},
+    {Circumstance::padded_angles, "padded positions and tables", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::angles_strided; }},
+    {Circumstance::heads_before_tokens, "heads before tokens in memory", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::seq_last; }},
+    {Circumstance::negative_strides, "negative strides, features apart", BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::reversed; }},
+    {Circumstance::q_and_k_in_one_memory, "q and k in one memory", nothing,
+     [](const SeenRow& r) { return of(r).layout == Layout::packed; }},
+    {Circumstance::one_row_for_all, "one row for all batches and heads", nothing,
+     [](const SeenRow& r) { return of(r).layout == Layout::expanded; }},
+    {Circumstance::output_laid_out_otherwise, "an output laid out otherwise than the input",
+     BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded; }},
+    {Circumstance::rotary_no_power_of_two, "rotary_dim that is no power of two", nothing,
+     [](const SeenRow& r) { return (of(r).spec.rotary_dim & (of(r).spec.rotary_dim - 1)) != 0; }},
+}};
+
+constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> known_quantities{{
+    {Quantity::position, "position", [](const SeenRow& r) { return r.key().position; }, true},
+    {Quantity::head_dim, "head_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }},
+    {Quantity::rotary_dim, "rotary_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim}; }},
+    {Quantity::number_of_heads, "number of heads",
+     [](const SeenRow& r) { return r.key().key ? std::int64_t{of(r).key_heads} : std::int64_t{of(r).heads}; }},
+    {Quantity::number_of_tokens, "number of tokens", [](const SeenRow& r) { return std::int64_t{of(r).seq}; }},
+    {Quantity::number_of_batches, "number of batches", [](const SeenRow& r) { return std::int64_t{of(r).batch}; }},
+    {Quantity::token, "token", [](const SeenRow& r) { return r.key().seq; }, true},
+    {Quantity::head, "head", [](const SeenRow& r) { return r.key().head; }, true},
+    {Quantity::batch, "batch", [](const SeenRow& r) { return r.key().batch; }, true},
+    {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return sequence_length(of(r)); }},
+}};
+
+template <class Table>
+constexpr bool is_complete(const Table& table) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (static_cast<std::size_t>(table[i].what) != i || table[i].words.empty()) return false;
+  }
+  return true;
+}
+static_assert(is_complete(known_circumstances), "every circumstance has its row, in the order of the enumerators");
+static_assert(is_complete(known_quantities), "every quantity has its row, in the order of the enumerators");
+
+}  // namespace
+
+std::span<const CircumstanceEntry> circumstances() { return known_circumstances; }
+std::span<const QuantityEntry> quantities() { return known_quantities; }
+
+const CircumstanceEntry& entry_of(Circumstance what) { return known_circumstances[static_cast<std::size_t>(what)]; }
+const QuantityEntry& entry_of(Quantity what) { return known_quantities[static_cast<std::size_t>(what)]; }
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,139 @@
+// Circumstances and quantities: what is so about a row of a call. Bugs often show in some of them only, and which tells
+// a lot. Their words are in the tables of circumstance.cpp; nothing is decided by them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "tools/diagnose/evidence.hpp"
+#include "tools/judge/run/bug_class.hpp"
+
+namespace rope::diagnosis {
+
+// A row that was seen, and how much it counts.
+struct SeenRow {
+  const Observation* seen = nullptr;
+  std::size_t row = 0;
+  double weight = 1;
+  bool whole = false;  // the call as such: which of its rows is not known
+
+  const RowKey& key() const { return seen->rows[row]; }
+};
+
+enum class Circumstance {
+  in_place,
+  out_of_place,
+  huge_inputs,
+  subnormal_inputs,
+  zero_inputs,
+  unusual_inputs,
+  backward,
+  forward,
+  in_k,
+  in_q,
+  k_given,
+  no_k_given,
+  fewer_heads_in_k,
+  several_batches,
+  one_batch,
+  past_first_batch,
+  one_token,
+  several_tokens,
+  past_first_token,
+  as_many_tokens_as_batches,
+  several_heads,
+  past_first_head,
+  f32,
+  f64,
+  f16,
+  bf16,
+  sixteen_bits,
+  output_of_other_type,
+  tables_given,
+  no_tables_given,
+  frequencies_given,
+  computed_angles,
+  full_width_tables,
+  half_width_tables,
+  unequal_halves,
+  spare_rows,
+  no_spare_rows,
+  tables_of_other_type,
+  positions_from_offset,
+  given_positions,
+  positions_for_each_batch,
+  shared_positions,
+  second_position_follows,
+  batch_begins_as_first,
+  i32_positions,
+  i64_positions,
+  rotary_below_head_dim,
+  rotary_equals_head_dim,
+  several_axes,
+  one_axis,
+  alternating_axes,
+  axes_in_blocks,
+  scaled,
+  unscaled,
+  beyond_original_length,
+  other_base,
+  attention_factor,
+  no_attention_factor,
+  half_split_pairs,
+  interleaved_pairs,
+  strided,
+  contiguous,
+  unaligned_data,
+  unaligned_dense_rows,
+  padded_rows,
+  other_strides_of_k,
+  padded_angles,
+  heads_before_tokens,
+  negative_strides,
+  q_and_k_in_one_memory,
+  one_row_for_all,
+  output_laid_out_otherwise,
+  rotary_no_power_of_two,
+  count  // of the circumstances, none itself
+};
+
+struct CircumstanceEntry {
+  Circumstance what;
+  std::string_view words;              // "in place"
+  std::optional<BugClass> speaks_for;  // the class of a bug that shows only so
+  bool (*holds)(const SeenRow&);
+  bool of_row = false;  // not of the call
+};
+
+// Every circumstance. Of two that part the evidence equally well the first is named.
+std::span<const CircumstanceEntry> circumstances();
+const CircumstanceEntry& entry_of(Circumstance what);
+
+// What is counted rather than being so or not.
+enum class Quantity {
+  position,
+  head_dim,
+  rotary_dim,
+  number_of_heads,
+  number_of_tokens,
+  number_of_batches,
+  token,
+  head,
+  batch,
+  sequence_length,
+  count  // of the quantities, none itself
+};
+
+struct QuantityEntry {
+  Quantity what;
+  std::string_view words;  // "head_dim"
+  std::int64_t (*of)(const SeenRow&);
+  bool of_row = false;
+};
+
+// Every quantity, likewise.
+std::span<const QuantityEntry> quantities();
+const QuantityEntry& entry_of(Quantity what);
+
+}  // namespace rope::diagnosis

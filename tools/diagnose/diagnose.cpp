@@ -1,0 +1,273 @@
+#include "tools/diagnose/diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/diagnose/appearance.hpp"
+#include "tools/diagnose/cause_class.hpp"
+#include "tools/diagnose/large_angles.hpp"
+#include "tools/diagnose/other_evidence.hpp"
+#include "tools/diagnose/trigger.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+// Below this a cause explains less than it leaves open, and what else is known is named first.
+constexpr double worth_naming = 0.3;
+// A second candidate as close as this cannot be told apart: a fit is a share of at most some hundred rows, of which one
+// more or less is chance.
+constexpr double a_tie = 0.02;
+constexpr double certain = 0.9;
+constexpr double worth_a_line = 0.1;
+constexpr double most_calls = 0.5;
+constexpr double nearly_all = 0.9;  // of the failing requirements
+constexpr std::size_t most_candidates = 5;
+constexpr std::int64_t most_deaths = 6;
+constexpr std::size_t most_decisive = 8;  // cases that are made to part two rivals
+
+class Diagnosing {
+ public:
+  Diagnosing(const SubjectReport& report, Subject& subject, Oracles& oracles, const Manifest* golden)
+      : report_(report), examiner_(subject, oracles, golden, report.selection.grade) {}
+
+  Diagnosis run() {
+    const std::optional<PlanDifference> plan = plan_difference(report_, examiner_.subject(), examiner_.oracles());
+    examiner_.subject().renew();
+    observe_all();
+    unusual_ = needs_unusual_inputs(seen_);
+    weighed_ = weigh(seen_);
+    if (part_rivals()) weighed_ = weigh(seen_);
+    gather_pointers();
+    Diagnosis result;
+    if (plan) add_words(*plan, result);
+    const std::optional<Candidate> large_angles = beyond_an_angle(seen_);
+    if (is_by_value(large_angles)) {
+      name_causes(result);
+      explain_requirements(result);
+    } else {
+      name_by_other_evidence(plan, large_angles, result);
+    }
+    result.trigger = trigger();
+    return result;
+  }
+
+ private:
+  void observe_all() {
+    const Subject& subject = examiner_.subject();
+    const std::int64_t before = subject.deaths();
+    std::int64_t crashes = 0;
+    for (const Case& c : cases_to_observe(report_, subject.claims())) {
+      // A write where none may be says much, and where a process starts at once it may be seen often.
+      if ((subject.claims().compiled ? crashes : subject.deaths() - before) >= most_deaths) break;
+      seen_.push_back(observe(c, examiner_));
+      const FailureKind kind = seen_.back()->problem.kind;
+      if (auto beyond = observe_beyond(*seen_.back(), examiner_)) seen_.push_back(std::move(beyond));
+      if (kind == FailureKind::timeout) break;
+      crashes += kind == FailureKind::crash ? 1 : 0;
+    }
+  }
+
+  // Where another class fits as well as the best: runs cases on which the two say different things, if the claims have
+  // such. True where there is more evidence now.
+  bool part_rivals() {
+    if (weighed_.empty() || weighed_[0].fit < worth_naming) return false;
+    const Weighed& best = weighed_[0];
+    const auto rival = std::find_if(weighed_.begin() + 1, weighed_.end(), [&](const Weighed& w) {
+      return w.fit >= best.fit - a_tie && class_of(w) != class_of(best);
+    });
+    if (rival == weighed_.end()) return false;
+    std::size_t made = 0;
+    for (const Case& c : random_cases(report_, examiner_.subject().claims(), 78, 120)) {
+      if (made == most_decisive) break;
+      const Call call = examiner_.build(c);
+      const Expectation expectation(call, c.spec, examiner_.oracles());
+      if (!differ(predict(call, expectation, change_of(best, call)),
+                  predict(call, expectation, change_of(*rival, call)))) {
+        continue;
+      }
+      seen_.push_back(observe(c, examiner_));
+      seen_.back()->decisive = true;
+      ++made;
+    }
+    return made > 0;
+  }
+
+  static bool differ(const Prediction& a, const Prediction& b) {
+    for (std::size_t i = 0; i < a.value.size(); ++i) {
+      if (a.written[i] != b.written[i] || std::fabs(a.value[i] - b.value[i]) > a.bound[i] + b.bound[i]) return true;
+    }
+    return false;
+  }
+
+  static void add_words(const PlanDifference& plan, Diagnosis& result) {
+    result.plan.push_back(plan.asked);
+    for (const Difference& d : plan.found) result.plan.push_back(d.words);
+  }
+
+  // What the requirements and the answers say, what says most first; and whether values can say anything.
+  void gather_pointers() {
+    pointers_ = from_requirements(report_, seen_, examiner_);
+    if (auto answers = from_answers(report_, seen_)) add_answers(std::move(*answers));
+    irregular_ = is_irregular(report_, seen_, examiner_);
+    state_ = !irregular_ && depends_on_earlier_calls(report_, seen_, examiner_);
+    if (irregular_) pointers_.insert(pointers_.begin(), irregular_cause());
+  }
+
+  // Where most calls end, the requirements fail for that, and how they end is what is known.
+  void add_answers(Pointer answers) {
+    if (answers.candidate.fit < most_calls) {
+      pointers_.push_back(std::move(answers));
+      return;
+    }
+    std::erase_if(pointers_,
+                  [&](const Pointer& other) { return !other.quoted.empty() && other.quoted == answers.quoted; });
+    pointers_.insert(pointers_.begin(), std::move(answers));
+  }
+
+  // A race between two writers leaves whole rows as they were; anything else is a value that nobody set.
+  Pointer irregular_cause() const {
+    const bool rows_survive = std::any_of(weighed_.begin(), weighed_.end(), [](const Weighed& w) {
+      return w.hypothesis->unrotated && w.with == nullptr && w.explained > 0.9;
+    });
+    Pointer p{{BugClass::special_values, different_each_time, "", 1}, {}, ""};
+    if (rows_survive) {
+      p.candidate.bug_class = BugClass::strides_memory_race;
+      p.candidate.sentence =
+          "the input, or what stood there, survives in some rows, others each time: two writers race";
+    }
+    for (const RequirementResult& r : report_.results) {
+      if (r.verdict == Verdict::fail) p.requirements.push_back(r.id);
+    }
+    return p;
+  }
+
+  bool is_by_value(const std::optional<Candidate>& large_angles) const {
+    const double least_fit = large_angles ? large_angles->fit : worth_naming;
+    return !weighed_.empty() && weighed_[0].fit >= least_fit && !state_ && !irregular_;
+  }
+
+  Candidate candidate(const Weighed& w) const {
+    std::string sentence = w.hypothesis->sentence;
+    if (w.with != nullptr) sentence += "; and " + w.with->sentence;
+    if (is_of_large_positions(w) && w.hypothesis->bug_class != BugClass::precision) {
+      sentence = "angles of large positions are too far off, as if " + sentence;
+    }
+    const double fit = std::max(w.fit, 0.0);
+    if (!unusual_) return {class_of(w), sentence, words_of(w.condition), fit};
+    Condition condition = w.condition;
+    // A cause that explains all says of itself which inputs show it.
+    if (w.fit < certain) condition.push_back({Circumstance::unusual_inputs});
+    return {BugClass::special_values, sentence, words_of(condition), fit};
+  }
+
+  void name_causes(Diagnosis& result) const {
+    const Weighed& best = weighed_[0];
+    for (const Weighed& w : weighed_) {
+      // Of what fits far worse nobody wants to hear.
+      if (w.fit >= std::max(0.5 * best.fit, worth_a_line)) result.candidates.push_back(candidate(w));
+    }
+    const BugClass first = result.candidates[0].bug_class;
+    const bool tie = std::any_of(result.candidates.begin(), result.candidates.end(),
+                                 [&](const Candidate& c) { return c.bug_class != first && c.fit >= best.fit - a_tie; });
+    keep_best(result);
+    result.certain = best.fit >= certain && !tie;
+    result.evidence = fmt::format("{} of {} wrong rows come out as it says, in {} cases, and {} right ones", best.rows,
+                                  best.all_rows, best.cases, best.right_rows);
+  }
+
+  static void keep_best(Diagnosis& result) {
+    if (result.candidates.size() > most_candidates) result.candidates.resize(most_candidates);
+  }
+
+  void explain_requirements(Diagnosis& result) const {
+    for (const RequirementResult& r : report_.results) {
+      if (r.verdict != Verdict::fail || !r.failure) continue;
+      (is_explained(r.failure->minimal, weighed_[0]) ? result.explained : result.unexplained).push_back(r.id);
+    }
+  }
+
+  // Whether every element of a failing case comes out as a cause says.
+  bool is_explained(Case c, const Weighed& cause) const {
+    c.requirement = "ROT-01";
+    const std::string text = to_text(c);
+    const auto found =
+        std::find_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s->answered() && to_text(s->c) == text; });
+    if (found == seen_.end() || !(*found)->failed()) return false;
+    const Observation& s = **found;
+    const Prediction said = predict(s.before, *s.expectation, change_of(cause, s.before));
+    bool explained = true;
+    for (std::size_t i = 0; i < s.elements(); ++i) explained = explained && agrees(s, said, i);
+    return explained;
+  }
+
+  void name_by_other_evidence(const std::optional<PlanDifference>& plan, const std::optional<Candidate>& large_angles,
+                              Diagnosis& result) {
+    std::stable_partition(pointers_.begin(), pointers_.end(),
+                          [](const Pointer& p) { return p.candidate.fit >= nearly_all; });
+    for (const Pointer& p : pointers_) result.candidates.push_back(p.candidate);
+    for (const Weighed& w : weighed_) result.candidates.push_back(candidate(w));
+    const std::optional<Appearance> appearance = appearance_of(seen_, plan, large_angles);
+    const bool by_appearance = appearance && !state_ && !irregular_ && !is_of_one_kind(*appearance);
+    if (by_appearance) result.candidates.insert(result.candidates.begin(), appearance->candidate);
+    for (std::size_t i = result.candidates.size(); i-- > 1;) {
+      if (result.candidates[i].fit < worth_a_line)
+        result.candidates.erase(result.candidates.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    keep_best(result);
+    if (!by_appearance && !pointers_.empty()) account_for(pointers_[0], result);
+  }
+
+  // Wrong values make nearly every requirement fail: unless only those of one kind do, it says less which ones do than
+  // what the values look like.
+  bool is_of_one_kind(const Appearance& appearance) const {
+    return !pointers_.empty() && pointers_[0].candidate.fit >= nearly_all &&
+           !appearance.overrules(pointers_[0].candidate);
+  }
+
+  // The requirements whose failure a cause from other evidence accounts for: it is the first candidate.
+  void account_for(const Pointer& pointer, Diagnosis& result) const {
+    for (const RequirementResult& r : report_.results) {
+      if (r.verdict != Verdict::fail) continue;
+      const auto& named = pointer.requirements;
+      const bool is_named = state_ || std::find(named.begin(), named.end(), r.id) != named.end();
+      (is_named ? result.explained : result.unexplained).push_back(r.id);
+    }
+    result.evidence = fmt::format("failed: {}", fmt::join(result.explained, ", "));
+    result.certain = result.unexplained.empty();
+  }
+
+  // Of the first failing requirement whose failure can be had in a single case.
+  std::string trigger() {
+    for (const RequirementResult& r : report_.results) {
+      if (r.verdict != Verdict::fail || !r.failure) continue;
+      const Failure& failure = *r.failure;
+      const FailureKind kind = failure.finding.kind;
+      const bool quick = kind != FailureKind::timeout && kind != FailureKind::crash;
+      if (!quick || failure.needs_earlier_calls || !failure.minimal.golden.empty()) continue;
+      if (failure.minimal.fault != Fault::none) continue;
+      return words_of(isolate(failure.minimal, examiner_));
+    }
+    return "";
+  }
+
+  const SubjectReport& report_;
+  Examiner examiner_;
+  Observations seen_;
+  std::vector<Weighed> weighed_;   // hypotheses, best first
+  std::vector<Pointer> pointers_;  // causes from other evidence than values
+  bool unusual_ = false;           // all that failed has inputs of an unusual size
+  bool irregular_ = false;         // calls that are the same give other bits each time
+  bool state_ = false;             // earlier calls decide
+};
+
+}  // namespace
+
+std::optional<Diagnosis> diagnose(const SubjectReport& report, Subject& subject, Oracles& oracles,
+                                  const Manifest* golden) {
+  if (report.count(Verdict::fail) == 0) return std::nullopt;
+  return Diagnosing(report, subject, oracles, golden).run();
+}
+
+}  // namespace rope::diagnosis

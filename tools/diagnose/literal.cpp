@@ -1,0 +1,69 @@
+#include "tools/diagnose/literal.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rope::diagnosis {
+namespace {
+
+template <std::size_t... Rule>
+constexpr std::array<std::string_view, sizeof...(Rule)> kinds(std::index_sequence<Rule...>) {
+  return {std::variant_alternative_t<Rule, Scaling>::kind...};
+}
+constexpr auto kind_of_rule = kinds(std::make_index_sequence<std::variant_size_v<Scaling>>());
+
+template <class... Of>
+struct Overloaded : Of... {
+  using Of::operator()...;
+};
+
+}  // namespace
+
+bool has(const Condition& condition, Circumstance circumstance) {
+  return std::any_of(condition.begin(), condition.end(), [&](const Literal& l) { return l.is(circumstance); });
+}
+
+std::function<bool(const SeenRow&)> predicate_of(const Literal& literal) {
+  using Predicate = std::function<bool(const SeenRow&)>;
+  return std::visit(Overloaded{[](Circumstance c) -> Predicate { return entry_of(c).holds; },
+                               [](UnderRule under) -> Predicate {
+                                 return [=](const SeenRow& r) { return r.seen->c.spec.scaling.index() == under.rule; };
+                               },
+                               [&](Quantity q) -> Predicate {
+                                 return
+                                     [of = entry_of(q).of, op = literal.op, limit = literal.limit](const SeenRow& r) {
+                                       const std::int64_t value = of(r);
+                                       switch (op) {
+                                         case Comparison::at_least: return value >= limit;
+                                         case Comparison::at_most: return value <= limit;
+                                         case Comparison::so:
+                                         case Comparison::equal: break;
+                                       }
+                                       return value == limit;
+                                     };
+                               }},
+                    literal.what);
+}
+
+std::string words_of(const Literal& literal) {
+  return std::visit(Overloaded{[](Circumstance c) { return std::string(entry_of(c).words); },
+                               [](UnderRule under) { return fmt::format("{} scaling", kind_of_rule[under.rule]); },
+                               [&](Quantity q) {
+                                 const char* more_or_less = literal.op == Comparison::at_least  ? " or more"
+                                                            : literal.op == Comparison::at_most ? " or less"
+                                                                                                : "";
+                                 return fmt::format("{} {}{}", entry_of(q).words, literal.limit, more_or_less);
+                               }},
+                    literal.what);
+}
+
+std::string words_of(const Condition& condition) {
+  std::string text;
+  for (const Literal& l : condition) text += (text.empty() ? "only " : ", ") + words_of(l);
+  return text;
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,45 @@
+// A literal: one thing that must be so for a bug to show. A condition is a few of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tools/diagnose/circumstance.hpp"
+
+namespace rope::diagnosis {
+
+// One rule of scaling, by its place among the alternatives of Scaling.
+struct UnderRule {
+  std::size_t rule = 0;
+  bool operator==(const UnderRule&) const = default;
+};
+
+enum class Comparison { so, equal, at_least, at_most };
+
+struct Literal {
+  std::variant<Circumstance, UnderRule, Quantity> what;
+  Comparison op = Comparison::so;  // another one of quantities only
+  std::int64_t limit = 0;          // of a quantity
+
+  bool operator==(const Literal&) const = default;
+
+  bool is(Circumstance circumstance) const { return what == decltype(what)(circumstance); }
+  bool is(Quantity quantity) const { return what == decltype(what)(quantity); }
+  bool is_counted() const { return std::holds_alternative<Quantity>(what); }
+};
+
+using Condition = std::vector<Literal>;
+
+bool has(const Condition& condition, Circumstance circumstance);
+
+std::function<bool(const SeenRow&)> predicate_of(const Literal& literal);
+
+std::string words_of(const Literal& literal);      // "in place", "head_dim 64 or more"
+std::string words_of(const Condition& condition);  // "only in place, several batches"; empty where there is none
+
+// Few things that hold of all rows of `with` and of as few of `without` as possible.
+Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without);
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,114 @@
+#include "tools/diagnose/other_evidence.hpp"
+
+#include <algorithm>
+
+#include "tools/diagnose/cause_class.hpp"
+#include "tools/judge/run/explain.hpp"
+
+namespace rope::diagnosis {
+
+bool fails_by_value(const RequirementResult& r) {
+  const FailureKind kind = r.failure ? r.failure->finding.kind : FailureKind::none;
+  return kind == FailureKind::value || kind == FailureKind::unwritten || kind == FailureKind::relation ||
+         kind == FailureKind::repetition;
+}
+
+const RequirementResult* failed_by_value(const SubjectReport& report, std::string_view id) {
+  for (const RequirementResult& r : report.results) {
+    const bool failed = r.verdict == Verdict::fail || r.verdict == Verdict::expected_failure;
+    if (r.id == id && failed && fails_by_value(r)) return &r;
+  }
+  return nullptr;
+}
+
+namespace {
+
+// What it says that calls were not answered: of memory, unless the kernel refused them or tables alone are far apart.
+BugClass class_of_answers(const Finding& first, const Condition& condition, const std::vector<SeenRow>& with) {
+  // Where rows of the tables lie far apart and those of the tensors do not, what leads astray is the index of a row.
+  if (std::all_of(with.begin(), with.end(),
+                  [](const SeenRow& row) { return row.seen->c.layout == Layout::distant_rows; })) {
+    return BugClass::table_cache;
+  }
+  if (first.kind != FailureKind::status) return BugClass::strides_memory_race;
+  if (const auto spoken_for = class_of_condition(condition)) return *spoken_for;
+  // A kernel that says it failed did not refuse the call: its device, or its memory, did.
+  return first.status == ROPE_FAILED ? BugClass::strides_memory_race : BugClass::bad_arguments;
+}
+
+}  // namespace
+
+std::optional<Pointer> from_answers(const SubjectReport& report, const Observations& seen) {
+  std::vector<SeenRow> with, without;
+  const Finding* first = nullptr;
+  double wrong = 0;
+  for (const auto& one : seen) {
+    const bool ended = !one->answered();
+    (ended ? with : without).push_back({one.get(), 0, 1, true});
+    if (ended && first == nullptr) first = &one->problem;
+    wrong += one->failed() ? 1 : 0;
+  }
+  if (first == nullptr) return std::nullopt;
+  const Condition condition = separate(with, without);
+  const std::string quoted = headline(first->message);
+  Pointer pointer{{class_of_answers(*first, condition, with), quoted, words_of(condition),
+                   static_cast<double>(with.size()) / std::max(wrong, 1.0)},
+                  {},
+                  quoted};
+  for (const RequirementResult& r : report.results) {
+    if (r.verdict == Verdict::fail && r.failure && !fails_by_value(r)) pointer.requirements.push_back(r.id);
+  }
+  return pointer;
+}
+
+bool is_irregular(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
+  if (failed_by_value(report, "DET-01") != nullptr) return true;
+  constexpr int repetitions = 4;
+  std::size_t tried = 0;
+  for (const auto& one : seen) {
+    if (!one->failed() || !one->answered() || one->elements() < 16) continue;
+    if (++tried > 8) return false;
+    // What came before `one` was another call than what comes before its repetitions: these alone are alike.
+    std::optional<Trial> last;
+    for (int i = 0; i < repetitions; ++i) {
+      Trial again = examiner.run(one->before);
+      if (!again.ok()) break;
+      if (last && again.call.q_result().bytes != last->call.q_result().bytes) return true;
+      if (last && one->before.k && again.call.k_result().bytes != last->call.k_result().bytes) return true;
+      last = std::move(again);
+    }
+  }
+  return false;
+}
+
+bool needs_unusual_inputs(const Observations& seen) {
+  bool some_fail = false, others_hold = false;
+  for (const auto& one : seen) {
+    const bool unusual = is_of_unusual_size(one->c.input);
+    if (one->failed() && !unusual) return false;
+    some_fail = some_fail || one->failed();
+    others_hold = others_hold || !unusual;
+  }
+  return some_fail && others_hold;
+}
+
+bool depends_on_earlier_calls(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
+  std::size_t needed = 0, failing = 0;
+  for (const RequirementResult& r : report.results) {
+    if (r.verdict != Verdict::fail || !r.failure || r.failure->finding.kind != FailureKind::value) continue;
+    ++failing;
+    needed += r.failure->needs_earlier_calls ? 1 : 0;
+  }
+  if (failed_by_value(report, "STA-01") == nullptr && needed == 0) return false;
+  std::size_t tried = 0, alone = 0;
+  for (const auto& one : seen) {
+    if (!one->failed() || !one->answered() || tried == 6) continue;
+    if (!examiner.subject().renew()) return false;
+    ++tried;
+    const std::unique_ptr<Observation> again = observe(one->c, examiner);
+    alone += again->failed() ? 0 : 1;
+  }
+  return tried == 0 ? needed > 0 : 2 * alone > tried;
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,150 @@
+// What it says that a requirement failed: the ones that fail alone speak for a class.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "tools/diagnose/other_evidence.hpp"
+#include "tools/judge/run/explain.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+// Seen in the bytes afterwards. What ended at a guard page is told by its access (from_answers).
+bool is_writing(const RequirementResult& r) {
+  const Finding& finding = r.failure->finding;
+  return finding.kind == FailureKind::misbehaviour && !finding.access;
+}
+
+enum class By { value, writing, any };       // failures that count
+enum class Adds { nothing, message, rule };  // to the sentence: what the failure says, or the rule that alone fails
+
+// What a requirement that fails alone speaks for.
+struct Spoke {
+  std::string_view requirements;  // ids or families, parted by spaces
+  BugClass bug_class;
+  const char* sentence;
+  By by = By::value;
+  Adds adds = Adds::nothing;
+};
+
+// Those that say most first.
+constexpr BugClass memory = BugClass::strides_memory_race;
+constexpr Spoke rows[] = {
+    {"DET-01", BugClass::special_values, different_each_time},
+    {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
+    {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
+    {"MEM-06", memory, "offsets of elements are cut to 32 bits", By::any, Adds::message},
+    {"MEM-02", memory, "an input is written to", By::writing, Adds::message},
+    {"MEM-03", memory, "what lies between the rows is written to", By::writing, Adds::message},
+    {"MEM-01", memory, "memory beside the tensors is read or written", By::any, Adds::message},
+    {"MEM-07", memory, "the device's memory or its barriers are used wrongly, as the results do not show", By::any,
+     Adds::message},
+    {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads is not served", By::any},
+    {"SPC", BugClass::special_values,
+     "zeros, NaN, infinities, very large or very small inputs are treated otherwise than others"},
+    {"ROT-09", BugClass::special_values,
+     "features that do not turn are copied right, but not where they or others are no numbers"},
+    {"DET-03", BugClass::table_cache, "two calls at once share what each should have for itself"},
+    {"ROT-13", BugClass::precision, "results are rounded in one direction"},
+    {"ROT-11 ROT-12 POS-05 SHP-07 DET-02 MEM-05", BugClass::precision,
+     "the last bits depend on how the call is made: another order of roundings on another path"},
+    {"BWD", BugClass::backward, "the backward pass is not the transpose of the forward one"},
+    {"MEM", memory, "memory is addressed wrongly", By::writing, Adds::message},
+    {"POS", BugClass::position_offset, "tokens are rotated by positions that are not theirs"},
+    {"ANG", BugClass::precision, "angles are too far off, or wrong, at positions or parameters that no other case has",
+     By::value, Adds::rule},
+};
+
+bool names(const Spoke& row, std::string_view id) {
+  for (std::size_t from = 0; from < row.requirements.size();) {
+    const std::size_t to = std::min(row.requirements.find(' ', from), row.requirements.size());
+    const std::string_view named = row.requirements.substr(from, to - from);
+    if (id == named || (named.find('-') == named.npos && id.starts_with(named))) return true;
+    from = to + 1;
+  }
+  return false;
+}
+
+bool counts(const Spoke& row, const RequirementResult& r) {
+  if (r.verdict != Verdict::fail || !r.failure || !names(row, r.id)) return false;
+  return row.by == By::any || fails_by_value(r) || (row.by == By::writing && is_writing(r));
+}
+
+// The scaling rule of everything that failed, where what has none holds. nullptr: there is no such.
+const Scaling* rule_that_fails(const Observations& seen) {
+  const Scaling* rule = nullptr;
+  bool unscaled_holds = false;
+  for (const auto& one : seen) {
+    const Scaling& scaling = one->c.spec.scaling;
+    const bool unscaled = std::holds_alternative<scaling::None>(scaling);
+    unscaled_holds = unscaled_holds || (unscaled && !one->failed());
+    if (!one->failed()) continue;
+    if (unscaled || (rule != nullptr && rule->index() != scaling.index())) return nullptr;
+    rule = &scaling;
+  }
+  return unscaled_holds ? rule : nullptr;
+}
+
+void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, const Scaling* rule) {
+  const Finding& finding = first.failure->finding;
+  if (row.adds == Adds::message && !finding.message.empty()) {
+    pointer.quoted = headline(finding.message);
+    pointer.candidate.sentence += ": " + pointer.quoted;
+  }
+  if (row.adds == Adds::rule && rule != nullptr) {
+    pointer.candidate.bug_class = BugClass::scaling_config;
+    pointer.candidate.sentence = fmt::format("{}: the angles are not those of the rule", kind_of(*rule));
+  }
+}
+
+// nullopt: none of the row's requirements failed so that it counts.
+std::optional<Pointer> pointer_of(const Spoke& row, const SubjectReport& report, const Scaling* rule) {
+  Pointer pointer{{row.bug_class, row.sentence, "", 0}, {}, ""};
+  const RequirementResult* first = nullptr;
+  for (const RequirementResult& r : report.results) {
+    if (!counts(row, r)) continue;
+    if (first == nullptr) first = &r;
+    pointer.requirements.push_back(r.id);
+  }
+  if (first == nullptr) return std::nullopt;
+  add_to(pointer, row, *first, rule);
+  return pointer;
+}
+
+std::optional<Pointer> from_state(const SubjectReport& report) {
+  const RequirementResult* state = failed_by_value(report, "STA-01");
+  for (const RequirementResult& r : report.results) {
+    if (state == nullptr && r.verdict == Verdict::fail && r.failure && r.failure->needs_earlier_calls) state = &r;
+  }
+  if (state == nullptr) return std::nullopt;
+  const Scaling& rule = state->failure->minimal.spec.scaling;
+  return Pointer{{follows_length(rule) ? BugClass::scaling_config : BugClass::table_cache,
+                  "what an earlier call left behind decides", "", 1},
+                 {state->id},
+                 ""};
+}
+
+// What share of the failures each accounts for.
+void weigh_by_failures(std::vector<Pointer>& found, const SubjectReport& report) {
+  const auto failures = std::max<std::int64_t>(report.count(Verdict::fail), 1);
+  for (Pointer& p : found) {
+    p.candidate.fit = static_cast<double>(p.requirements.size()) / static_cast<double>(failures);
+  }
+}
+
+}  // namespace
+
+std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
+  std::vector<Pointer> found;
+  if (auto state = from_state(report)) found.push_back(std::move(*state));
+  const Scaling* rule = rule_that_fails(seen);
+  for (const Spoke& row : rows) {
+    if (auto pointer = pointer_of(row, report, rule)) found.push_back(std::move(*pointer));
+  }
+  if (auto faults = from_faults(report, examiner)) found.push_back(std::move(*faults));
+  weigh_by_failures(found, report);
+  return found;
+}
+
+}  // namespace rope::diagnosis

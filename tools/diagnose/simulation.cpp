@@ -1,0 +1,111 @@
+#include "tools/diagnose/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rope::diagnosis {
+namespace {
+
+// Rounding hypotheses fall to the other side of a boundary now and then, since the kernel's own error moves the value
+// that is rounded: by u(f32) of u(f16) or more, 2^-13 of the elements and a few times that with three operations.
+constexpr std::size_t elements_for_a_slip = 32;
+
+double capped(double actual, double expected, double size) {
+  if (std::isnan(actual) || std::isnan(expected)) return std::isnan(actual) == std::isnan(expected) ? 0 : 1;
+  return size == 0 ? 0 : std::min(std::fabs(actual - expected) / size, 1.0);
+}
+
+// One row of what was seen against what a hypothesis says of it.
+class RowComparison {
+ public:
+  RowComparison(const Observation& seen, const Prediction& said, std::size_t row)
+      : seen_(seen),
+        said_(said),
+        begin_(row * static_cast<std::size_t>(seen.head_dim)),
+        end_(begin_ + static_cast<std::size_t>(seen.head_dim)),
+        is_wrong_(seen.wrong[row] != 0) {}
+
+  RowCount count() const {
+    RowCount result;
+    const std::size_t slips = unlike(said_);
+    result.agrees = slips <= (end_ - begin_) / elements_for_a_slip;
+    if (!is_wrong_) return result;
+    result.said = share_said();
+    // A slip excuses no row that is wrong in one element only.
+    if (slips > 0 && unlike(seen_.right) <= 2 * slips) result.agrees = false;
+    return result;
+  }
+
+  void add_errors(Simulated& result) const {
+    if (!is_wrong_) return;
+    const double size = largest();
+    for (std::size_t i = begin_; i < end_; ++i) {
+      result.error += std::isinf(said_.bound[i]) ? 1 : capped(seen_.actual[i], said_.value[i], size);
+      result.before += capped(seen_.actual[i], seen_.right.value[i], size);
+    }
+  }
+
+ private:
+  std::size_t unlike(const Prediction& prediction) const {
+    std::size_t count = 0;
+    for (std::size_t i = begin_; i < end_; ++i) count += agrees(seen_, prediction, i) ? 0 : 1;
+    return count;
+  }
+
+  double largest() const {
+    double size = 0;
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (std::isfinite(seen_.right.value[i])) size = std::max(size, std::fabs(seen_.right.value[i]));
+    }
+    return size;
+  }
+
+  double share_said() const {
+    double wrong = 0, said_of = 0;
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (agrees(seen_, seen_.right, i)) continue;
+      ++wrong;
+      said_of += std::isinf(said_.bound[i]) ? 0 : 1;
+    }
+    return wrong > 0 ? said_of / wrong : 1;
+  }
+
+  const Observation& seen_;
+  const Prediction& said_;
+  std::size_t begin_, end_;  // elements
+  bool is_wrong_;
+};
+
+}  // namespace
+
+Simulated simulate(const Observation& seen, const Change& change) {
+  const Prediction said = predict(seen.before, *seen.expectation, change);
+  Simulated result;
+  result.outside = said.outside;
+  result.gaps = said.gaps;
+  if (!seen.answered()) {
+    result.rows.resize(seen.rows.size());
+    result.before = result.error = 1;
+    return result;
+  }
+  for (std::size_t r = 0; r < seen.rows.size(); ++r) {
+    const RowComparison row(seen, said, r);
+    result.rows.push_back(row.count());
+    row.add_errors(result);
+  }
+  return result;
+}
+
+double share_of_end(const Observation& seen, const Simulated& simulated) {
+  if (seen.answered()) return simulated.gaps ? 1 : 0;
+  const std::optional<OutsideAccess>& was = seen.problem.access;
+  if (!simulated.outside || !was) return 0;
+  if (was->tensor != simulated.outside->tensor || was->write != simulated.outside->write) return 0;
+  std::int64_t element = simulated.outside->element;
+  if (was->by_row)
+    element = static_cast<std::int64_t>(
+        std::floor(static_cast<double>(element) / static_cast<double>(seen.before.cos->strides[0])));
+  return was->element == element ? 1 : 0.2;
+}
+
+}  // namespace rope::diagnosis

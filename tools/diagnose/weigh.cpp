@@ -1,0 +1,272 @@
+#include "tools/diagnose/weigh.hpp"
+
+#include <algorithm>
+
+#include "tools/diagnose/simulation.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+// How many cases a hypothesis is held against: first a few that failed, and what survives against the others too.
+constexpr std::size_t first_failed = 14;
+constexpr std::size_t most_failed = 40;
+constexpr std::size_t most_passed = 60;
+constexpr std::size_t survivors = 24;
+constexpr std::size_t pair_cases = 6;
+constexpr double says_no_value = 0.5;
+constexpr double no_value = 0.05;  // less than what two causes differ by that one of them explains
+// Angles do not depend on where the results go: what else explains as much is likelier.
+constexpr double angles_in_place = 0.025;
+constexpr std::size_t small_call = 2000;                            // elements
+constexpr double of_a_circumstance = 0.003, of_a_quantity = 0.006;  // costs: they only order what explains the same
+constexpr double second_cause = 0.03;
+// Where no single cause fits as well as this, pairs of causes are tried: some of those that promise anything with every
+// other hypothesis, in small calls first, then the best of them in all.
+constexpr double leaves_much_open = 0.6;
+constexpr std::size_t partners = 4;
+constexpr double least_promise = 0.1;
+constexpr double clearly_better = 0.1;
+constexpr std::size_t most_pairs = 6;
+
+struct Sample {
+  std::vector<const Observation*> failed, passed;
+};
+
+// Small cases first, every requirement's own before the random ones.
+Sample sample_of(const Observations& seen) {
+  Sample sample;
+  for (const auto& one : seen) (one->failed() ? sample.failed : sample.passed).push_back(one.get());
+  const auto spread = [](std::vector<const Observation*>& list, std::size_t most) {
+    if (list.size() <= most) return;
+    std::vector<const Observation*> kept;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool is_chosen = i * most / list.size() != (i + 1) * most / list.size();
+      if (is_chosen || list[i]->decisive) kept.push_back(list[i]);
+    }
+    list = kept;
+  };
+  spread(sample.failed, most_failed);
+  spread(sample.passed, most_passed);
+  return sample;
+}
+
+// What speaks for one cause and against it, case by case.
+struct Account {
+  std::vector<SeenRow> applied;      // wrong rows that come out as it says
+  std::vector<SeenRow> not_applied;  // right ones that do not
+  double wrong = 0, explained = 0;   // weights of rows
+  double before = 0, error = 0;      // as Simulated has them
+
+  double explained_share() const { return wrong > 0 ? explained / wrong : 0; }
+  double contradicted_share() const {
+    double against = 0;
+    for (const SeenRow& row : not_applied) against += row.weight;
+    return explained + against > 0 ? against / (explained + against) : 0;
+  }
+  double error_gone() const { return before > 0 ? std::max(0.0, 1 - error / before) : 0; }
+};
+
+bool applies(const Hypothesis* h, const Call& call) { return h != nullptr && (!h->applies || h->applies(call)); }
+
+bool changes_angles(const Change& c) { return c.params || c.theta || c.position || c.angle || c.table; }
+
+double cost_of(const Weighed& cause) {
+  const Hypothesis& h = *cause.hypothesis;
+  double cost = h.cost + (cause.with == nullptr ? 0 : cause.with->cost + second_cause);
+  for (const Literal& l : cause.condition) {
+    cost += l.is_counted() ? of_a_quantity : of_a_circumstance;
+    if (changes_angles(h.change) && l.is(Circumstance::in_place)) cost += angles_in_place;
+  }
+  return cost;
+}
+
+class Weigher {
+ public:
+  explicit Weigher(const Sample& sample) : sample_(sample) {
+    for (const Observation* seen : sample_.failed) {
+      for (std::size_t r = 0; r < seen->rows.size(); ++r) all_rows_ += seen->wrong[r] != 0 ? 1 : 0;
+    }
+  }
+
+  // Against `most` of the cases that failed.
+  Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most = first_failed) const {
+    Weighed result = begin(h, with);
+    Account account;
+    const std::size_t all = sample_.failed.size(), few = std::min(most, all);
+    for (std::size_t i = 0; i < few; ++i) hold(*sample_.failed[i * all / few], result, account);
+    add_shares(result, account);
+    result.fit = result.explained * (1 - result.contradicted) - cost_of(result);
+    return result;
+  }
+
+  // Against all cases, under the condition that parts those that it explains from the others.
+  Weighed weigh(const Hypothesis& h, const Hypothesis* with) const {
+    Weighed result = begin(h, with);
+    Account account;
+    for (const Observation* seen : sample_.failed) hold(*seen, result, account);
+    for (const Observation* seen : sample_.passed) hold(*seen, result, account);
+    put_under_condition(result, account);
+    add_shares(result, account);
+    double cost = cost_of(result);
+    // Only where calls ended speaks for it. What reads a wrong element gives wrong values elsewhere.
+    const bool by_ends = result.rows == 0 && !h.change.beside;
+    if (by_ends) cost += no_value;
+    result.fit = result.explained * (1 - result.contradicted) - cost;
+    // It leads out of the same tensors, and says nothing of the values that are wrong.
+    if (by_ends && all_rows_ > 0) result.fit *= says_no_value;
+    return result;
+  }
+
+ private:
+  Weighed begin(const Hypothesis& h, const Hypothesis* with) const {
+    Weighed result;
+    result.hypothesis = &h;
+    result.with = with;
+    result.all_rows = all_rows_;
+    return result;
+  }
+
+  static void hold(const Observation& seen, Weighed& result, Account& account) {
+    std::optional<Simulated> simulated;
+    if (applies(result.hypothesis, seen.before) || applies(result.with, seen.before)) {
+      simulated = simulate(seen, change_of(result, seen.before));
+    }
+    const std::size_t applied = account.applied.size();
+    if (!seen.problem.passed()) hold_end(seen, simulated, account);
+    if (seen.answered()) hold_rows(seen, simulated, result, account);
+    if (account.applied.size() > applied) ++result.cases;
+    if (simulated) {
+      account.before += simulated->before;
+      account.error += simulated->error;
+    } else if (seen.failed()) {
+      account.before += 1;
+      account.error += 1;
+    }
+  }
+
+  // Where the call ended, or what it left in a gap, is as much as a row.
+  static void hold_end(const Observation& seen, const std::optional<Simulated>& simulated, Account& account) {
+    account.wrong += 1;
+    const double said = simulated ? share_of_end(seen, *simulated) : 0;
+    if (said <= 0) return;
+    account.explained += said;
+    account.applied.push_back({&seen, 0, said, true});
+  }
+
+  static void hold_rows(const Observation& seen, const std::optional<Simulated>& simulated, Weighed& result,
+                        Account& account) {
+    const double weight = 1.0 / static_cast<double>(seen.rows.size());
+    for (std::size_t r = 0; r < seen.rows.size(); ++r) {
+      const bool is_wrong = seen.wrong[r] != 0;
+      if (is_wrong) account.wrong += weight;
+      if (!simulated) continue;
+      const RowCount& row = simulated->rows[r];
+      if (is_wrong && row.agrees) {
+        account.explained += weight * row.said;
+        account.applied.push_back({&seen, r, weight * row.said});
+        ++result.rows;
+      } else if (!is_wrong && !row.agrees) {
+        account.not_applied.push_back({&seen, r, weight});
+      } else if (!is_wrong) {
+        ++result.right_rows;
+      }
+    }
+  }
+
+  static void put_under_condition(Weighed& result, Account& account) {
+    result.condition = separate(account.applied, account.not_applied);
+    for (const Literal& literal : result.condition) {
+      const auto holds = predicate_of(literal);
+      std::erase_if(account.not_applied, [&](const SeenRow& row) { return !holds(row); });
+    }
+  }
+
+  static void add_shares(Weighed& result, const Account& account) {
+    result.explained = account.explained_share();
+    result.contradicted = account.contradicted_share();
+    result.partial = account.error_gone();
+  }
+
+  const Sample& sample_;
+  std::size_t all_rows_ = 0;
+};
+
+void rank(std::vector<Weighed>& all) {
+  std::stable_sort(all.begin(), all.end(), [](const Weighed& a, const Weighed& b) { return a.fit > b.fit; });
+}
+
+// Of every hypothesis against a few cases, in the order of the hypotheses.
+std::vector<Weighed> all_quickly(const Weigher& weigher, const Sample& sample) {
+  const bool some_ended =
+      std::any_of(sample.failed.begin(), sample.failed.end(), [](const Observation* one) { return !one->answered(); });
+  std::vector<Weighed> quick;
+  for (const Hypothesis& h : all_hypotheses()) {
+    if (h.change.beside && !some_ended) continue;  // no value shows it
+    quick.push_back(weigher.weigh_quickly(h, nullptr));
+  }
+  return quick;
+}
+
+// Of those that fit a few cases best, against all cases.
+std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> quick) {
+  rank(quick);
+  std::vector<Weighed> full;
+  for (std::size_t i = 0; i < quick.size() && i < survivors; ++i) {
+    if (quick[i].explained > 0) full.push_back(weigher.weigh(*quick[i].hypothesis, nullptr));
+  }
+  // One that shows in few cases only may have missed all of the first ones.
+  if (full.empty()) {
+    for (const Hypothesis& h : all_hypotheses()) full.push_back(weigher.weigh(h, nullptr));
+  }
+  rank(full);
+  return full;
+}
+
+double promise(const Weighed& w) { return w.partial + w.fit; }
+
+// Two causes where the best one of `quick` leaves much open: looked for in small calls alone, for there are many pairs.
+std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> quick, double least_fit) {
+  Sample small = sample;
+  std::erase_if(small.failed, [](const Observation* one) { return one->elements() > small_call; });
+  std::vector<Weighed> pairs;
+  if (small.failed.empty()) return pairs;
+  const Weigher weigher(small);
+  std::stable_sort(quick.begin(), quick.end(),
+                   [](const Weighed& a, const Weighed& b) { return promise(a) > promise(b); });
+  for (std::size_t i = 0; i < partners && promise(quick[i]) > least_promise; ++i) {
+    for (const Hypothesis& second : all_hypotheses()) {
+      const Hypothesis* first = quick[i].hypothesis;
+      if (&second == first) continue;
+      Weighed both = weigher.weigh_quickly(*first, &second, pair_cases);
+      if (both.fit > least_fit) pairs.push_back(std::move(both));
+    }
+  }
+  rank(pairs);
+  if (pairs.size() > most_pairs) pairs.resize(most_pairs);
+  return pairs;
+}
+
+}  // namespace
+
+Change change_of(const Weighed& cause, const Call& call) {
+  const auto part = [&](const Hypothesis* h) { return applies(h, call) ? h->change : Change{}; };
+  return both(part(cause.hypothesis), part(cause.with));
+}
+
+std::vector<Weighed> weigh(const Observations& seen) {
+  const Sample sample = sample_of(seen);
+  if (sample.failed.empty()) return {};
+  const Weigher weigher(sample);
+  const std::vector<Weighed> quick = all_quickly(weigher, sample);
+  std::vector<Weighed> full = best_in_full(weigher, quick);
+  if (full[0].fit < leaves_much_open) {
+    for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better)) {
+      full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
+    }
+    rank(full);
+  }
+  std::erase_if(full, [](const Weighed& w) { return w.explained <= 0; });
+  return full;
+}
+
+}  // namespace rope::diagnosis

@@ -1,0 +1,135 @@
+#include "tools/judge/case/case_words.hpp"
+
+#include <array>
+#include <vector>
+
+namespace rope {
+namespace {
+
+constexpr Word<AxisLayout::Order> orders[] = {{AxisLayout::Order::chunked, "chunked"},
+                                              {AxisLayout::Order::interleaved, "interleaved"}};
+
+constexpr Word<PositionForm> forms[] = {
+    {PositionForm::offset, "offset"}, {PositionForm::shared, "shared"}, {PositionForm::per_batch, "per_batch"}};
+
+constexpr Word<PositionPattern> patterns[] = {
+    {PositionPattern::consecutive, "consecutive"},       {PositionPattern::repeated, "repeated"},
+    {PositionPattern::descending, "descending"},         {PositionPattern::exchanged, "exchanged"},
+    {PositionPattern::first_in_order, "first_in_order"}, {PositionPattern::last_apart, "last_apart"},
+    {PositionPattern::restarting, "restarting"},         {PositionPattern::left_padded, "left_padded"},
+    {PositionPattern::scattered, "scattered"},
+};
+
+constexpr Word<Layout> layouts[] = {
+    {Layout::contiguous, "contiguous"},
+    {Layout::shifted, "shifted"},
+    {Layout::strided, "strided"},
+    {Layout::key_strided, "key_strided"},
+    {Layout::angles_strided, "angles_strided"},
+    {Layout::seq_last, "seq_last"},
+    {Layout::reversed, "reversed"},
+    {Layout::expanded, "expanded"},
+    {Layout::packed, "packed"},
+    {Layout::distant_batches, "distant_batches"},
+    {Layout::distant_tokens, "distant_tokens"},
+    {Layout::distant_heads, "distant_heads"},
+    {Layout::distant_rows, "distant_rows"},
+};
+
+constexpr Word<OutputLayout> output_layouts[] = {
+    {OutputLayout::as_input, "as_input"}, {OutputLayout::contiguous, "contiguous"},
+    {OutputLayout::strided, "strided"},   {OutputLayout::key_strided, "key_strided"},
+    {OutputLayout::shifted, "shifted"},
+};
+
+constexpr Word<InputKind> inputs[] = {
+    {InputKind::spread, "spread"},     {InputKind::unit, "unit"}, {InputKind::lonely, "lonely"},
+    {InputKind::constant, "constant"}, {InputKind::huge, "huge"}, {InputKind::subnormal, "subnormal"},
+    {InputKind::zero, "zero"},
+};
+
+// Of enumerations that have names of their own.
+template <class Enum, std::size_t n>
+std::array<Word<Enum>, n> named(const Enum (&values)[n]) {
+  std::array<Word<Enum>, n> words;
+  for (std::size_t i = 0; i < n; ++i) words[i] = {values[i], name(values[i])};
+  return words;
+}
+
+}  // namespace
+
+template <>
+std::span<const Word<DType>> words_of() {
+  static const auto words = named({DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::i64});
+  return words;
+}
+
+template <>
+std::span<const Word<Pairing>> words_of() {
+  static const auto words = named({Pairing::half_split, Pairing::interleaved});
+  return words;
+}
+
+template <>
+std::span<const Word<AxisLayout::Order>> words_of() {
+  return orders;
+}
+
+template <>
+std::span<const Word<AngleSource>> words_of() {
+  static const auto words = named({AngleSource::tables, AngleSource::frequencies, AngleSource::computed});
+  return words;
+}
+
+template <>
+std::span<const Word<PositionForm>> words_of() {
+  return forms;
+}
+
+template <>
+std::span<const Word<PositionPattern>> words_of() {
+  return patterns;
+}
+
+template <>
+std::span<const Word<Direction>> words_of() {
+  static const auto words = named({Direction::forward, Direction::backward});
+  return words;
+}
+
+template <>
+std::span<const Word<Layout>> words_of() {
+  return layouts;
+}
+
+template <>
+std::span<const Word<OutputLayout>> words_of() {
+  return output_layouts;
+}
+
+template <>
+std::span<const Word<InputKind>> words_of() {
+  return inputs;
+}
+
+template <>
+std::span<const Word<Fault>> words_of() {
+  static const std::vector<Word<Fault>> words = [] {
+    std::vector<Word<Fault>> all;
+    for (const FaultWord& known : fault_words()) all.push_back({known.fault, known.word});
+    return all;
+  }();
+  return words;
+}
+
+template <>
+std::span<const Word<SanitizerTool>> words_of() {
+  static const std::vector<Word<SanitizerTool>> words = [] {
+    std::vector<Word<SanitizerTool>> all{{SanitizerTool::none, name(SanitizerTool::none)}};
+    for (const SanitizerTool tool : sanitizer_tools) all.push_back({tool, name(tool)});
+    return all;
+  }();
+  return words;
+}
+
+}  // namespace rope

@@ -1,0 +1,217 @@
+#include "tools/judge/case/fields.hpp"
+
+#include <array>
+#include <cmath>
+#include <variant>
+
+namespace rope {
+namespace {
+
+using namespace simplification;
+using namespace trait;
+
+constexpr auto in_spec(auto member) {
+  return [=](auto& c) -> auto& { return c.spec.*member; };
+}
+constexpr auto in_axes(auto member) {
+  return [=](auto& c) -> auto& { return c.spec.axes.*member; };
+}
+
+template <class Access>
+Trait among_floating(Access access) {
+  return among(access, std::vector{DType::f64, DType::f32, DType::f16, DType::bf16});
+}
+
+FieldText head_dim_text() {
+  FieldText text = text_of("head_dim", in_spec(&RopeSpec::head_dim));
+  text.read = [read = text.read](Case& c, const std::string& words) {
+    read(c, words);
+    c.spec.rotary_dim = c.spec.head_dim;  // until rotary_dim, the next field, says otherwise
+  };
+  return text;
+}
+
+// The rules where angles are computed, the types and widths where they are given.
+Trait angles() {
+  const Trait rules{std::variant_size_v<Scaling>, [](const Case& c) { return c.spec.scaling.index(); }};
+  const Trait frequencies = whether([](const Case& c) { return c.given == DType::f64; });
+  const Trait tables = both(first_that({&Case::unequal_halves, &Case::full_tables}), among_floating(&Case::given));
+  return either([](const Case& c) { return c.source == AngleSource::computed; }, rules,
+                either([](const Case& c) { return c.source == AngleSource::frequencies; }, frequencies, tables));
+}
+
+Trait forms_of_positions() {
+  const Trait offset{1, [](const Case&) { return std::size_t{0}; }};
+  const Trait given = both(whether([](const Case& c) { return c.form == PositionForm::per_batch; }),
+                           whether([](const Case& c) { return c.position_dtype == DType::i32; }));
+  return either([](const Case& c) { return c.form == PositionForm::offset; }, offset, given);
+}
+
+// Multiples of what tiles and vectors hold, and what is left over.
+Trait multiples_of_head_dim() {
+  return first_that({[](const Case& c) { return c.spec.head_dim % 16 == 0; },
+                     [](const Case& c) { return c.spec.head_dim % 8 == 0; }});
+}
+
+Trait features_that_stay() {
+  const auto rest = [](const Case& c) { return c.spec.head_dim - c.spec.rotary_dim; };
+  return first_that({[=](const Case& c) { return rest(c) == 0; },
+                     [=](const Case& c) { return 2 * rest(c) == c.spec.head_dim; },
+                     [=](const Case& c) { return rest(c) == 2; }, [=](const Case& c) { return rest(c) % 8 == 0; }});
+}
+
+Trait orders_of_axes() {
+  return first_that({[](const Case& c) { return c.spec.axes.count() == 1; },
+                     [](const Case& c) { return c.spec.axes.order == AxisLayout::Order::chunked; }});
+}
+
+Trait bases() {
+  return first_that({[](const Case& c) { return c.spec.base == 10000; },
+                     [](const Case& c) { return c.spec.base == std::floor(c.spec.base); }});
+}
+
+Trait heads_of_k() {
+  return first_that({[](const Case& c) { return c.key_heads == 0; },
+                     [](const Case& c) { return c.key_heads == c.heads; },
+                     [](const Case& c) { return c.key_heads == 1; }});
+}
+
+void draw_direction(Draw& draw, Case& c) {
+  if (draw.one_in(4)) c.direction = Direction::backward;
+}
+
+void draw_in_place(Draw& draw, Case& c) { c.in_place = draw.one_in(3) && c.out_dtype == c.dtype; }
+
+void draw_layout(Draw& draw, Case& c) {
+  c.layout = draw.one_of({Layout::contiguous, Layout::strided, Layout::seq_last});
+  if (draw.one_in(6)) c.layout = Layout::reversed;
+  if (c.key_heads > 0 && draw.one_in(6)) c.layout = Layout::packed;
+}
+
+void draw_output(Draw& draw, Case& c) {
+  if (draw.one_in(3)) c.output = draw.one_in(2) ? OutputLayout::contiguous : OutputLayout::strided;
+}
+
+// How many members an aggregate has: one initializer more does not compile.
+struct Anything {
+  template <class T>
+  operator T() const;
+};
+template <class Aggregate, class... Initializers>
+constexpr std::size_t members(Initializers... some) {
+  if constexpr (requires { Aggregate{some..., Anything{}}; }) {
+    return members<Aggregate>(some..., Anything{});
+  } else {
+    return sizeof...(some);
+  }
+}
+
+}  // namespace
+
+std::span<const Field> fields() {
+  static const std::array table{
+      Field{.text = head_dim_text(),
+            .traits = {sized(in_spec(&RopeSpec::head_dim), {4, 16, 63, 64, 127, 128, 255, 256, 512}),
+                       multiples_of_head_dim()}},  // simpler.cpp makes it smaller, with all that depends on it
+      Field{.text = text_of("rotary_dim", in_spec(&RopeSpec::rotary_dim)),
+            .traits = {features_that_stay()},
+            .simpler = {by(6,
+                           [](Case& c) {
+                             if (c.spec.axes.sections.empty()) c.spec.rotary_dim = c.spec.head_dim;
+                           })}},
+      Field{.text = text_of("pairing", in_spec(&RopeSpec::pairing)), .traits = {which(in_spec(&RopeSpec::pairing))}},
+      Field{.text = text_of("base", in_spec(&RopeSpec::base)),
+            .traits = {bases()},
+            .simpler = {to_default(5, in_spec(&RopeSpec::base))}},
+      Field{.text = text_of("scaling", in_spec(&RopeSpec::scaling)),  // combined in source
+            .simpler = {to_default(2, in_spec(&RopeSpec::scaling))}},
+      Field{.text = text_of("axes", in_axes(&AxisLayout::sections)),
+            .traits = {orders_of_axes()},
+            .simpler = {to_default(1, in_spec(&RopeSpec::axes))}},  // with order and restart
+      Field{.text = text_of("axes_order", in_axes(&AxisLayout::order))},
+      Field{.text = text_of("axes_restart", in_axes(&AxisLayout::restart))},
+      Field{.text = text_of("attention_factor", in_spec(&RopeSpec::attention_factor)),
+            .traits = {whether([](const Case& c) { return c.spec.attention_factor.value_or(1) != 1; })},
+            .simpler = {to_default(3, in_spec(&RopeSpec::attention_factor))}},
+      Field{.text = text_of("batch", &Case::batch),
+            .traits = {sized(&Case::batch, {1, 4, 16, 64})},
+            .simpler = {at_most_one(11, &Case::batch), ever_less(16, &Case::batch)}},
+      Field{.text = text_of("seq", &Case::seq),
+            .traits = {sized(&Case::seq, {1, 4, 16, 64, 256, 512, 1024}),
+                       whether([](const Case& c) { return c.seq % 16 == 0; })},  // whole tiles
+            .simpler = {at_most_one(12, &Case::seq), ever_less(15, &Case::seq)}},
+      Field{.text = text_of("heads", &Case::heads),
+            .traits = {sized(&Case::heads, {1, 4, 16, 64, 128})},
+            .simpler = {at_most_one(13, &Case::heads), ever_less(17, &Case::heads)}},
+      Field{.text = text_of("key_heads", &Case::key_heads),
+            .traits = {heads_of_k()},
+            .simpler = {to_default(10, &Case::key_heads), at_most_one(14, &Case::key_heads),
+                        ever_less(18, &Case::key_heads)}},
+      Field{
+          .text = text_of("dtype", &Case::dtype),
+          .traits = {both(among_floating(&Case::dtype), whether([](const Case& c) { return c.out_dtype != c.dtype; }))},
+          .simpler = {by(22, [](Case& c) { c.dtype = c.out_dtype = DType::f32; })}},
+      Field{.text = text_of("out_dtype", &Case::out_dtype)},
+      Field{.text = text_of("source", &Case::source), .traits = {angles()}},
+      Field{.text = text_of("given", &Case::given), .simpler = {to_default(23, &Case::given)}},
+      Field{.text = text_of("full_tables", &Case::full_tables),
+            .simpler = {by(21, [](Case& c) { c.full_tables = c.unequal_halves; })}},
+      Field{.text = text_of("unequal_halves", &Case::unequal_halves),
+            .simpler = {to_default(20, &Case::unequal_halves)}},
+      Field{.text = text_of("spare_rows", &Case::spare_rows),
+            .traits = {whether([](const Case& c) { return c.spare_rows != 0; })},
+            .simpler = {to_default(19, &Case::spare_rows)}},
+      Field{.text = text_of("form", &Case::form),
+            .traits = {forms_of_positions()},
+            .simpler = {by(25,
+                           [](Case& c) {
+                             if (c.pattern == PositionPattern::consecutive) c.form = PositionForm::offset;
+                           }),
+                        by(26,
+                           [](Case& c) {
+                             if (c.form == PositionForm::per_batch) c.form = PositionForm::shared;
+                           })}},
+      Field{.text = text_of("position_dtype", &Case::position_dtype),  // combined in form
+            .simpler = {to_default(4, &Case::position_dtype)}},
+      Field{.text = text_of("pattern", &Case::pattern),
+            .traits = {which(&Case::pattern)},
+            .simpler = {to_default(24, &Case::pattern)}},
+      Field{.text = text_of("start", &Case::start),
+            .traits = {sized(largest_position,
+                             {0, 255, 2047, 4095, 1 << 16, 1 << 20, (1 << 24) - 1, (std::int64_t{1} << 31) - 1})},
+            .simpler = {to_default(27, &Case::start), ever_less(28, &Case::start)}},
+      Field{.text = text_of("sequence_length", &Case::sequence_length),
+            .traits = {whether([](const Case& c) { return c.sequence_length != 0; })}},
+      Field{
+          .text = text_of("direction", &Case::direction), .traits = {which(&Case::direction)}, .draw = draw_direction},
+      Field{.text = text_of("in_place", &Case::in_place),
+            .traits = {whether(&Case::in_place)},
+            .simpler = {to_default(9, &Case::in_place)},
+            .draw = draw_in_place},
+      Field{.text = text_of("layout", &Case::layout),
+            .traits = {which(&Case::layout)},
+            .simpler = {to_default(7, &Case::layout)},
+            .draw = draw_layout},
+      Field{.text = text_of("output", &Case::output),
+            .traits = {which(&Case::output)},
+            .simpler = {to_default(8, &Case::output)},
+            .draw = draw_output},
+      Field{.text = text_of("input", &Case::input),
+            .traits = {which(&Case::input)},
+            .simpler = {by(29,
+                           [](Case& c) {
+                             if (c.input == InputKind::spread) c.input = InputKind::unit;
+                           })}},
+      Field{.text = text_of("seed", &Case::seed)},
+      Field{.text = text_of("fault", &Case::fault)},
+      Field{.text = text_of("tool", &Case::tool)},
+      Field{.text = text_of("golden", &Case::golden)},
+  };
+  // All members of Case have a row, but for the requirement, which the text begins with, and the spec, whose members
+  // have one each; the axes have three, xPos has none because the contract does not know it.
+  constexpr std::size_t rows = members<Case>() - 2 + members<RopeSpec>() - 2 + members<AxisLayout>();
+  static_assert(table.size() == rows, "a member of Case, RopeSpec or AxisLayout has no row in the table of fields");
+  return table;
+}
+
+}  // namespace rope

@@ -1,0 +1,40 @@
+// The classes of the bug catalogue. Code compares enumerators; the words are for reports.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace rope {
+
+enum class BugClass {
+  frequency_base,
+  position_offset,
+  pairing_layout,
+  sign_direction,
+  partial_passthrough,
+  scaling_config,
+  precision,
+  table_cache,
+  heads_batch_qk,
+  strides_memory_race,
+  launch_limits,
+  special_values,
+  bad_arguments,
+  backward,
+  multi_axis,
+  varlen_packing_cp,
+  pipeline,
+  count  // of the classes, no class itself
+};
+
+struct BugClassWord {
+  BugClass bug_class;
+  std::string_view word;
+};
+
+// Every class, with its name as reports and the catalogue have it: "pairing-layout".
+std::span<const BugClassWord> bug_class_words();
+
+std::string_view word_of(BugClass bug_class);
+
+}  // namespace rope

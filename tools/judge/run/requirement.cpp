@@ -1,0 +1,10 @@
+#include "tools/judge/run/requirement.hpp"
+
+namespace rope {
+
+bool decides(const Requirement& requirement, Demands demanded, const Claims& claims) {
+  if (claims.has(ROPE_FEATURE_ROBUST)) demanded |= mask(Demand::robust);
+  return requirement.is_must() || (requirement.demanded_by & demanded) != 0;
+}
+
+}  // namespace rope
