@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace rope {
 namespace {
