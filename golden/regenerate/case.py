@@ -1,4 +1,4 @@
-"""What a source hands over: one case, its arrays, and how they map to a rope call (golden/README.md)."""
+"""What a source hands over: one case, its arrays, and how they map to a rope call (docs/golden-files.md)."""
 
 import math
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ class Case:
     spec: dict  # RopeSpec, reference/rope_spec.hpp
     axes: str  # of q, k and their outputs
     dtype: str  # of q and k
-    rounding: str  # f32 | per-op | final-cast | printed: golden/README.md
+    rounding: str  # f32 | per-op | final-cast | printed: docs/golden-files.md
     c: float | None  # bound of |theta~/theta - 1| / 2^-24; None where the case has no frequencies
     sequence_length: int = 0
     attention_factor: float = 1.0
@@ -61,7 +61,7 @@ class Case:
     beyond_contract: list[str] = field(default_factory=list)  # what no rope_call can carry
     status: str = "conforms"
     reason: str | None = None
-    instead: dict | None = None  # what a deviating source does, for programs: golden/README.md
+    instead: dict | None = None  # what a deviating source does, for programs: docs/golden-files.md
     arrays: list[Array] = field(default_factory=list)
 
     def draw(self, name: str, shape: tuple[int, ...], label: str | None = None) -> torch.Tensor:
@@ -115,7 +115,7 @@ class Case:
         self.arrays.append(Array("attended", "attended", attended_words, attended.detach()))
 
     def deviates(self, reason: str, rule: str, **parameters: object) -> "Case":
-        """Keeps the case as a negative control. rule and parameters: `instead` in golden/README.md."""
+        """Keeps the case as a negative control. rule and parameters: `instead` in docs/golden-files.md."""
         self.status, self.reason, self.instead = "deviates", reason, {"rule": rule, **parameters}
         return self
 

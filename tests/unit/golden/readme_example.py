@@ -1,4 +1,4 @@
-"""Runs the Python of golden/README.md as it stands there, and looks at what it loaded.
+"""Runs the Python of docs/golden-files.md as it stands there, and looks at what it loaded.
 
     readme_example.py ROOT        exit code 77 where numpy is missing: ctest then counts the test as skipped
 """
@@ -14,15 +14,17 @@ except ImportError:
     print("numpy is missing; install python3-numpy")
     sys.exit(77)
 
+PAGE = "docs/golden-files.md"
+
 
 def main() -> None:
     os.chdir(sys.argv[1])
-    blocks = re.findall(r"^```python\n(.*?)^```", Path("golden/README.md").read_text(), re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 1, f"golden/README.md has {len(blocks)} blocks of Python, expected 1"
+    blocks = re.findall(r"^```python[^\n]*\n(.*?)^```", Path(PAGE).read_text(), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 1, f"{PAGE} has {len(blocks)} blocks of Python, expected 1"
     lines = [line for line in blocks[0].splitlines() if line.strip()]
-    assert len(lines) <= 15, f"{len(lines)} lines; the README promises 15 at most"
+    assert len(lines) <= 15, f"{len(lines)} lines; at most 15 were expected"
     names: dict = {}
-    exec(compile(blocks[0], "golden/README.md", "exec"), names)
+    exec(compile(blocks[0], PAGE, "exec"), names)
 
     q, cos, sin, expected = (names[n].astype(np.float64) for n in ("q", "cos", "sin", "expected"))
     assert names["case"]["rounding"] == "per-op" and names["case"]["axes"] == "batch, heads, seq, head_dim"
