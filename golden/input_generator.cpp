@@ -21,7 +21,7 @@ Format format_of(DType dtype) {
   }
 }
 
-// splitmix64 (Steele, Lea, Flood, OOPSLA 2014) evaluated at a counter, so that any value can be had without the others.
+// splitmix64 (Steele, Lea, Flood, OOPSLA 2014) evaluated at a counter: any value can be computed without the others.
 std::uint64_t word(std::uint64_t seed, std::uint64_t index) {
   std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;

@@ -9,9 +9,9 @@
 
 namespace rope {
 
-// `count` values of a floating dtype, magnitudes 2^-4 up to 2^4, both signs, every bit of the significand random. Bits
-// are assembled, never computed with, so no compiler or rounding mode can move them. Throws std::invalid_argument for
-// integer dtypes.
+// `count` values of a floating dtype, magnitudes 2^-4 up to 2^4, both signs, every bit of the significand random. The
+// bits are assembled without arithmetic, so no compiler or rounding mode can change them. Throws std::invalid_argument
+// for integer dtypes.
 std::vector<std::byte> generate_input(std::uint64_t seed, std::size_t count, DType dtype);
 
 }  // namespace rope

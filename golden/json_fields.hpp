@@ -1,4 +1,4 @@
-// Strict reading of one JSON object: every field is asked for by name, has the right kind, and none is left over.
+// Strict reading of one JSON object: every field is asked for by name, has the right kind, and no other field remains.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,7 +31,7 @@ std::string listed(const Texts& texts) {
   return list;
 }
 
-// One JSON object, of which every field must be asked for. `path` says where it stands, for messages.
+// One JSON object. Every field must be asked for. `path` names the object in messages.
 class Fields {
  public:
   Fields(const Json& object, std::string path) : object_(object), path_(std::move(path)) {

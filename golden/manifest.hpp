@@ -1,4 +1,4 @@
-// golden/manifest.json: which golden cases there are, what each computes, and where its arrays lie. The meaning of
+// golden/manifest.json: the golden cases, what each computes, and where its arrays are. The meaning of
 // every field, and how a case maps to a rope call: golden/README.md. JSON schema: golden/manifest.schema.json.
 #pragma once
 
@@ -28,24 +28,24 @@ enum class GoldenRounding {
 };
 std::string_view name(GoldenRounding rounding);
 
-// Decimals that were printed after the point; of the significand where the form is scientific.
+// The number of printed decimals after the point; of the significand's decimals in scientific form.
 struct GoldenPrint {
   int digits = 0;
   bool scientific = false;
 
-  // Half a unit of the last printed digit of `value`: how far the exact value may be away.
+  // Half a unit of the last printed digit of `value`: how far off the exact value may be.
   double half_unit(double value) const;
 };
 
-// What a source that deviates does instead of what is defined.
+// What a deviating source does instead of the defined computation.
 enum class GoldenRule {
   positions_rounded,             // each position is rounded to `dtype` first
-  other_positions,               // it turns by the array positions_used
-  position_of_head,              // head h turns by the row of token h, whichever token it is
+  other_positions,               // positions come from the array positions_used
+  position_of_head,              // head h uses the row of token h, for every token
   theta_rounded,                 // each frequency is rounded to `dtype`
   theta_without_division,        // theta = base^(-2p r)
-  other_sequence_length,         // a rule that follows the length is given `sequence_length`
-  other_spec,                    // it obeys `spec`
+  other_sequence_length,         // a rule that follows the length gets `sequence_length`
+  other_spec,                    // it follows `spec`
   angles_in_f32,                 // theta, angles and tables are made in f32, for f64 tensors too
   k_turned_with_q,               // k_out = k cos + J q sin, where J q is q turned by a quarter
   second_block_one_column_left,  // pair 1 turns features 1 and 2 into features 2 and 3
@@ -61,7 +61,7 @@ struct GoldenInstead {
   std::optional<RopeSpec> spec;
 };
 
-// What no rope_call can carry, so that the case is for porters and for the reference, not for kernels.
+// What no rope_call can carry. Such a case is for porters and for the reference, not for kernels.
 enum class BeyondContract { fractional_positions, negative_positions, magnitude };
 std::string_view name(BeyondContract what);
 
@@ -76,7 +76,7 @@ struct GoldenArray {
   std::vector<std::int64_t> shape;
   std::string file;  // relative to the manifest's folder
   std::string sha256;
-  std::optional<std::uint64_t> seed;  // of generate_input(), where the values come from it
+  std::optional<std::uint64_t> seed;  // of generate_input(), if the values come from it
   std::optional<GoldenPrint> print;
 };
 
@@ -88,19 +88,19 @@ struct GoldenCase {
   std::string description;
   bool conforms = true;
   std::string reason;                    // why it deviates
-  std::optional<GoldenInstead> instead;  // and how, where it does
+  std::optional<GoldenInstead> instead;  // and how, if it does
   std::vector<std::string> requirements;
 
   RopeSpec spec;
-  std::string spec_json;  // the same as it stands in the manifest
+  std::string spec_json;  // the spec's text in the manifest
   std::int64_t sequence_length = 0;
-  std::optional<std::int64_t> position_offset;  // where positions are offset + 0 .. seq-1 for every sequence and axis
+  std::optional<std::int64_t> position_offset;  // if positions are offset + 0 .. seq-1 for every sequence and axis
   double position_divisor = 1;                  // the source's angle is (position / divisor) * theta
-  double attention_factor = 1;                  // lambda as the source has it
-  bool tables_include_attention_factor = true;  // a judge that hands over the tables hands over lambda 1
-  bool theta_is_given = false;                  // base and scaling of the spec do not yield theta: the array does
-  double score_scale = 1;                       // what the products of q_out and k_out are multiplied by
-  std::vector<BeyondContract> beyond_contract;  // empty: the case can be put to a kernel
+  double attention_factor = 1;                  // lambda in the source
+  bool tables_include_attention_factor = true;  // then a judge that gives the tables gives lambda 1
+  bool theta_is_given = false;                  // base and scaling of the spec do not yield theta; use the array
+  double score_scale = 1;                       // the factor of the products of q_out and k_out
+  std::vector<BeyondContract> beyond_contract;  // empty: a kernel can run the case
 
   std::string axes;              // of q, k and their outputs, e.g. "batch, heads, seq, head_dim"
   std::array<int, 4> axis_of{};  // where batch, seq, heads and head_dim stand in those shapes
@@ -110,7 +110,7 @@ struct GoldenCase {
   std::optional<double> c;  // bound of |theta~/theta - 1| / 2^-24
   std::vector<GoldenArray> arrays;
 
-  const GoldenArray* find(std::string_view array_name) const;  // null where the case has none of that name
+  const GoldenArray* find(std::string_view array_name) const;  // null if the case has no array of that name
 };
 
 struct GoldenPackage {
@@ -138,11 +138,11 @@ struct Manifest {
   const GoldenCase* find(std::string_view id) const;
 };
 
-// Reads folder/manifest.json. Throws InputError for whatever the schema forbids, and for a duplicate id, a file that is
-// missing or lies outside the folder, and shapes that contradict each other. Contents are not read: load() does.
+// Reads folder/manifest.json. Throws InputError for whatever the schema forbids, for a duplicate id, for a file that is
+// missing or outside the folder, and for shapes that contradict each other. Does not read contents: load() does.
 Manifest read_manifest(const std::filesystem::path& folder);
 
-// The array's values. Throws InputError where the file's hash, dtype or shape is not the manifest's.
+// The array's values. Throws InputError if the file's hash, dtype or shape is not the manifest's.
 NpyArray load(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array);
 NpyArray load(const Manifest& manifest, const GoldenCase& golden, std::string_view array_name);
 

@@ -13,7 +13,7 @@ using json_fields::fail;
 
 using Shape = std::vector<std::int64_t>;
 
-// Attention arrays name their axes in words of their own; queries and keys are the same tokens.
+// Attention arrays name their axes in their own words; queries and keys are the same tokens.
 void check_attention_shape(const GoldenCase& golden, const GoldenArray& array, const std::string& path) {
   const GoldenArray& q = *golden.find("q");
   const std::vector<std::pair<std::string_view, int>> axes{
@@ -85,7 +85,7 @@ void check_shapes(const GoldenCase& golden, const std::string& path) {
   }
 }
 
-// A case that was computed has every layer; the printed ones have what was printed.
+// A computed case has every layer; a printed case has what was printed.
 void check_layers(const GoldenCase& golden, const std::string& path) {
   if (golden.rounding == GoldenRounding::printed) return;
   for (const char* needed : {"q", "positions", "theta", "cos", "sin", "q_out"}) {
@@ -99,7 +99,7 @@ bool is_beyond(const GoldenCase& golden, BeyondContract what) {
   return std::find(golden.beyond_contract.begin(), golden.beyond_contract.end(), what) != golden.beyond_contract.end();
 }
 
-// What the fields about a case promise about its arrays.
+// Checks a case's arrays against the case's fields.
 void check_promises(const GoldenCase& golden, const std::string& path) {
   if (is_beyond(golden, BeyondContract::magnitude) != golden.spec.xpos.has_value()) {
     fail(path, "beyond_contract has \"magnitude\" where the spec has xpos, and only there");

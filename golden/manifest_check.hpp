@@ -1,4 +1,4 @@
-// What the fields of a golden case promise each other, each of them right by itself.
+// Whether the fields of a golden case, each valid by itself, agree with each other.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rope {
 
-// Throws InputError where a layer is missing, or a field and an array, or the shapes of two, contradict each other. A
-// judge relies on it and need not look again. `path` says where the case stands.
+// Throws InputError if a layer is missing, or if a field and an array, or two shapes, contradict each other. A judge
+// relies on it and need not check again. `path` names the case.
 void check_agreement(const GoldenCase& golden, const std::string& path);
 
 }  // namespace rope

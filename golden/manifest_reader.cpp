@@ -1,5 +1,5 @@
-// The strict way from manifest.json to Manifest: every field known and of the right kind. Whether they agree with each
-// other: manifest_check.hpp.
+// Reads manifest.json strictly into Manifest: every field known and of the right kind. manifest_check.hpp checks
+// whether they agree with each other.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,7 +58,7 @@ DType read_floating(Fields& fields, const char* key) {
   return dtype;
 }
 
-// A file may lie in the manifest's folder and below, nowhere else: the manifest may come from a stranger.
+// A file must be in the manifest's folder or below, because the manifest may come from a stranger.
 std::string read_file_name(Fields& fields, const fs::path& folder) {
   std::string text = read_word(fields, "file", fmt::format("{}{}{}_.-/", lower, upper, digits));
   const std::string path = fields.path("file");
@@ -71,7 +71,7 @@ std::string read_file_name(Fields& fields, const fs::path& folder) {
   std::error_code error;
   const fs::path real = fs::canonical(folder / file, error);
   if (error || !fs::is_regular_file(real)) {
-    fail(path, fmt::format("there is no file {}; restore it, or make the set again with `ropecheck golden regenerate`",
+    fail(path, fmt::format("file {} is missing; restore it, or make the set again with `ropecheck golden regenerate`",
                            (folder / file).string()));
   }
   const fs::path root = fs::canonical(folder);

@@ -15,7 +15,7 @@
 #include "golden/npy_header.hpp"
 #include "reference/input_error.hpp"
 
-// Bytes go between memory and file as they are.
+// Bytes go between memory and file unchanged.
 static_assert(std::endian::native == std::endian::little);
 
 namespace rope {
@@ -33,7 +33,7 @@ struct Layout {
   std::size_t data_begin;
 };
 
-// Everything but the data; returns only if the data that follow are of exactly the right size.
+// Parses everything except the data; returns only if the data that follow have exactly the right size.
 Layout parse_layout(std::span<const std::byte> content, std::string_view where) {
   const auto byte = [&](std::size_t at) { return std::to_integer<std::size_t>(content[at]); };
   const std::size_t size = content.size();
@@ -161,7 +161,7 @@ std::vector<std::byte> format_npy(const NpyArray& array) {
   std::vector<std::byte> content(head.size() + array.bytes.size());
   std::memcpy(content.data(), head.data(), head.size());
   if (!array.bytes.empty()) std::memcpy(content.data() + head.size(), array.bytes.data(), array.bytes.size());
-  parse_layout(content, "write_npy");  // bytes and shape that do not go together never reach a disk
+  parse_layout(content, "write_npy");  // contradicting bytes and shape never reach a disk
   return content;
 }
 

@@ -1,5 +1,5 @@
-// Arrays in NumPy's .npy format, read strictly: whatever is in the file, either the array is exactly what the header
-// says or an InputError names the file, the byte and the cure. Format: numpy/lib/_format_impl.py, versions 1.0, 2.0
+// Arrays in NumPy's .npy format, read strictly. Either the array is exactly what the header says, or an InputError
+// names the file, the byte and the cure. Format: numpy/lib/_format_impl.py, versions 1.0, 2.0
 // and 3.0.
 #pragma once
 
@@ -30,13 +30,13 @@ struct NpyArray {
 NpyArray parse_npy(std::span<const std::byte> content, std::string_view where);
 NpyArray read_npy(const std::filesystem::path& path);
 
-// Every byte of a regular file; InputError where it cannot be read.
+// Every byte of a regular file. Throws InputError if it cannot be read.
 std::vector<std::byte> read_file(const std::filesystem::path& path);
 
 // Version 1.0, header padded to a multiple of 64 bytes, as NumPy writes it.
 std::vector<std::byte> format_npy(const NpyArray& array);
 
-// Writes beside `path` under another name and renames, so that a reader never sees half a file.
+// Writes a file beside `path` and renames it, so a reader never sees half a file.
 void write_npy(const std::filesystem::path& path, const NpyArray& array);
 
 }  // namespace rope

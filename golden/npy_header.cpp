@@ -23,7 +23,7 @@ constexpr std::array<TypeName, 6> type_names{{{"<f2", NpyType::f2},
                                               {"<i8", NpyType::i8},
                                               {"<u2", NpyType::u2}}};
 
-// A cursor over the header. Only the literals that NumPy writes are understood, and each at most once.
+// A cursor over the header. It understands only the literals that NumPy writes, and accepts each at most once.
 class Parser {
  public:
   Parser(std::string_view text, std::size_t offset, std::string_view where)

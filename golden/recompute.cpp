@@ -6,7 +6,7 @@
 namespace rope {
 namespace {
 
-// One operation's result as the rule keeps it. 16-bit formats: the operation itself is done in f32, as torch does it.
+// Rounds one operation's result by the rule. 16-bit formats: the operation itself is done in f32, as in torch.
 float rounded(float value, DType dtype) {
   switch (dtype) {
     case DType::f16: return static_cast<float>(half_to_double(double_to_half(static_cast<double>(value))));
@@ -16,7 +16,7 @@ float rounded(float value, DType dtype) {
 }
 double rounded(double value, DType) { return value; }
 
-// T is the type in which products and sums are made: float, or double for f64 tensors.
+// T is the type of products and sums: float, or double for f64 tensors.
 template <class T>
 NpyArray recompute(const Manifest& manifest, const GoldenCase& golden, std::string_view input) {
   const auto value_at = [](const NpyArray& array, DType dtype, std::size_t index) {
@@ -63,7 +63,7 @@ NpyArray recompute(const Manifest& manifest, const GoldenCase& golden, std::stri
         };
         for (std::size_t p = 0; p < rotary / 2; ++p) {
           const std::size_t first = split ? p : 2 * p, second = split ? p + rotary / 2 : 2 * p + 1;
-          const std::size_t left = shifted && p == 1 ? 1 : 0;  // features are read from one to the left
+          const std::size_t left = shifted && p == 1 ? 1 : 0;  // features are read one to the left
           const auto turn = [&](std::size_t feature, T own, T partner) {
             const std::size_t column = table_row + (width == rotary ? feature : p);
             T kept_part = rounded(own * value_at(cos, table_dtype, column), kept);

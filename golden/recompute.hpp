@@ -1,5 +1,5 @@
-// The output of a golden case from its own tables, by its own rounding rule. What comes out is bit for bit what is
-// stored: measured over every case, so a difference is a damaged file or a new version of a source, never noise.
+// The output of a golden case from its own tables, by its own rounding rule. The result equals the stored bits,
+// measured over every case. So a difference means a damaged file or a new version of a source, never noise.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// The angles of a call, wherever they come from, as the rows of factors that a rotation loop multiplies by.
+// The angles of a call, from any source, as the rows of factors that a rotation loop multiplies by.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct Turns {
 };
 
 // Rows of a call in the working type T (float or double), one token at a time; rotary_dim/2 columns each. Their NaNs
-// are all the same quiet one (element.hpp says what for).
-//   tables       converted to T, then multiplied by the attention factor in T where that is not 1
-//   frequencies  cos and sin of position * theta, in double whatever T is, multiplied by the attention factor, rounded
-//   computed     likewise, with theta from the rules of reference/scaling
+// are all the same quiet one (element.hpp says why).
+//   `tables`       Converted to T, then multiplied by the attention factor in T unless that is 1.
+//   `frequencies`  cos and sin of position * theta, in double for any T, multiplied by the attention factor, rounded.
+//   `computed`     Likewise, with theta from the rules of reference/scaling.
 // The call must have passed check_call and must outlive this.
 template <class T>
 class AngleRows {
@@ -56,9 +56,9 @@ class AngleRows {
 
   const rope_call& call_;
   int pairs_;
-  bool two_rows_;  // the features of a pair have columns of their own
+  bool two_rows_;  // the features of a pair have their own columns
   std::vector<Run> runs_;
-  Theta theta_;           // empty where tables are given
+  Theta theta_;           // empty if tables are given
   std::size_t row_size_;  // elements; whole cache lines
   LineVector<T> rows_;    // cos_first, sin_first, cos_second, sin_second
 };

@@ -1,5 +1,5 @@
-// The implementations that the suite brings along. To add one: write its file beside half_split.cpp, declare it here
-// and add it to the list in builtin.cpp.
+// The suite's own implementations. To add one: write its file beside half_split.cpp, declare it here and add it to the
+// list in builtin.cpp.
 #pragma once
 
 #include <span>

@@ -11,7 +11,7 @@
 namespace rope {
 namespace {
 
-// Why a call is refused; carried up to check_call as an exception, so that each check below is one line.
+// Why a call is refused. An exception carries it up to check_call, so that each check below is one line.
 struct Refusal {
   rope_status status;
 };
@@ -76,7 +76,7 @@ void check_rotation(const rope_call& call, const rope_capabilities& claims) {
 
 bool has_tokens(const rope_call& call) { return call.q.shape[0] > 0 && call.q.shape[1] > 0; }
 
-// Of the device's memory only the addresses are looked at.
+// A CPU must not read device memory; there only addresses are checked.
 bool is_readable(const rope_capabilities& claims) { return claims.device == ROPE_CPU; }
 
 void check_positions(const rope_call& call, const rope_capabilities& claims) {

@@ -31,8 +31,8 @@ constexpr rope_capabilities everything_on_cpu(std::uint32_t pairings) {
   return claims;
 }
 
-// The same on a CUDA device, but for bad arguments: what lies in the device's memory cannot be looked at without
-// waiting for the device.
+// The same on a CUDA device, except for bad arguments: looking at the device's memory would mean waiting for the
+// device.
 constexpr rope_capabilities everything_on_cuda() {
   rope_capabilities claims = everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED));
   claims.features &= ~ROPE_BIT(ROPE_FEATURE_ROBUST);

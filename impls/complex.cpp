@@ -11,17 +11,17 @@
 namespace rope {
 namespace {
 
-// A pair whose two features turn by different angles is no complex multiplication, so unequal halves are not claimed.
+// Unequal halves are not claimed: complex multiplication cannot turn a pair's two features by different angles.
 constexpr rope_capabilities claims = [] {
   rope_capabilities result = everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED));
   result.features &= ~ROPE_BIT(ROPE_FEATURE_UNEQUAL_HALVES);
   return result;
 }();
 
-// The product with w is written out on real and imaginary parts: operator* of std::complex looks for infinities behind
-// a NaN (C99, annex G), which would hand on an infinity where a NaN came in. And rows of complex numbers are read as
-// the rows of their parts that the standard says they are ([complex.numbers.general]): neither g++ 12 nor clang 16
-// makes vector code of std::complex in memory, which took twice as long (f32).
+// The product with w is written out on real and imaginary parts. operator* of std::complex looks for infinities behind
+// a NaN (C99, annex G), so it would return an infinity where a NaN came in. Rows of complex numbers are read as the
+// rows of their parts that the standard guarantees ([complex.numbers.general]). Reason: g++ 12 and clang 16 do not
+// vectorise std::complex in memory; that took twice as long (f32).
 template <class E>
 [[gnu::always_inline]] inline void rotate_interleaved(const Heads<E>& heads, const Turns<Working<E>>& turns) {
   const auto* w_re = turns.cos_first;

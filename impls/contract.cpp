@@ -19,7 +19,7 @@ static_assert(number(DType::f64) == ROPE_F64 && number(DType::f32) == ROPE_F32 &
 static_assert(number(DType::bf16) == ROPE_BF16 && number(DType::i32) == ROPE_I32 && number(DType::i64) == ROPE_I64);
 static_assert(number(Pairing::half_split) == ROPE_HALF_SPLIT && number(Pairing::interleaved) == ROPE_INTERLEAVED);
 
-// What holds a rule's field in rope_scaling; nullptr: the contract does not carry it.
+// The member of rope_scaling that holds a rule's field; nullptr: the contract does not carry it.
 template <class T>
 T rope_scaling::*member_of(std::span<const ScalingField<T>> fields, std::string_view of_rule) {
   const auto found = std::ranges::find(fields, of_rule, &ScalingField<T>::of_rule);
@@ -37,7 +37,7 @@ auto member_for(std::string_view key) {
   }
 }
 
-// An absent list comes out empty, which the rule's check() then refuses.
+// An absent list becomes empty, which the rule's check() then refuses.
 void read(const double* list, int rotary_dim, std::vector<double>& value) {
   if (list != nullptr) value.assign(list, list + rotary_dim / 2);
 }

@@ -1,4 +1,4 @@
-// The contract of rope_kernel.h in the terms of reference/: the same scaling rule, spec and position on both sides.
+// The contract of rope_kernel.h translated to reference/ and back: scaling rule, spec and position.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace rope {
 
-// The rule that a call names. Throws InputError for an unknown kind or mode; whether the parameters make sense is
-// for the rule's own check(). Lists are read from the pointers, rotary_dim/2 values each.
+// The rule that a call names. Throws InputError for an unknown kind or mode; the rule's own check() judges the
+// parameters. Lists are read from the pointers, rotary_dim/2 values each.
 Scaling to_scaling(const rope_scaling& scaling, int rotary_dim);
 
-// The same rule for a call. short_factor and long_factor point into `rule`. YaRN's mscale stays behind: it changes
-// lambda only, which a call carries as attention_factor.
+// The same rule for a call. short_factor and long_factor point into `rule`. YaRN's mscale is left out: it only changes
+// lambda, which a call carries as attention_factor.
 rope_scaling to_c(const Scaling& rule);
 
-// What a call with angle source `computed` describes, its axes aside: rope_call names an axis for each pair, where
-// RopeSpec has sections. Throws InputError as to_scaling does.
+// What a call with angle source `computed` describes, without its axes: rope_call names an axis for each pair, RopeSpec
+// has sections. Throws InputError as to_scaling does.
 RopeSpec spec_of(const rope_call& call);
 
-// Whether the rotation is carried out in double: where the result is, and where f64 tables turn f32. Rounding those to
-// float first would cost what the error model allows for the arithmetic alone. For 16-bit results that rounding is far
+// Whether the rotation runs in double: for an f64 result, and for f32 with f64 tables. Rounding those tables to float
+// first would cost as much as the error model allows for the whole arithmetic. For 16-bit results that rounding is far
 // below the last one.
 bool works_in_double(const rope_call& call);
 

@@ -12,7 +12,7 @@
 namespace rope {
 namespace {
 
-constexpr std::int64_t block_elements = 256;  // converted and handed to the rotation loop at a time
+constexpr std::int64_t block_elements = 256;  // converted and given to the rotation loop at a time
 
 DType dtype_of(const rope_tensor& tensor) { return static_cast<DType>(tensor.dtype); }
 
@@ -21,14 +21,14 @@ std::byte* head_of(const rope_tensor& tensor, std::int64_t batch, std::int64_t s
   return static_cast<std::byte*>(tensor.data) + element * static_cast<std::int64_t>(size_of(dtype_of(tensor)));
 }
 
-// The kernel's loop over elements of E, and the dtype that these are.
+// The kernel's loop over elements of E, and their dtype.
 template <class E>
 struct Loop {
   Rotate<E> rotate;
   std::int32_t dtype;
 };
 
-// Hands `use` each loop whose working type is T.
+// Gives `use` each loop whose working type is T.
 template <class T, class Use>
 bool any_loop(const Rotation& rotation, const Use& use) {
   if constexpr (std::is_same_v<T, double>) {
@@ -58,7 +58,7 @@ class Turner {
   }
 
  private:
-  // Returns false where the loop is not for these tensors.
+  // Returns false if the loop is not for these tensors.
   template <class E>
   bool turn_in_one_pass(const Loop<E>& loop, std::int64_t batch, std::int64_t seq, const Turns<T>& turns) const {
     if (loop.rotate == nullptr || in_.dtype != loop.dtype || out_.dtype != loop.dtype || in_.strides[3] != 1 ||
@@ -93,7 +93,7 @@ class Turner {
     }
   }
 
-  // By way of the working type only where the dtype changes: a conversion would quiet a signalling NaN.
+  // Uses the working type only if the dtype changes: a conversion would quiet a signalling NaN.
   void pass_through(const std::byte* in, std::byte* out) {
     const auto size = static_cast<std::int64_t>(size_of(dtype_of(in_)));
     const auto out_size = static_cast<std::int64_t>(size_of(dtype_of(out_)));

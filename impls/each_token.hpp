@@ -1,5 +1,5 @@
-// What the kernels of this folder share: everything around the rotation loop. A kernel brings a loop over heads that
-// lie in memory as plain rows of float or double; dtypes, strides, in place, positions and angles are seen to here.
+// The common part of this folder's kernels: everything around the rotation loop. A kernel brings a loop over heads in
+// memory as plain rows of float or double. This file handles dtypes, strides, in place, positions and angles.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace rope {
 
-// Heads of one token: head h is the row x + h * x_stride of 2 * pairs contiguous values, its result goes to the row
+// Heads of one token: head h is the row x + h * x_stride of 2 * pairs contiguous values. Its result goes to the row
 // y + h * y_stride. The two are the same row or do not overlap.
 template <class E>
 struct Heads {
@@ -30,10 +30,10 @@ struct Rotation {
   Rotate<float> f32;      // for f32, and others converted to it
   Rotate<double> f64;     // for f64, and f32 turned by tables in f64
   Rotate<Bfloat16> bf16;  // in one pass
-  Rotate<Half> f16;       // in one pass; where null, by way of f32
+  Rotate<Half> f16;       // in one pass; null: through f32
 };
 
-// Carries out a call that has passed check_call: q and k, token by token. Returns ROPE_OK, or ROPE_FAILED where memory
+// Carries out a call that has passed check_call: q and k, token by token. Returns ROPE_OK, or ROPE_FAILED if memory
 // runs out.
 rope_status rotate_each_token(const rope_call& call, const Rotation& rotation) noexcept;
 

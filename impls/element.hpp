@@ -1,5 +1,5 @@
-// Element types that a rotation loop reads and writes in one pass: float and double as they are, bfloat16 and binary16
-// by way of float.
+// Element types that a rotation loop reads and writes in one pass: float and double directly, bfloat16 and binary16
+// through float.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ struct Half {
   std::uint16_t bits;
 };
 
-// The type that elements of E are computed in.
+// The type that computes with elements of E.
 template <class E>
 using Working = std::conditional_t<std::is_same_v<E, Bfloat16> || std::is_same_v<E, Half>, float, E>;
 
@@ -28,8 +28,8 @@ using Working = std::conditional_t<std::is_same_v<E, Bfloat16> || std::is_same_v
 }
 
 // The bits of the nearest bfloat16, ties to even, in the upper half; the lower half is arbitrary. Only for values
-// computed from bfloat16 and the rows of AngleRows: their NaNs are quiet and have zeros in the lower half, which the
-// addition leaves a NaN. A test for NaN would cost a third of the speed.
+// computed from bfloat16 and the rows of AngleRows. Their NaNs are quiet and have zeros in the lower half, so they stay
+// NaN under the addition. A test for NaN would cost a third of the speed.
 [[gnu::always_inline]] inline std::uint32_t round_to_bfloat16(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return bits + 0x7fff + (bits >> 16 & 1);
@@ -44,7 +44,7 @@ template <class E>
   }
 }
 
-// Two neighbours in memory. Those of bfloat16 share a word of 32 bits, which spares the compiler every permutation.
+// Two neighbours in memory. Two bfloat16 share a word of 32 bits, which spares the compiler every permutation.
 template <class E>
 struct Pair {
   Working<E> first;

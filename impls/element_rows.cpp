@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t chunk = 64;  // elements that pass through a buffer on the stack at a time
 
-// The contiguous conversions. A function of its own for each dtype, so that load_row and store_row stay tables.
+// The contiguous conversions. Each dtype has its own function, so that load_row and store_row stay tables.
 template <class T>
 void load_contiguous(DType dtype, const void* source, T* row, std::int64_t count) {
   const auto* bits = static_cast<const std::uint16_t*>(source);
@@ -60,7 +60,7 @@ void store_contiguous(DType dtype, const T* row, void* target, std::int64_t coun
       case DType::f32:
         std::transform(row, row + count, static_cast<float*>(target), [](double v) { return static_cast<float>(v); });
         return;
-      default: break;  // from double to 16 bits by way of float would round twice
+      default: break;  // from double through float to 16 bits would round twice
     }
   }
   throw std::logic_error("store_row: no conversion to this dtype");
@@ -96,7 +96,7 @@ void copy_row(std::size_t size, const void* source, std::int64_t source_stride, 
   }
 }
 
-// Strided rows take a detour through a contiguous buffer: one conversion for both, and so the same bits.
+// Strided rows go through a contiguous buffer: one conversion serves both, so the bits are the same.
 template <class T>
 void load_row(DType dtype, const void* source, std::int64_t stride, T* row, std::int64_t count) {
   if (stride == 1) return load_contiguous(dtype, source, row, count);
@@ -131,7 +131,7 @@ void bfloat16_to_float(const std::uint16_t* source, float* row, std::int64_t cou
   for (std::int64_t i = 0; i < count; ++i) row[i] = std::bit_cast<float>(static_cast<std::uint32_t>(source[i]) << 16);
 }
 
-// In integers, which vectorise. AVX-512's own instruction is out: it flushes subnormals to zero.
+// Uses integers, which vectorise. AVX-512's own instruction is unusable: it flushes subnormals to zero.
 ROPE_MULTIVERSION
 void float_to_bfloat16(const float* row, std::uint16_t* target, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Rows of elements of any dtype to and from rows of the type that a rotation is computed in.
+// Converts rows of elements of any dtype to and from rows of the type that computes the rotation.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// row[i] = source[i * stride], converted from `dtype` (f64, f32, f16, bf16) to T; exact unless it is f64 to float.
+// row[i] = source[i * stride], converted from `dtype` (f64, f32, f16, bf16) to T; exact except from f64 to float.
 // Instantiated for float and double.
 template <class T>
 void load_row(DType dtype, const void* source, std::int64_t stride, T* row, std::int64_t count);

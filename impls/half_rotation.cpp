@@ -63,7 +63,7 @@ ROPE_F16C void half_split(const Heads<Half>& heads, const Turns<float>& turns) {
   }
 }
 
-// Pairs whose factors are brought into the order of the features once for all heads; 64 are a head of 128.
+// The factors of this many pairs are put into feature order once for all heads; 64 pairs are a head of 128.
 constexpr int stretch = 64;
 
 ROPE_F16C void interleaved(const Heads<Half>& heads, const Turns<float>& turns) {

@@ -1,5 +1,5 @@
-// binary16 rows. Two versions with the same bits: F16C, and integer arithmetic for every other machine. The compiler
-// makes vector code of the latter only (g++ 12 converts _Float16 one at a time: five times slower).
+// binary16 rows in two versions with the same bits: F16C, and integer arithmetic for every other machine. Integers,
+// because the compiler vectorises them (g++ 12 converts _Float16 one at a time: five times slower).
 #include <bit>
 #include <cstring>
 

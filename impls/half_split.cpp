@@ -1,4 +1,4 @@
-// Half-split pairs (p, p + r/2), as in GPT-NeoX and in Hugging Face's Llama. The shape of every kernel here: claims, a
+// Half-split pairs (p, p + r/2), as in GPT-NeoX and in Hugging Face's Llama. Every kernel here has this form: claims, a
 // rotation loop over the heads of one token, apply, registration.
 #include "impls/builtin.hpp"
 #include "impls/call_check.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr rope_capabilities claims = everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT));
 
-// Both features are read before either is written, so in place is nothing special. How fast: tools/bench/README.md.
+// Both features are read before either is written, so in place needs no special case. Speed: docs/benchmarks.md.
 template <class E>
 [[gnu::always_inline]] inline void rotate(const Heads<E>& heads, const Turns<Working<E>>& turns) {
   const auto [cos_first, sin_first, cos_second, sin_second, half] = turns;

@@ -1,4 +1,4 @@
-// What a function is marked with that runs on a CPU and, where nvcc compiles it, on a CUDA device too.
+// Marks a function that runs on a CPU and, if nvcc compiles it, on a CUDA device too.
 #pragma once
 
 #ifdef __CUDACC__

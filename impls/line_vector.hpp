@@ -1,5 +1,5 @@
-// A vector whose elements begin at a cache line: rows that lie across two lines cost the rotation loops a third of
-// their speed where vectors are as wide as a line.
+// A vector whose elements begin at a cache line. Rows that straddle two lines cost the rotation loops a third of their
+// speed if vectors are as wide as a line.
 #pragma once
 
 #include <cstddef>

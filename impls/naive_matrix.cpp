@@ -1,5 +1,5 @@
 // reference/naive_matrix as a kernel: eq. 15 of the RoFormer paper as a matrix product, one token at a time, in double,
-// rounded once. Reads and writes one element at a time, sharing no loop with the fast kernels.
+// rounded once. It reads and writes one element at a time, and shares no loop with the fast kernels.
 #include "reference/naive_matrix.hpp"
 
 #include <array>
@@ -96,7 +96,7 @@ void turn(const rope_tensor& in, const rope_tensor& out, const RotationMatrix& r
       std::byte* target = element(out, b, s, h, i);
       if (i < rotary_dim || in_dtype != out_dtype) {
         store(out_dtype, target, y[static_cast<std::size_t>(h) * width + static_cast<std::size_t>(i)]);
-      } else {  // bit for bit, which by way of double a signalling NaN would not be
+      } else {  // bit for bit; going through double would quiet a signalling NaN
         std::memmove(target, element(in, b, s, h, i), size_of(in_dtype));
       }
     }

@@ -1,4 +1,4 @@
-// The loops that every rotation of contiguous heads has around it.
+// The loops around every rotation of contiguous heads.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rope {
 
-// turn(x, y) for each head, asking for the lines that later heads are read from and written to.
+// Calls turn(x, y) for each head, and prefetches the lines that later heads are read from and written to.
 template <class E, class Turn>
 [[gnu::always_inline]] inline void for_each_head(const Heads<E>& heads, int pairs, const Turn& turn) {
   for (std::int64_t h = 0; h < heads.count; ++h) {
@@ -20,9 +20,9 @@ template <class E, class Turn>
   }
 }
 
-// turn(p) for p in 0 .. pairs - 1, in any order. No two of the calls touch the same element.
-// Most of it runs with a trip count that the compiler knows, as straight vector code: with the count known at run time
-// only, bf16 spent a quarter of its time around the loop.
+// Calls turn(p) for p in 0 .. pairs - 1, in any order. No two of the calls touch the same element.
+// Most of it runs with a trip count that the compiler knows, as straight vector code. With a count known only at run
+// time, bf16 spent a quarter of its time around the loop.
 template <class Turn>
 [[gnu::always_inline]] inline void for_each_pair(int pairs, const Turn& turn) {
   constexpr int block = 32;

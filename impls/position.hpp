@@ -1,4 +1,4 @@
-// Where a token stands.
+// The position of a token.
 #pragma once
 
 #include <cstdint>

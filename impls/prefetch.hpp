@@ -1,4 +1,4 @@
-// Memory that a rotation will need a little later.
+// Prefetches memory that a rotation will need a little later.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace rope {
 
-// Asks for the lines that are read 2 KiB further on than x and written 4 KiB further on than y, as many as `count`
-// elements take. The machine does not read ahead enough while heads are being turned, and a store waits for its line to
-// be read. Asked for a head at a time: more at once fill the buffers that the reads need too. A prefetch never faults,
-// so it may run past the end of the tensor. bf16 went from 1.98 to 1.53 ms (memcpy 1.25; half_split.cpp).
+// Requests the lines that are read 2 KiB after x and written 4 KiB after y, as many as `count` elements take. While
+// heads are being turned, the machine does not read ahead enough, and a store waits for its line to be read. One head
+// at a time: more at once fills the buffers that the reads need too. A prefetch never faults, so it may run past the
+// end of the tensor. bf16 went from 1.98 to 1.53 ms (memcpy 1.25; half_split.cpp).
 template <class E>
 [[gnu::always_inline]] inline void prefetch_ahead(const E* x, E* y, std::ptrdiff_t count) {
   const auto* read = reinterpret_cast<const std::byte*>(x) + 2048;

@@ -1,5 +1,5 @@
-// The parameters of rope_scaling: the name that the contract and the worker protocol have for each, the one that a
-// rule's fields() has, and where it is. A rule that needs no other parameter than these needs nothing in impls or
+// The parameters of rope_scaling. Each has its name in the contract and the worker protocol, its name in a rule's
+// fields(), and its place. A rule that needs only these parameters needs no change in impls or
 // tools.
 #pragma once
 

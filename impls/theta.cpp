@@ -5,8 +5,8 @@
 namespace rope {
 namespace {
 
-// The rules at 64 bits instead of 53: it costs microseconds a call, and takes the kernel's own theta out of the error
-// of f64 results (2^-63 phi is left of some 2^-50 phi that pow, exp and divisions in double may add up to).
+// The rules at 64 bits instead of 53. It costs microseconds per call. It removes the kernel's own theta from the error
+// of f64 results. In double, pow, exp and divisions may add up to some 2^-50 phi; of that 2^-63 phi is left.
 std::vector<long double> at_64_bits(const rope_call& call) {
   const int pairs = call.rotary_dim / 2;
   if (call.angle_source == ROPE_COMPUTED) {

@@ -1,4 +1,4 @@
-// theta of a call as a sum of two doubles: what turn() of turn.hpp takes.
+// theta of a call as a sum of two doubles: the input of turn() in turn.hpp.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 namespace rope {
 
 struct Theta {
-  std::vector<double> high;  // a pair each
-  std::vector<double> low;   // what `high` lacks
+  std::vector<double> high;  // one per pair
+  std::vector<double> low;   // the error of `high`
 };
 
-// Of angle source `computed` by the rules of reference/scaling, of `frequencies` as given, which reads call.theta.
-// Throws InputError where a rule refuses its parameters; a call that has passed check_call has none of those.
+// Source `computed`: by the rules of reference/scaling. Source `frequencies`: as given, read from call.theta. Throws
+// InputError if a rule refuses its parameters, which never happens after check_call.
 Theta theta_of(const rope_call& call);
 
 }  // namespace rope

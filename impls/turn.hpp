@@ -12,9 +12,9 @@ struct CosSin {
   double sin;
 };
 
-// cos and sin of position * (theta + theta_low). The product is carried as a sum of two doubles, because at position
-// 2^20 the rounding of phi alone would be 2^-33. With |low| <= 2^-53 phi the series below is short of low^3/6: less
-// than f64's rounding up to phi = 2^36, which is where max_position of claims.hpp comes from.
+// cos and sin of position * (theta + theta_low). The product is a sum of two doubles, because at position 2^20 the
+// rounding of phi would already cost 2^-33. With |low| <= 2^-53 phi the series below is short of low^3/6. That is less
+// than f64's rounding up to phi = 2^36: hence max_position of claims.hpp.
 ROPE_HOST_DEVICE inline CosSin turn(double position, double theta, double theta_low) {
   const double phi = position * theta;
   const double low = std::fma(position, theta, -phi) + position * theta_low;

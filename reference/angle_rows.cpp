@@ -9,8 +9,8 @@
 namespace rope {
 namespace {
 
-// Ziv's rounding test: both ends of the interval that holds the exact value round alike. Differences are gathered as
-// bits because an or of integers vectorises and a disjunction of comparisons does not.
+// Ziv's rounding test: both ends of the interval that holds the exact value round alike. The test gathers differences
+// as bits, because compilers vectorise an or of integers but not a disjunction of comparisons.
 template <class T>
 struct Trial {
   T value;

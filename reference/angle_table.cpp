@@ -9,33 +9,33 @@
 
 #include "reference/angle_rows.hpp"
 
-// Method. |m| = 2^16 a + 2^8 b + c, and e^(i m theta) is the product of a row of level 2, one of level 1 and one of
-// level 0. A row of a level is itself a product, of the seeds e^(i 2^k theta) of its digit's bits. MPFR makes the
-// seeds, and from |m| = 2^24 on also the product of all digits but the last: no step reduces an argument in floating
-// point. The product of the upper digits is kept for its 256 positions, which leaves one complex product an entry.
+// Method. |m| = 2^16 a + 2^8 b + c, and e^(i m theta) is the product of one row each of levels 2, 1 and 0. A row of a
+// level is itself a product: of the seeds e^(i 2^k theta) of its digit's bits. MPFR makes the seeds. From |m| = 2^24 on
+// MPFR also makes the product of all digits but the last, so no step reduces an argument in floating point. The product
+// of the upper digits is kept for its 256 positions, which leaves one complex product per entry.
 //
-// Bound of the double-double path (`error`), u = 2^-53, |.| the norm of a complex number, all of it first order in u^2:
-//   seed       each component is off by at most u^2/4 + 2^-128 (exact_angle.hpp), the norm by less than 0.36 u^2.
-//   product    re = xc yc - xs ys, im = xs yc + xc ys with real products to 4 u^2 and sums to 3 u^2 relative
-//              (double_double.hpp). The products cost 4 u^2 (|xc yc| + |xs ys|) in re and 4 u^2 (|xs yc| + |xc ys|) in
-//              im; with |x| = |y| = 1 these are 4 u^2 cos(A-B) and 4 u^2 sin(A+B) for angles A, B of the first
-//              quadrant, so at most sqrt(2) 4 u^2 in norm. The sums cost 3 u^2 times the components of a unit number: 3
-//              u^2 in norm. Together 8.66 u^2, and the errors of the factors add, their norms being 1.
-//   m < 2^24   has at most 24 bits: 24 seeds and 23 products, 24 * 0.36 + 23 * 8.66 < 208 u^2.
-//   beyond     one seed for the upper digits and at most 8 bits below: less.
-//   So a component is off by at most 208 u^2 (1 + 2^-90). The rounding test adds and subtracts `error`, for double
-//   in lo (u^2, since |lo| <= u), for float in double-double (2 u^2): 210 u^2 < 256 u^2 = 2^-98.
+// Bound of the double-double path (`error`), to first order in u^2. u = 2^-53, |.| is the norm of a complex number.
+//   Seed       each component is off by at most u^2/4 + 2^-128 (exact_angle.hpp), the norm by less than 0.36 u^2.
+//   Product    re = xc yc - xs ys, im = xs yc + xc ys. Real products are exact to 4 u^2 and sums to 3 u^2, relative
+//              (double_double.hpp). The products cost 4 u^2 (|xc yc| + |xs ys|) in re, 4 u^2 (|xs yc| + |xc ys|) in im.
+//              With |x| = |y| = 1 these are 4 u^2 cos(A-B) and 4 u^2 sin(A+B) for angles A, B of the first quadrant.
+//              So they cost at most sqrt(2) 4 u^2 in norm. The sums cost 3 u^2 times the components of a unit number,
+//              3 u^2 in norm. Together 8.66 u^2. The errors of the factors add, because their norms are 1.
+//   `m < 2^24` has at most 24 bits: 24 seeds and 23 products, 24 * 0.36 + 23 * 8.66 < 208 u^2.
+//   Beyond     one seed for the upper digits and at most 8 bits below: less.
+//   So a component is off by at most 208 u^2 (1 + 2^-90). The rounding test adds and subtracts `error`: for double
+//   in lo (u^2, since |lo| <= u), for float in double-double (2 u^2). 210 u^2 < 256 u^2 = 2^-98.
 //
-// Bound of the plain double path (`plain_error`), in units of u/2 = 2^-54, half an ulp of a double in [1/2, 1]:
-//   inputs     the high parts of two rows: each component is off by 1 unit, hence each norm by sqrt(2): 2.83.
-//   product    one rounding of a product (at most 1 in size) and one of the fused sum: 1 + 1; 2 for the latter where it
-//              exceeds 1 by what it is off.
-//   test       value +- plain_error is rounded, and may lie in [1, 2]: 2.
-//   Together 7.83 units < 2^-51. plain_error is twice that, which costs a few more questions to double-double: 23 in
+// Bound of the plain double path (`plain_error`). The unit is u/2 = 2^-54: half an ulp of a double in [1/2, 1].
+//   Inputs     the high parts of two rows. Each component is off by 1 unit, so each norm by sqrt(2): 2.83.
+//   Product    one rounding of a product (at most 1 in size) and one of the fused sum: 1 + 1. The latter is 2 if the
+//              error lifts the sum above 1.
+//   Test       value +- plain_error is rounded, and may lie in [1, 2]: 2.
+//   Together 7.83 units < 2^-51. plain_error is twice 2^-51, which sends a few more entries to double-double: 23 of
 //   the 2^27 entries of 2^20 positions x 64 pairs.
 //
-// u^2 = 2^-106 stands so far above the smallest double that nothing here underflows, except in low-order terms of
-// entries below 2^-900, where the absolute bounds hold as well.
+// u^2 = 2^-106 is so far above the smallest double that nothing here underflows, except in low-order terms of entries
+// below 2^-900. The absolute bounds hold for those too.
 
 namespace rope {
 namespace {
@@ -72,7 +72,7 @@ AngleTable::AngleTable(std::vector<Real> theta) : theta_(std::move(theta)) {
 AngleTable::Angle AngleTable::seed(std::size_t pair, int bit) {
   if (!embedded_[pair].empty()) return embedded_[pair][static_cast<std::size_t>(bit)];
   seeds_.resize(pairs());
-  // A level at a time: most tables are asked for positions of the first alone.
+  // One level at a time: most tables only ever need positions of the first level.
   if (std::vector<Angle>& made = seeds_[pair]; made.size() <= static_cast<std::size_t>(bit)) {
     made = doubled_angles(theta_[pair], (bit / digit_bits + 1) * digit_bits);
   }
@@ -155,7 +155,7 @@ double AngleTable::phi(std::size_t pair, std::int64_t position) const {
 
 void AngleTable::phi(std::int64_t position, std::span<double> result) const {
   if (result.size() != pairs()) throw std::invalid_argument("AngleTable::phi: the span must hold pairs() values");
-  // Above 2^53 a position is no double.
+  // No double holds every position above 2^53.
   const bool exact = magnitude_of(position) <= std::uint64_t{1} << 53;
   const auto factor = static_cast<double>(position);
   if (exact && rounded_multiple(theta_high_.data(), theta_low_.data(), pairs(), factor, result.data()) == 0 &&

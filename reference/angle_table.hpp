@@ -20,18 +20,18 @@ class AngleTable {
  public:
   using Angle = rope::Angle;
 
-  // Absolute errors of cos and of sin: of at(), and of the plain double product that fill() starts from for float.
+  // Absolute errors of cos and of sin: of at(), and of the plain double product that fill() tries first for float.
   // Derived in angle_table.cpp.
   static constexpr double error = 0x1p-98;
   static constexpr double plain_error = 0x1p-50;
 
-  // Entries (a cosine or a sine each) whose rounding the cheaper arithmetic left open, since construction.
+  // Entries (one cosine or sine each) whose rounding the cheaper arithmetic left open, since construction.
   struct Escalations {
     std::uint64_t to_double_double = 0;  // float only: double starts there
     std::uint64_t to_mpfr = 0;
   };
 
-  // theta: radians per position, one a pair, taken as exact; finite, 0 allowed. Throws std::invalid_argument.
+  // theta: radians per position, one per pair, taken as exact; finite, 0 allowed. Throws std::invalid_argument.
   explicit AngleTable(std::vector<Real> theta);
 
   std::size_t pairs() const { return theta_.size(); }
@@ -39,17 +39,17 @@ class AngleTable {
   // cos and sin of position * theta[pair] to an absolute error of at most `error`, at any position.
   Angle at(std::size_t pair, std::int64_t position);
 
-  // The same of all pairs at once, as a row of angle_rows.hpp. Valid until the next call.
+  // The same for all pairs at once, as a row of angle_rows.hpp. Valid until the next call.
   std::span<const double> row(std::int64_t position);
 
   // Rows first .. first+count-1, row-major [count][pairs()], each entry rounded once to nearest even. Any positions.
-  // Throws std::invalid_argument where a span has another size or a position does not fit int64.
+  // Throws std::invalid_argument if a span has another size or a position does not fit int64.
   void fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin);
   void fill(std::int64_t first, std::int64_t count, std::span<float> cos, std::span<float> sin);
 
   // position * theta[pair] in radians, rounded to double.
   double phi(std::size_t pair, std::int64_t position) const;
-  // Of all pairs; `result` holds pairs() values.
+  // For all pairs; `result` holds pairs() values.
   void phi(std::int64_t position, std::span<double> result) const;
 
   const Escalations& escalations() const { return escalations_; }

@@ -1,10 +1,10 @@
 // DoubleDouble: the unevaluated sum hi + lo of two doubles with hi = RN(hi + lo), about 106 bits.
 //
-// Bounds are relative to the exact result, with u = 2^-53, operands normalised as above, and no underflow or overflow:
+// Bounds are relative to the exact result. u = 2^-53, operands are normalised, nothing underflows or overflows.
 //   JMP  Joldes, Muller, Popescu, Tight and rigorous error bounds for basic building blocks of double-word arithmetic,
-//        ACM TOMS 44(2), 2017
-//   MR   Muller, Rideau, Formalization of double-word arithmetic, and comments on [JMP], ACM TOMS 48(1), 2022
-// They hold only where the compiler keeps every rounding: -ffp-contract=off, no -ffast-math.
+//        ACM TOMS 44(2), 2017.
+//   MR   Muller, Rideau, Formalization of double-word arithmetic, and comments on [JMP], ACM TOMS 48(1), 2022.
+// They hold only if the compiler keeps every rounding: -ffp-contract=off, no -ffast-math.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ ROPE_INLINE DoubleDouble two_sum(double a, double b) {
   return {sum, (a - a_part) + (b - b_part)};
 }
 
-// a + b exactly where the exponent of a is at least that of b (Dekker): JMP algorithm 1.
+// a + b exactly if a's exponent is at least b's (Dekker): JMP algorithm 1.
 ROPE_INLINE DoubleDouble fast_two_sum(double a, double b) {
   const double sum = a + b;
   return {sum, b - (sum - a)};
@@ -88,8 +88,8 @@ ROPE_INLINE bool operator>=(const DoubleDouble& x, const DoubleDouble& y) { retu
 
 ROPE_INLINE DoubleDouble abs(const DoubleDouble& x) { return x.hi < 0 ? -x : x; }
 
-// hi + lo rounded to nearest even in one step. (float)hi would round twice: where hi is a midpoint of two floats, lo
-// decides. So hi is first rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), which keeps what lo says.
+// hi + lo rounded to nearest even in one step. (float)hi would round twice: if hi is a midpoint of two floats, lo
+// decides. So hi is first rounded to odd (Boldo, Melquiond, IEEE TC 57(4), 2008), which preserves lo's direction.
 inline float to_float(const DoubleDouble& x) {
   const bool is_even = (std::bit_cast<std::uint64_t>(x.hi) & 1) == 0;
   if (x.lo == 0 || !is_even) return static_cast<float>(x.hi);

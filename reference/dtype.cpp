@@ -30,8 +30,8 @@ constexpr std::array<Format, 6> formats{{
 
 const Format& format(DType dtype) { return formats.at(static_cast<std::size_t>(dtype)); }
 
-// IEEE-like 16-bit formats, as fraction bits and exponent bias. Integer arithmetic on the bits: these are called for
-// every element that is judged.
+// IEEE-like 16-bit formats, given by fraction bits and exponent bias. Integer arithmetic on the bits, for speed: every
+// judged element passes through here.
 template <int fraction_bits, int bias>
 std::uint16_t round_to_16_bits(double value) {
   constexpr std::uint64_t infinity = ((1u << (15 - fraction_bits)) - 1u) << fraction_bits;
@@ -90,7 +90,7 @@ double half_to_double(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
   const std::uint32_t magnitude = bits & 0x7FFFu;
   if (magnitude >= 0x7C00u) return std::bit_cast<float>(sign | 0x7F800000u | (magnitude & 0x3FFu) << 13);
-  // The exponent's bias is 112 less than that of a float; multiplying sets it right, for subnormals too.
+  // This type's exponent bias is 112 less than float's; multiplying corrects that, for subnormals too.
   return static_cast<double>(std::bit_cast<float>(sign | magnitude << 13)) * 0x1p112;
 }
 

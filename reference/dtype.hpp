@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// The numeric values are those of rope_dtype in impls/include/rope_kernel.h.
+// The same numeric values as rope_dtype in impls/include/rope_kernel.h.
 enum class DType : std::int32_t { f64 = 0, f32 = 1, f16 = 2, bf16 = 3, i32 = 4, i64 = 5 };
 
 std::string_view name(DType dtype);
@@ -36,14 +36,14 @@ double largest_finite(DType dtype);
 double half_to_double(std::uint16_t bits);
 double bfloat16_to_double(std::uint16_t bits);
 
-// Round to nearest, ties to even, in one step from double (not by way of float, which would round twice).
+// Round to nearest, ties to even, in one step from double. Going through float would round twice.
 std::uint16_t double_to_half(double value);
 std::uint16_t double_to_bfloat16(double value);
 
 // One element of a type in memory (no alignment needed). Integers convert exactly below 2^53.
 double load(DType dtype, const void* address);
 void store(DType dtype, void* address, double value);
-// The same of `count` elements that lie `step` elements apart, many times as fast.
+// The same for `count` elements that lie `step` elements apart, many times as fast.
 void load(DType dtype, const void* first, std::int64_t step, std::size_t count, double* values);
 void store(DType dtype, void* first, std::int64_t step, std::size_t count, const double* values);
 

@@ -1,5 +1,5 @@
-// Writes embedded_seeds.inc, the rows of embedded_pairs in embedded_seeds.cpp, to standard output. A program of the
-// build, so that the seeds come from the same MPFR code as all others and no number in the repository has to be
+// Writes embedded_seeds.inc, the rows of embedded_pairs in embedded_seeds.cpp, to standard output. The build runs it.
+// So these seeds come from the same MPFR code as all others, and the repository holds no numbers that have to be
 // believed.
 #include <cstdio>
 

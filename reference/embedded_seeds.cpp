@@ -16,8 +16,8 @@ struct EmbeddedPair {
   Angle seeds[seed_bits];
 };
 
-// The pairs of base 1e4, rotary_dim 128, theta falling. Those of rotary_dim 64, 32, .. are every second, fourth, ..
-// one.
+// The pairs of base 1e4, rotary_dim 128, theta falling. The pairs of rotary_dim 64, 32, .. are every second, fourth, ..
+// one of these.
 constexpr double embedded_base = 1e4;
 constexpr int embedded_rotary_dim = 128;
 constexpr EmbeddedPair embedded_pairs[] = {
@@ -25,7 +25,7 @@ constexpr EmbeddedPair embedded_pairs[] = {
 };
 static_assert(std::size(embedded_pairs) == embedded_rotary_dim / 2);
 
-// MPFR's custom interface: a number over limbs that it neither owns nor, being read only here, writes.
+// MPFR's custom interface: a number over limbs that it does not own and, being only read here, does not write.
 void view_theta(const EmbeddedPair& pair, mpfr_ptr theta) {
   mpfr_custom_init_set(theta, MPFR_REGULAR_KIND, pair.exponent, Real::precision,
                        const_cast<mp_limb_t*>(pair.significand));

@@ -1,6 +1,6 @@
-// Seeds of the angle table for the plans that nearly everyone runs, computed by MPFR when the project is built
-// (embed_seeds.cpp). They exist for the cold start: MPFR needs 2 us a seed and 10 us a power, so that a first table of
-// four rows would take longer than code that rounds every angle.
+// Seeds of the angle table for the most common plans, computed by MPFR when the project is built (embed_seeds.cpp).
+// They speed up the cold start: MPFR needs 2 us per seed and 10 us per power. Without them a first table of four rows
+// would take longer than code that rounds every angle.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ namespace rope {
 // Positions below 2^seed_bits are composed from seeds.
 inline constexpr int seed_bits = 24;
 
-// exact_angle(theta, 2^k) for k = 0 .. seed_bits-1 where theta is an embedded one to the last bit; else empty.
+// exact_angle(theta, 2^k) for k = 0 .. seed_bits-1 if theta equals an embedded one to the last bit; else empty.
 std::span<const Angle> embedded_seeds(const Real& theta);
 
-// base^(-2p/rotary_dim), p = 0 .. rotary_dim/2-1, rounded to Real as scaling::unscaled() does; empty where the plan is
-// not embedded.
+// base^(-2p/rotary_dim), p = 0 .. rotary_dim/2-1, rounded to Real as scaling::unscaled() does; empty if the plan is not
+// embedded.
 std::vector<Real> embedded_frequencies(double base, int rotary_dim);
 
 }  // namespace rope

@@ -62,7 +62,7 @@ std::vector<double> loosest_constants(const RopeSpec& spec, std::int64_t sequenc
   return constants;
 }
 
-// How far cos and sin lie off, in ulp of a value below 1, which is u. error_model.md has the sources.
+// The error of cos and sin, in ulp of a value below 1, which is u. error_model.md has the sources.
 constexpr double good_libm = 0.61;
 constexpr double loosest_libm_f64 = 4;
 
@@ -81,9 +81,9 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   const bool narrowed = setting.knowledge == AngleKnowledge::tables && unit_roundoff(setting.given) < u;
   const double base = libm + (narrowed ? u : 0) + 2 * u + (scaled ? 2 * u : 0);
 
-  // What a storage type costs that is narrower than the working one. Of two such types that a call may name, the
-  // narrower one is what a kernel may keep its tables in.
-  // From f64 a 16-bit type may be reached by way of f32: two roundings.
+  // What a storage type narrower than the working type costs. If a call may name two such types, the narrower one
+  // counts, because a kernel may keep its tables in it.
+  // From f64 a kernel may reach a 16-bit type through f32: two roundings.
   const double u_f32 = unit_roundoff(DType::f32);
   const auto of_storage = [&](DType storage) {
     const double once = unit_roundoff(storage);
@@ -96,7 +96,7 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   terms.arithmetic[1] = base + (u_out + u_store) * (1 + 2 * u_store);
   terms.arithmetic[2] = base + (3 + (scaled ? 2 : 0)) * u_store * (1 + 3 * u_store);
 
-  // Halved last: half of f64's smallest subnormal is no double.
+  // Halved last: no double holds half of f64's smallest subnormal.
   const double inside = 3 * smallest_subnormal(working);
   const double last = smallest_subnormal(setting.output);
   const double coarser = u_in == 0 ? last : std::max(last, smallest_subnormal(setting.input));

@@ -1,5 +1,5 @@
 // The error model: how far a right kernel's result may lie from the exact one. Tolerances are derived here and nowhere
-// else; the derivation stands in error_model.md beside this file. For a pair of norm r = hypot(a, b) and angle phi:
+// else; error_model.md beside this file has the derivation. For a pair of norm r = hypot(a, b) and angle phi:
 //
 //     |y~ - y| <= lambda * r * (angle * |phi| + arithmetic) + tiny
 //
@@ -23,10 +23,10 @@ enum class AngleGrade {
   B,  // theta and phi in the working precision, each computed directly
   C   // theta by repeated multiplication, or by exp and log, in the working precision; f64: vectorised sin and cos
 };
-// What a 16-bit storage type costs it. For f32 and f64 storage all three are the same.
+// The cost of storage narrower than the working type (16 bits; f32 for f64 input). Else all three are the same.
 enum class ArithmeticGrade {
   one,   // working precision inside, one final rounding
-  two,   // cos and sin rounded to the storage type, working precision else
+  two,   // cos and sin rounded to the storage type, everything else in working precision
   three  // every operation rounded to the storage type
 };
 inline constexpr std::size_t angle_grades = 3;
@@ -39,7 +39,7 @@ struct Grade {
 };
 
 std::string name(Grade grade);                           // "A1" .. "C3"
-std::optional<Grade> grade_from_name(std::string_view);  // none for any other word
+std::optional<Grade> grade_from_name(std::string_view);  // nullopt for any other word
 
 // Where the angles of a call come from, as far as errors are concerned.
 enum class AngleKnowledge {
@@ -52,7 +52,7 @@ struct BoundSetting {
   AngleKnowledge knowledge = AngleKnowledge::tables;
   DType input = DType::f32;   // of x
   DType output = DType::f32;  // of y
-  DType given = DType::f32;   // of the tables or frequencies, where given
+  DType given = DType::f32;   // of the tables or frequencies, if given
   double lambda = 1;
 };
 
@@ -61,17 +61,17 @@ DType working_type(DType input);
 
 // C of each pair: |theta~/theta - 1| <= C u for theta computed in the working precision by the rule's formula.
 std::vector<double> direct_constants(const RopeSpec& spec, std::int64_t sequence_length);
-// The largest of that and of the same for theta by repeated multiplication with base^(-2/r), or by exp and log.
+// The largest of three: that, and the same for theta by repeated multiplication with base^(-2/r), or by exp and log.
 std::vector<double> loosest_constants(const RopeSpec& spec, std::int64_t sequence_length);
 
-// The bound's terms, one table for all dtypes and grades. `angle` still depends on the pair, through its constant C.
+// The bound's terms, in one table for all dtypes and grades. `angle` still depends on the pair, through its constant C.
 struct BoundTerms {
   double angle_unit = 0;                               // u of the angle; the factor of |phi| is (C + 1) * angle_unit
   double angle_exact_unit = 0;                         // the same for grade A
-  double loose_functions = 0;                          // f64 at grade C: what sin and cos may err beyond a good libm's
+  double loose_functions = 0;                          // f64 at grade C: error of sin and cos beyond a good libm's
   std::array<double, arithmetic_grades> arithmetic{};  // table, arithmetic and storage error, relative to lambda * r
   std::array<double, arithmetic_grades> tiny{};        // absolute, from underflow
-  double copy = 0;  // of a feature that does not turn, relative to it; 0 where the output holds all that inputs can
+  double copy = 0;  // of a feature that does not turn, relative to it; 0 if the output type holds every input
   double copy_tiny = 0;  // the same, absolute
 };
 BoundTerms bound_terms(const BoundSetting& setting);

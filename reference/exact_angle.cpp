@@ -17,7 +17,7 @@ class Number {
   mpfr_t value_;
 };
 
-// Wide enough for any product of a Real and a position to be exact; mpfr_sin and mpfr_cos then reduce it themselves.
+// Wide enough to hold any product of a Real and a position exactly; mpfr_sin and mpfr_cos then reduce it themselves.
 class Phase : public Number {
  public:
   Phase(const Real& theta, std::uint64_t magnitude) : Number(Real::precision + 64) {
@@ -45,8 +45,8 @@ T rounded(mpfr_srcptr value) {
   }
 }
 
-// Ziv's loop (ACM TOMS 17(3), 1991). The exact value lies between the neighbours of a correctly rounded one; if both
-// round to the same T, so does it. A nonzero phase has a transcendental cosine and sine (Lindemann), so it ends.
+// Ziv's loop (ACM TOMS 17(3), 1991). The exact value lies between the neighbours of a correctly rounded one. If both
+// neighbours round to the same T, so does it. A nonzero phase has transcendental cosine and sine (Lindemann): it ends.
 template <class T>
 T correctly_rounded(int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t), const Real& theta, std::uint64_t magnitude) {
   Phase phase(theta, magnitude);
@@ -74,8 +74,8 @@ Angle exact_angle(const Real& theta, std::uint64_t magnitude) {
   return {nearest_double_double(cos.get()), nearest_double_double(sin.get())};
 }
 
-// A square doubles the error of its operand, and adds its own: two products and a sum of numbers up to 1, each off by
-// 2^-193. After k squares that is below 2^k * 2^-190, 2^-159 for the last.
+// Squaring doubles its operand's error and adds its own: two products and a sum of numbers up to 1, each off by 2^-193.
+// After k squarings the error is below 2^k * 2^-190: 2^-159 for the last.
 std::vector<Angle> doubled_angles(const Real& theta, int count) {
   constexpr mpfr_prec_t precision = 192;
   Phase phase(theta, 1);

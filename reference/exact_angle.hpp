@@ -15,12 +15,12 @@ struct Angle {
   DoubleDouble sin;
 };
 
-// cos and sin of magnitude * theta, each the double-double nearest to it: off by at most u^2/4 with u = 2^-53, because
-// the low part is at most u/2 in size and rounded to nearest.
+// cos and sin of magnitude * theta, each the nearest double-double. Each is off by at most u^2/4 with u = 2^-53,
+// because the low part is at most u/2 in size and rounded to nearest.
 Angle exact_angle(const Real& theta, std::uint64_t magnitude);
 
-// exact_angle(theta, 2^k) for k = 0 .. count-1, count at most 32, off by 2^-128 more: by one sine and cosine, and then
-// by squaring, which is many times as fast.
+// exact_angle(theta, 2^k) for k = 0 .. count-1, count at most 32, off by 2^-128 more. Makes one sine and cosine and
+// then squares, which is many times as fast.
 std::vector<Angle> doubled_angles(const Real& theta, int count);
 
 // Rounded once to T (float or double), to nearest even, subnormal results too.

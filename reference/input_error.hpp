@@ -1,5 +1,5 @@
-// InputError: something that a person handed over is wrong. The message says what, where, what was expected and what to
-// do; the command prints it and exits with 2.
+// InputError: the user's input is wrong. The message says what, where, what was expected and what to do. The command
+// prints it and exits with 2.
 #pragma once
 
 #include <stdexcept>

@@ -11,13 +11,13 @@
 namespace rope {
 namespace {
 
-// Read off the models of transformers 5.23: which rotate neighbours. All others rotate halves.
+// The models of transformers 5.23 that rotate neighbours. All others rotate halves.
 constexpr std::string_view interleaved_models[] = {
     "blt",          "codegen",      "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "deepseek_v3",
     "ernie4_5",     "ernie4_5_moe", "glm",    "glm4",    "glm4v",       "glm4v_text",  "glm_ocr",
     "glm_ocr_text", "gptj",         "helium", "llama4",  "llama4_text", "moonshine",   "moonshine_streaming"};
 
-// Pairs of the axes time, height and width where the file leaves them out.
+// Pairs of the axes time, height and width if the file leaves them out.
 struct DefaultSections {
   std::string_view model_type;  // its beginning
   std::array<int, 3> sections;
@@ -27,10 +27,10 @@ constexpr DefaultSections default_sections[] = {
     {"qwen2_vl", {16, 24, 24}, false}, {"qwen2_5_vl", {16, 24, 24}, false}, {"paddleocr_vl", {16, 24, 24}, false},
     {"qwen3_vl", {24, 20, 20}, true},  {"qwen3_5", {11, 11, 10}, true},     {"glm4v", {8, 12, 12}, false}};
 
-// Their axes are laid out in a way that AxisLayout has no word for.
+// AxisLayout cannot express how these models lay out their axes.
 constexpr std::string_view inexpressible_models[] = {"ernie4_5_vl", "hunyuan_vl", "qwen2_5_omni"};
 
-// Any of these says that there is rope at all. Llama's first files have none of them.
+// Any of these fields shows that the model has rope. Llama's first files have none of them.
 constexpr std::string_view rope_fields[] = {
     "rope_parameters", "rope_scaling",          "rope_theta",      "rotary_dim",      "rotary_pct",
     "rotary_emb_base", "partial_rotary_factor", "rope_interleave", "qk_rope_head_dim"};
@@ -48,7 +48,7 @@ std::optional<DType> dtype_of(const Json& config) {
   return std::nullopt;
 }
 
-// One configuration: the file's, or that of the language model in it.
+// One configuration: the file's, or its language model's.
 class Reader {
  public:
   Reader(const Json& config, std::string where) : config_(config), where_(std::move(where)) {
@@ -79,7 +79,7 @@ class Reader {
         if (parameters.is_object()) add(layers, parameters, fmt::format("{}.{}", rope_path_, layers));
       }
     } else if (const auto local = optional<double>(config_, "rope_local_base_freq", where_)) {
-      // Gemma 3 before transformers 5: two bases, and the scaling is that of the layers that see everything.
+      // Gemma 3 before transformers 5: two bases, and the scaling belongs to the layers that see everything.
       add("full_attention", rope, rope_path_);
       add("sliding_attention", Json{{"rope_theta", *local}}, where_);
     } else {
@@ -107,7 +107,7 @@ class Reader {
 
   void assume(std::string sentence) { result_.assumed.push_back(std::move(sentence)); }
 
-  // rope_parameters (transformers 5), else rope_scaling; an empty object where there is neither.
+  // rope_parameters (transformers 5), else rope_scaling; an empty object if there is neither.
   const Json& rope_dictionary() {
     static const Json none = Json::object();
     for (const char* key : {"rope_parameters", "rope_scaling"}) {
@@ -182,8 +182,8 @@ class Reader {
     return 10000;
   }
 
-  // As transformers has it: the length of the whole configuration goes before that of the rope's dictionary, and a
-  // factor that is not there is the ratio of the two lengths.
+  // As in transformers: the whole configuration's length takes precedence over the rope dictionary's. A missing factor
+  // is the ratio of the two lengths.
   void fill_lengths(const std::string& kind, Json& rule) {
     const char* original = "original_max_position_embeddings";
     const bool needs = kind == "llama3" || kind == "yarn" || kind == "longrope" || kind == "su" || kind == "dynamic";

@@ -13,7 +13,7 @@
 namespace rope {
 
 struct ModelRope {
-  std::string layers;  // "full_attention"; empty where all layers have one rope
+  std::string layers;  // "full_attention"; empty if all layers have the same rope
   RopeSpec spec;
 };
 
@@ -25,8 +25,8 @@ struct ModelConfig {
   std::vector<std::string> assumed;                     // what the file does not say, as sentences
 };
 
-// `where` names the file in messages. InputError names the field: a rope type that is not known (with those that are),
-// a model without rope, a layout that a RopeSpec cannot express.
+// `where` names the file in messages. InputError names the field: an unknown rope type (with the known ones), a model
+// without rope, a layout that a RopeSpec cannot express.
 ModelConfig model_config_from_json(std::string_view text, std::string_view where);
 
 }  // namespace rope

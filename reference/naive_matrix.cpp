@@ -14,7 +14,7 @@ namespace {
 using Matrix = xt::xtensor<double, 2>;  // named wherever it is made: auto would keep an expression of xtensor
 using Shape = std::array<std::size_t, 2>;
 
-// Where a head holds NaN or infinity, after the product of what is finite.
+// For heads that hold NaN or infinity, after the product of the finite features.
 void turn_by_its_block(const MatrixBlock& block, std::span<const double> x, std::span<double> y) {
   const auto i = static_cast<std::size_t>(block.first);
   const auto j = static_cast<std::size_t>(block.second);

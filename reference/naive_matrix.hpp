@@ -1,6 +1,6 @@
-// The rotation as the RoFormer paper writes it (Su et al. 2021, eq. 15): a matrix R that is zero but for a 2 x 2 block
-// for each pair of features, and the product R x. Slow, and on purpose without a line of the oracle or its angle
-// tables: each is the other's check. Angles are cosl and sinl of position * theta in long double (64 bits on x86),
+// The rotation as the RoFormer paper writes it (Su et al. 2021, eq. 15): a matrix R that is zero except for a 2 x 2
+// block per pair of features, and the product R x. Slow. On purpose it shares no line with the oracle or its angle
+// tables, so each checks the other. Angles are cosl and sinl of position * theta in long double (64 bits on x86);
 // everything after that is double.
 #pragma once
 
@@ -20,13 +20,13 @@ struct MatrixBlock {
   double entries[2][2];
 };
 
-// The blocks of a plan at a position (one coordinate an axis), lambda included. Magnitudes (xPos) are left out.
+// The blocks of a plan at a position (one coordinate per axis), lambda included. Magnitudes (xPos) are left out.
 std::vector<MatrixBlock> blocks_at(const RotationPlan& plan, std::span<const std::int64_t> position);
 
-// The blocks of the transposed matrix: backward, it maps the gradient of the output to that of the input.
+// The blocks of the transposed matrix: backward, it maps the output's gradient to the input's gradient.
 std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks);
 
-// R of eq. 15, [d, d] row-major. The pairs are made of the features 0 .. d-1, each in one pair.
+// R of eq. 15, [d, d] row-major. The pairs cover the features 0 .. d-1, each feature in one pair.
 struct RotationMatrix {
   std::size_t d = 0;
   std::vector<double> entries;
@@ -34,9 +34,9 @@ struct RotationMatrix {
 };
 RotationMatrix rotation_matrix(std::vector<MatrixBlock> blocks);
 
-// x holds the heads of one token, [heads, head_dim] row-major; returns R times the first d features of each head, the
-// other features copied. A pair that is not finite is turned by its own block: in the product its 0 * inf would reach
-// every feature.
+// x holds the heads of one token, [heads, head_dim] row-major. Returns R times the first d features of each head; the
+// other features are copied. A pair that is not finite is rotated by its own block: in the product its 0 * inf would
+// reach every feature.
 std::vector<double> multiply(const RotationMatrix& rotation, std::span<const double> x, int head_dim);
 
 }  // namespace rope

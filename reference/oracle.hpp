@@ -1,5 +1,5 @@
-// The oracle: y of a plan, exact to about 2^-95 of the pair's norm. It is the judge of every kernel; the naive matrix
-// (naive_matrix.hpp) computes the same with other code, so that each checks the other.
+// The oracle: y of a plan, exact to about 2^-95 of the pair's norm. It judges every kernel. The naive matrix
+// (naive_matrix.hpp) computes the same with other code, so each checks the other.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace rope {
 
-// cos and sin that one pair of one token is rotated by. They are those of one angle, except where a full-width table
-// with unequal halves gives each feature of the pair its own.
+// cos and sin that rotate one pair of one token. Both belong to one angle, unless a full-width table with unequal
+// halves gives each feature of the pair its own.
 struct PairAngle {
   DoubleDouble cos_first, sin_first;
   DoubleDouble cos_second, sin_second;
-  double phi = 0;  // radians; 0 where the angle is not known because tables are given
+  double phi = 0;  // radians; 0 if the angle is not known because tables are given
 
-  // How long a unit pair can become in either output feature: 1 for a rotation. Tables may hold a factor, or halves
-  // that belong to different angles, whose backward pass mixes them.
+  // How long a unit pair can become in either output feature: 1 for a rotation. Tables may hold a factor. Their halves
+  // may belong to different angles, and the backward pass mixes those.
   double gain(bool backward) const;
 };
 
@@ -30,7 +30,7 @@ struct ExactPair {
 
 // Forward: (lambda (a c1 - b s1), lambda (b c2 + a s2)). Backward: the transpose of that map.
 ExactPair rotate_exact(double a, double b, const PairAngle& angle, double lambda, bool backward);
-// The same of many pairs at once.
+// The same for many pairs at once.
 void rotate_exact(std::span<const double> a, std::span<const double> b, std::span<const PairAngle> angles,
                   double lambda, bool backward, std::span<ExactPair> result);
 
@@ -41,15 +41,15 @@ class Oracle {
 
   const RotationPlan& plan() const { return plan_; }
 
-  // One entry a pair; position holds one coordinate an axis.
+  // One entry per pair; position holds one coordinate per axis.
   std::vector<PairAngle> angles(std::span<const std::int64_t> position);
   void angles(std::span<const std::int64_t> position, std::vector<PairAngle>& result);
 
-  // Correctly rounded cos and sin of all pairs, row-major [count][pairs], of positions first .. first+count-1 on every
-  // axis alike.
+  // Correctly rounded cos and sin of all pairs, row-major [count][pairs], for positions first .. first+count-1, the
+  // same on every axis.
   void fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin);
 
-  // xPos: what pair p is multiplied by at a position (k: the inverse); 1 where the plan has no magnitude. To 2^-52.
+  // xPos: the factor of pair p at a position (k: the inverse); 1 if the plan has no magnitude. To 2^-52.
   double magnitude(std::size_t pair, std::int64_t position, bool key) const;
 
  private:

@@ -1,5 +1,5 @@
 // Real: a 256-bit binary floating-point number (MPFR) with value semantics, for what must be exact: theta and lambda.
-// Every operation rounds to nearest, so each has a relative error of at most 2^-256.
+// Every operation rounds to nearest, with a relative error of at most 2^-256.
 #pragma once
 
 #include <mpfr.h>

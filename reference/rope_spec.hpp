@@ -11,14 +11,14 @@
 
 namespace rope {
 
-// The numeric values are those of rope_pairing in impls/include/rope_kernel.h.
+// The same numeric values as rope_pairing in impls/include/rope_kernel.h.
 enum class Pairing : std::int32_t {
   half_split = 0,  // pairs (p, p + rotary_dim/2): GPT-NeoX, Llama in Hugging Face
   interleaved = 1  // pairs (2p, 2p + 1): RoFormer, GPT-J
 };
 std::string_view name(Pairing pairing);
 
-// Which position coordinate each pair follows. No sections: all follow axis 0.
+// Which position coordinate each pair follows. Without sections all follow axis 0.
 struct AxisLayout {
   enum class Order {
     chunked,     // the first sections[0] pairs follow axis 0, the next sections[1] axis 1, ..: Qwen2-VL
@@ -48,13 +48,13 @@ struct RopeSpec {
   double base = 10000;
   Scaling scaling;
   AxisLayout axes;
-  std::optional<double> attention_factor;  // overrides what the scaling rule says
+  std::optional<double> attention_factor;  // overrides the scaling rule's factor
   std::optional<XPos> xpos;
 
   friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
 };
 
-// Throws InputError that names the field, what it holds and what is allowed.
+// Throws InputError that names the field, its value and what is allowed.
 void validate(const RopeSpec& spec);
 
 // The axis of each of the rotary_dim/2 pairs.

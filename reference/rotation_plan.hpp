@@ -25,7 +25,7 @@ struct RotatedPair {
 };
 
 // xPos (Sun et al., arXiv 2212.10554, eq. 11): pair p is further multiplied by zeta[p]^((position - center)/scale_base)
-// for q, and by the inverse of that for k.
+// for q, and by the inverse of this factor for k.
 struct Magnitude {
   std::vector<double> zeta;  // one a pair
   double scale_base;         // positions
@@ -35,12 +35,12 @@ struct Magnitude {
 struct RotationPlan {
   int head_dim = 0;
   std::vector<RotatedPair> pairs;
-  double lambda = 1;  // attention factor, rounded once to f64: that is how the kernel contract hands it over
+  double lambda = 1;  // attention factor, rounded once to f64, as the kernel contract passes it
   std::optional<Magnitude> magnitude;
 };
 
-// The plan of a spec. sequence_length: tokens that exist, followed by dynamic NTK and LongRoPE; others ignore it.
-// Throws InputError where the spec contradicts itself (see validate() in rope_spec.hpp).
+// The plan of a spec. sequence_length: the number of tokens. Only dynamic NTK and LongRoPE use it.
+// Throws InputError if the spec contradicts itself (see validate() in rope_spec.hpp).
 RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length);
 
 }  // namespace rope

@@ -1,7 +1,7 @@
-// RunningError: a number that carries a bound on what its computation in floating point may have cost (Higham, Accuracy
-// and Stability of Numerical Algorithms, 2nd ed., section 3.3: running error analysis, first order in u). Put into a
-// scaling rule in place of double, it yields the constant C of the error model for every pair of every rule: the rules
-// are written once, and so is their bound.
+// RunningError: a number that carries a bound on its own floating-point error (Higham, Accuracy and Stability of
+// Numerical Algorithms, 2nd ed., section 3.3: running error analysis, first order in u). Put into a scaling rule in
+// place of double, it yields the constant C of the error model for every pair. So each rule is written once, and its
+// bound follows from the same text.
 #pragma once
 
 #include <cmath>
@@ -18,9 +18,9 @@ enum class ThetaBy {
   exponential  // exp(-2p/r * log(base)), each by itself
 };
 
-// `value` is computed in double and stands for the exact result; `error` bounds |computed - exact| / u of the format in
-// which a kernel computes. Each operation adds what it inherits and one rounding of its own (u times the result); pow,
-// exp and log count 2 roundings, because a kernel may write base^-e as 1/base^e.
+// `value` is computed in double and stands for the exact result. `error` bounds |computed - exact| / u, where u is the
+// kernel's unit roundoff. Each operation adds the inherited error and one rounding of its own (u times the result).
+// pow, exp and log count 2 roundings, because a kernel may write base^-e as 1/base^e.
 template <ThetaBy way>
 struct RunningErrorBy {
   double value = 0;
@@ -74,14 +74,14 @@ struct RunningErrorBy {
     const double v = std::sqrt(a.value);
     return {v, a.error / (2 * v) + v};
   }
-  // Whole numbers are exact; that a kernel may land on the neighbouring one is a matter for the boundary cases.
+  // Whole numbers are exact. A kernel may land on the neighbouring one; the boundary cases deal with that.
   friend RunningErrorBy floor(RunningErrorBy a) { return {std::floor(a.value), 0}; }
   friend RunningErrorBy ceil(RunningErrorBy a) { return {std::ceil(a.value), 0}; }
 };
 
 using RunningError = RunningErrorBy<ThetaBy::power>;
 
-// What the rules of reference/scaling start from, in the two other ways; found by them in place of their own.
+// What the rules of reference/scaling start from, in the two other ways. Overload resolution prefers these.
 inline std::vector<RunningErrorBy<ThetaBy::recurrence>> unscaled(const RunningErrorBy<ThetaBy::recurrence>& base,
                                                                  int rotary_dim) {
   using Number = RunningErrorBy<ThetaBy::recurrence>;

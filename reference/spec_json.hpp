@@ -1,4 +1,4 @@
-// What reads specs and model configurations has in common. For sources alone: it brings the JSON library with it.
+// The common part of reading specs and model configurations. Include it only in sources: it pulls in the JSON library.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,15 +18,15 @@ namespace rope {
 
 using Json = nlohmann::ordered_json;
 
-// InputError with the byte where it is none.
+// Throws InputError with the byte if the text is not JSON.
 Json parse_json(std::string_view text, std::string_view where);
 
-enum class Unknown { refused, passed_over };  // fields that a rule has not
+enum class Unknown { refused, passed_over };  // fields that the rule does not have
 
-// {"kind": "yarn", "factor": 4, ..}; aliases of a kind are understood, "default" of "none" and so on.
+// {"kind": "yarn", "factor": 4, ..}. Aliases of a kind are understood: "default" for "none" and so on.
 Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown = Unknown::refused);
 
-// Hands out the fields of one JSON object and remembers which, so that a misspelt one is not passed over in silence.
+// Hands out the fields of one JSON object and remembers which. So a misspelt field is reported, not ignored.
 class ObjectReader {
  public:
   ObjectReader(const Json& object, std::string path) : object_(object), path_(std::move(path)) {
@@ -58,7 +58,7 @@ class ObjectReader {
   template <class T>
   static T convert(const Json& field, const std::string& path) {
     const auto wrong = [&](std::string_view expected) {
-      // A flag may hold bytes that are no UTF-8.
+      // A flag may hold bytes that are not UTF-8.
       const std::string found = field.dump(-1, ' ', false, Json::error_handler_t::replace);
       return InputError(fmt::format("{}: expected {}, found {}", path, expected, found));
     };

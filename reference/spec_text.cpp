@@ -1,5 +1,5 @@
-// RopeSpec as text: JSON both ways, and the command line's flags. A rule's own fields() says what it has, so that no
-// rule is named here.
+// RopeSpec as text: JSON both ways, and the command line's flags. A rule's own fields() lists its parameters, so this
+// file names no rule.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace rope {
 namespace {
 
-// The words of an enumeration; those of a rule's own stand in the rule.
+// The words of an enumeration; a rule's own words are in the rule's file.
 using PairingWords = std::array<std::pair<std::string_view, Pairing>, 2>;
 constexpr PairingWords words(Pairing) {
   return {{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}}};
@@ -125,7 +125,7 @@ Json value_from_flag(const std::string& text) {
   return parsed.is_number() || parsed.is_boolean() ? parsed : Json(text);
 }
 
-// A list of one has no ':' to tell it from a number; what the field is decides.
+// A list of one value has no ':' and looks like a number; the field's type decides.
 void make_lists(Json& object) {
   const auto kind = object.find("kind");
   if (kind != object.end() && !kind->is_string()) return;  // read_scaling refuses it

@@ -54,15 +54,15 @@ def arguments() -> argparse.Namespace:
 
 
 def progress(count: int, name: str, total: int = 0) -> None:
-    """A bar, as far as the number of cases is known: of those that ids.txt has, new ones are still to come."""
+    """A bar, as far as the number of cases is known: ids.txt does not have new cases yet."""
     if sys.stderr.isatty():
         done = 30 * min(count, total) // total if total else 0
         print(f"\r\x1b[K[{'#' * done:30}] {count} {name}", end="", file=sys.stderr, flush=True)
 
 
 def generate(only: str | None, failures: dict[str, str] | None = None) -> dict:
-    """failures: where given, a source that raises is left at that, and its name and the reason go in here."""
-    # Importing labml configures logging and prints; that is no part of our output.
+    """failures: if given, a source that raises does not end the run; its name and the reason are added here."""
+    # Importing labml configures logging and prints; our output must not contain that.
     with contextlib.redirect_stdout(io.StringIO()):
         import store
         from sources import SOURCES, cases
@@ -94,7 +94,7 @@ def generate(only: str | None, failures: dict[str, str] | None = None) -> dict:
 
 
 def installed(tried: list[str]) -> bool:
-    """Whether this environment holds the versions to try: bootstrap.py makes one that does."""
+    """Whether this environment holds the versions to try; bootstrap.py makes one that does."""
     for requirement in tried:
         name, _, version = requirement.partition("==")
         try:

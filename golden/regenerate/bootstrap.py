@@ -1,7 +1,7 @@
 """Makes the pinned environment under build/golden-venv if it is missing or stale, and runs the regeneration in it. For
---with it makes another one beside it, which holds the versions to try and finds everything else in the first.
+--with it makes another one beside it. That one holds the versions to try and finds everything else in the first.
 
-Standard library only: this is what `ropecheck golden regenerate` starts with whatever Python 3 there is.
+Standard library only, because `ropecheck golden regenerate` starts this with any Python 3.
 """
 
 import os
@@ -30,7 +30,7 @@ def stop(text: str, status: int) -> None:
 
 
 def versions_to_try(arguments: list[str]) -> list[str]:
-    """The values of --with, sorted; the rest of the command line is __main__.py's business."""
+    """The values of --with, sorted; __main__.py parses the rest of the command line."""
     wanted = []
     for i, argument in enumerate(arguments):
         if argument == "--with" and i + 1 < len(arguments):
@@ -46,7 +46,7 @@ def versions_to_try(arguments: list[str]) -> list[str]:
 def install_tried(python: Path, wanted: list[str]) -> None:
     folder = python.parents[1]
     say(f"installing {', '.join(wanted)} into {folder}")
-    # Found after its own packages: what is not to be tried comes from the pinned environment.
+    # The pinned packages come after its own ones: whatever is not to be tried comes from the pinned environment.
     pinned_environment.look_into(folder, pinned_environment.GOLDEN)
     try:
         pinned_environment.pip_install(python, "--no-deps", "--ignore-installed", *wanted)

@@ -1,11 +1,11 @@
-"""What a package keeps to itself: read off while its own code runs, never recomputed."""
+"""Values that a package does not return, read while its own code runs, never recomputed."""
 
 import torch
 from torch.overrides import TorchFunctionMode
 
 
 class CapturedReciprocal(TorchFunctionMode):
-    """Remembers the result of the last `number / tensor`, which is how rope code writes 1 / base ** (2i/d)."""
+    """Remembers the result of the last `number / tensor`: rope code writes 1 / base ** (2i/d) like that."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -19,7 +19,7 @@ class CapturedReciprocal(TorchFunctionMode):
 
 
 class CapturedArgument(TorchFunctionMode):
-    """Remembers the first argument of the last call of a function, such as the scores that softmax is given."""
+    """Remembers the first argument of a function's last call, such as softmax's scores."""
 
     def __init__(self, name: str) -> None:
         super().__init__()

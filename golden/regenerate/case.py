@@ -1,4 +1,4 @@
-"""What a source hands over: one case, its arrays, and how they map to a rope call (docs/golden-files.md)."""
+"""The result of a source: one case, its arrays, and how they map to a rope call (docs/golden-files.md)."""
 
 import math
 from dataclasses import dataclass, field
@@ -27,14 +27,14 @@ class Array:
     axes: str
     values: torch.Tensor
     seed: int | None = None
-    printed: dict | None = None  # {"digits": 4, "form": "fixed" | "scientific"}: rounded to that many decimals in print
+    printed: dict | None = None  # {"digits": 4, "form": "fixed" | "scientific"}: printed with that many decimals
 
     @property
     def dtype(self) -> str:
         return NAMES[self.values.dtype]
 
     def numpy(self) -> np.ndarray:
-        """What is written: bf16 as its bits, because numpy has no such type."""
+        """The values to write: bf16 as its bits, because numpy has no such type."""
         values = self.values.detach().resolve_conj().resolve_neg().contiguous()
         if values.dtype == torch.bfloat16:
             values = values.view(torch.uint16)
@@ -57,7 +57,7 @@ class Case:
     tables_include_attention_factor: bool = True
     position_divisor: float = 1.0
     theta_is_given: bool = False  # base and scaling do not yield theta: the array does
-    score_scale: float = 1.0  # what the products of q_out and k_out are multiplied by
+    score_scale: float = 1.0  # the factor of the products of q_out and k_out
     beyond_contract: list[str] = field(default_factory=list)  # what no rope_call can carry
     status: str = "conforms"
     reason: str | None = None
@@ -77,7 +77,7 @@ class Case:
         return values
 
     def add_positions(self, positions: torch.Tensor) -> None:
-        """positions: [seq], [batch, seq] or [axes, batch, seq]; i64, or the source's own type where not whole."""
+        """positions: [seq], [batch, seq] or [axes, batch, seq]; i64, or the source's own type if not whole."""
         canonical = positions.reshape((1,) * (3 - positions.dim()) + tuple(positions.shape))
         if canonical.dtype.is_floating_point:
             self.beyond_contract.append("fractional-positions")
@@ -99,7 +99,7 @@ class Case:
             self.arrays.append(Array(name, "table", words, table.detach().reshape(batch, rows[1], width)))
 
     def add_scales(self, **scales: torch.Tensor) -> None:
-        """xPos: what the turned rows of q and k are multiplied by, [seq, feature] each."""
+        """xPos: the factors of the turned rows of q and k, [seq, feature] each."""
         self.beyond_contract.append("magnitude")
         for name, scale in scales.items():
             self.arrays.append(Array(f"{name}_scale", "table", "batch, seq, feature", scale.detach()[None]))

@@ -28,7 +28,7 @@ LAYERS = {
     "weight": "scores",
     "attended": "scores",
 }
-# What describes a case; the rest of the entry is judged through the arrays.
+# The fields that describe a case; the rest of the entry is judged through the arrays.
 DESCRIPTION = (
     "package",
     "version",
@@ -57,7 +57,7 @@ class Result:
     compared: Counter = field(default_factory=Counter)
     identical: int = 0
     differences: list[str] = field(default_factory=list)
-    changed: set[str] = field(default_factory=set)  # ids of the cases that have one
+    changed: set[str] = field(default_factory=set)  # ids of the cases that have a difference
 
 
 def ulps(a: torch.Tensor, b: torch.Tensor) -> float:
@@ -134,7 +134,7 @@ def _arrays(fresh: Record, stored: Record, result: Result) -> Iterator[str]:
 
 
 def compare(fresh: dict[str, Record], stored: dict[str, Record], ignored: tuple[str, ...] = ()) -> Result:
-    """ignored: what may differ in the description, as the version does where another one is tried."""
+    """ignored: description fields that may differ, such as the version when another one is tried."""
     result = Result()
 
     def note(name: str, line: str) -> None:

@@ -1,4 +1,4 @@
-"""The machine that made the files. Another CPU may move a table entry by one unit: --exact is for the same one only."""
+"""The machine that made the files. Another CPU may move a table entry by one unit: use --exact only on the same one."""
 
 import hashlib
 import json

@@ -1,7 +1,7 @@
 """Input values as a pure function of (seed, index, dtype), the same bits as golden/input_generator.cpp.
 
-The bits of each value are assembled, never computed with, so that no compiler, library or rounding mode can move them:
-sign and exponent (magnitudes 2^-4 .. 2^4) and the whole significand are drawn from splitmix64 in counter form.
+The bits of each value are assembled without arithmetic, so no compiler, library or rounding mode can change them. Sign,
+exponent (magnitudes 2^-4 .. 2^4) and the whole significand are drawn from splitmix64 in counter form.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ GOLDEN_GAMMA = 0x9E3779B97F4A7C15
 
 
 def seed_of(case_id: str, array: str) -> int:
-    """A seed that depends on the name alone: adding a case moves no other. Below 2^48, so exact in any JSON reader."""
+    """A seed that depends only on the name: a new case moves no other. Below 2^48, so exact in any JSON reader."""
     return int.from_bytes(hashlib.sha256(f"{case_id}/{array}".encode()).digest()[:6], "big")
 
 

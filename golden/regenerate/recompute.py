@@ -1,4 +1,4 @@
-"""Each layer of a case from the layer before it, by the rules of golden/README.md. Nothing here is ever stored."""
+"""Computes each layer of a case from the layer before it, by the rules of golden/README.md. Stores nothing."""
 
 import torch
 
@@ -11,7 +11,7 @@ def _axis_of_pairs(spec: dict) -> torch.Tensor:
 
 
 def _spread(table: torch.Tensor, pairing: str) -> torch.Tensor:
-    """One column a pair to one column a feature."""
+    """From one column per pair to one column per feature."""
     return torch.cat((table, table), dim=-1) if pairing == "half_split" else table.repeat_interleave(2, dim=-1)
 
 
@@ -41,7 +41,7 @@ def _partner(x: torch.Tensor, layout: str) -> torch.Tensor:
 
 
 def output(record: Record, name: str) -> torch.Tensor:
-    """q_out or k_out from the stored tables, every rounding where the case's rule puts it, mistakes included."""
+    """q_out or k_out from the stored tables, rounded wherever the case's rule rounds, mistakes included."""
     entry = record.entry
     instead = entry.get("instead", {}).get("rule")
     x = record.arrays[name]
@@ -49,7 +49,7 @@ def output(record: Record, name: str) -> torch.Tensor:
     r = entry["spec"]["rotary_dim"]
     if cos.shape[-1] != r:
         cos, sin = _spread(cos, entry["layout"]), _spread(sin, entry["layout"])
-    # [batch, seq, r] to the axes of x, with length 1 for the heads.
+    # From [batch, seq, r] to the axes of x, with length 1 for the heads.
     order = [("batch", "seq", "heads", "head_dim").index(w) for w in entry["axes"].split(", ")]
     from_token = instead != "position_of_head"
 
@@ -77,7 +77,7 @@ def output(record: Record, name: str) -> torch.Tensor:
 
 
 def _by_heads(record: Record, name: str, heads: int | None = None) -> torch.Tensor:
-    """An array of the case's axes as f64 [batch, heads, seq, head_dim]; each head repeated until there are `heads`."""
+    """An array of the case's axes as f64 [batch, heads, seq, head_dim]. Heads are repeated until there are `heads`."""
     words = record.entry["axes"].split(", ")
     order = [words.index(w) for w in ("batch", "heads", "seq", "head_dim")]
     values = record.arrays[name].to(torch.float64).permute(order)
@@ -85,8 +85,8 @@ def _by_heads(record: Record, name: str, heads: int | None = None) -> torch.Tens
 
 
 def attention_errors(record: Record) -> dict[str, float]:
-    """Largest errors of scores, weights and attended values against f64, each given the layer before it, as fractions
-    of the bounds of golden/README.md."""
+    """Largest errors of scores, weights and attended values against f64, as fractions of the bounds of
+    golden/README.md. Each is judged given the layer before it."""
     u = 2.0**-24
     scale = record.entry.get("score_scale", 1.0)
     axes = {a["name"]: a["axes"].split(", ") for a in record.entry["arrays"]}
@@ -97,7 +97,7 @@ def attention_errors(record: Record) -> dict[str, float]:
     q = _by_heads(record, "q_out")
     k = _by_heads(record, "k_out", q.shape[1])
     if record.entry.get("instead", {}).get("rule") == "k_not_conjugated":
-        # The mistake is not made from the outputs: the layer before it is the case's input.
+        # The mistake does not use the outputs: its layer starts from the case's input.
         return {"scores": _unconjugated_error(record, q, stored("scores", "batch", "heads", "query", "key"))}
     scores = stored("scores", "batch", "heads", "query", "key")
     products = q @ k.transpose(-2, -1) * scale
@@ -110,7 +110,7 @@ def attention_errors(record: Record) -> dict[str, float]:
     if "weights" in record.arrays:
         weights = stored("weights", "batch", "heads", "query", "key")
         exact = scores.softmax(-1)
-        # exp of a difference that is rounded, itself within one ulp; then the sum and the quotient.
+        # exp of a rounded difference, itself within one ulp; then the sum and the quotient.
         own = u * ((scores - scores.amax(-1, keepdim=True)).abs() + 2)
         bound = exact * (own + (exact * own).sum(-1, keepdim=True) + (scores.shape[-1] + 1) * u)
         errors["weights"] = float(((weights - exact).abs() / (bound + 2.0**-149)).max())
@@ -129,7 +129,7 @@ def _unconjugated_error(record: Record, q_out: torch.Tensor, scores: torch.Tenso
     turned = k * cos + _partner(k, "interleaved") * sin
     norms = [x.unflatten(-1, (-1, 2)).norm(dim=-1) for x in (q_out, k)]
     magnitude = norms[0] @ norms[1].transpose(-2, -1)
-    # Both sides make angles of their own, each rounded once, and their tables; 12 roundings in all, and the sum.
+    # Each side makes its own angles, each rounded once, and its own tables: 12 roundings in all, and the sum.
     seq, theta = scores.shape[-1], float(record.arrays["theta"].max())
     bound = (3 * seq * theta + 12 + q_out.shape[-1]) * 2.0**-24 * magnitude
     return float(((scores - q_out @ turned.transpose(-2, -1)).abs() / bound).max())

@@ -1,7 +1,7 @@
 """Golden files on disk: arrays under names that carry their content's hash, and a manifest that names them.
 
-A changed array has a new name. So new files never overwrite old ones, and the one rename of manifest.json switches from
-the old set to the new: an interruption at any moment leaves a complete set.
+A changed array has a new name. So new files never overwrite old ones. Only the rename of manifest.json switches from the
+old set to the new: an interruption at any moment leaves a complete set.
 """
 
 import fcntl
@@ -29,11 +29,11 @@ SET_VERSION = "1.0.0"  # of the set of files; golden/README.md says which change
 
 @dataclass
 class Record:
-    """A case as the manifest has it, with its arrays: what is compared, whether read or just generated."""
+    """A case as in the manifest, with its arrays. Comparisons use this for cases that were read and for new ones."""
 
     entry: dict
     arrays: dict[str, torch.Tensor]
-    files: dict[str, bytes]  # path in the manifest: content; empty where the record was read
+    files: dict[str, bytes]  # path in the manifest: content; empty if the record was read
 
     @property
     def id(self) -> str:
@@ -47,7 +47,7 @@ def _npy(array: Array) -> bytes:
 
 
 def _offset(case: Case) -> int | None:
-    """Where positions are offset + 0 .. seq-1 on every axis of every sequence: that offset."""
+    """The offset, if positions are offset + 0 .. seq-1 on every axis of every sequence."""
     positions = case.array("positions")
     if positions is None:
         return None
@@ -154,7 +154,7 @@ def format_manifest(manifest: dict) -> str:
 
 
 def schema_errors(manifest: dict) -> list[str]:
-    """Where the manifest is not what its schema says, a line each."""
+    """The places where the manifest breaks its schema, one per line."""
     schema = json.loads(SCHEMA.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     found = jsonschema.Draft202012Validator(schema).iter_errors(manifest)
@@ -163,7 +163,7 @@ def schema_errors(manifest: dict) -> list[str]:
 
 @contextmanager
 def staging(target: Path) -> Iterator[Path]:
-    """A folder beside the arrays that is gone afterwards; one regeneration of a target at a time."""
+    """A temporary folder beside the arrays; only one regeneration of a target at a time."""
     target.mkdir(parents=True, exist_ok=True)
     handle = os.open(target, os.O_RDONLY)
     try:

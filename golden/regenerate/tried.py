@@ -1,4 +1,4 @@
-"""The report on another version of a package: what became different, case by case and layer by layer."""
+"""The report on another version of a package: the differences, case by case and layer by layer."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ def _table(rows: list[tuple[str, ...]]) -> str:
 
 
 def report(fresh: dict[str, Record], stored: dict[str, Record], failures: dict[str, str], versions: list[str]) -> int:
-    """Prints it; the exit code of the command. failures: source, and why its cases could not all be made."""
+    """Prints it; returns the command's exit code. failures: source, and why some of its cases could not be made."""
     stored = {k: r for k, r in stored.items() if k in fresh or k.split("/")[0] not in failures}
     result = check.compare(fresh, stored, ignored=("version",))
     print(f"tried: {', '.join(versions)}")

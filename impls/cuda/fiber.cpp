@@ -20,7 +20,7 @@
 namespace rope::grid {
 namespace {
 
-constexpr std::size_t guard_bytes = 65536;  // at the lower end, of the largest page size there is
+constexpr std::size_t guard_bytes = 65536;  // at the lower end, as large as the largest page size
 constexpr std::size_t stack_bytes = 262144;
 
 #ifdef ROPE_WITH_ASAN
@@ -30,7 +30,7 @@ void start_switch(void** save, const void* stack, std::size_t size) {
 void finish_switch(void* saved, const void** from, std::size_t* size) {
   __sanitizer_finish_switch_fiber(saved, from, size);
 }
-// What the frames of a fiber that ended in the middle have left poisoned.
+// Clears the poison that the frames of an unfinished fiber left behind.
 void forget(const void* stack, std::size_t size) { ASAN_UNPOISON_MEMORY_REGION(stack, size); }
 #else
 void start_switch(void**, const void*, std::size_t) {}

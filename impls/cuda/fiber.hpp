@@ -1,4 +1,4 @@
-// Stacks of their own for the threads of a block that wait: ucontext, told to AddressSanitizer.
+// A stack for each waiting thread of a block: ucontext, announced to AddressSanitizer.
 #pragma once
 
 #include <ucontext.h>
@@ -7,7 +7,7 @@
 
 namespace rope::grid {
 
-// What a host thread runs on where it runs no fiber.
+// The host thread's own stack, used while no fiber runs.
 struct Scheduler {
   ucontext_t context{};
   void* fake_stack = nullptr;  // AddressSanitizer's
@@ -17,17 +17,17 @@ struct Scheduler {
 
 class Fiber {
  public:
-  // Will run entry(), which must never return. Throws std::bad_alloc where there is no memory for a stack.
+  // Will run entry(), which must never return. Throws std::bad_alloc if there is no memory for a stack.
   explicit Fiber(void (*entry)());
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  // From the scheduler: goes on where the fiber left off, and returns when it leaves again.
+  // From the scheduler: continues where the fiber left off, and returns when it leaves again.
   void resume(Scheduler& scheduler);
   // From the fiber: back to the scheduler, until it is resumed.
   void leave(Scheduler& scheduler);
-  // The first thing in entry().
+  // Must be the first statement of entry().
   static void entered(Scheduler& scheduler);
 
  private:

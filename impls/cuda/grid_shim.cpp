@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned warp_size = 32;
 
-// What a device of compute capability 8.0 and later takes, and 48 KiB of shared memory without being asked for more.
+// The limits of a device of compute capability 8.0 and later, and 48 KiB of shared memory, which needs no opt-in.
 constexpr Dim3 largest_grid{2147483647, 65535, 65535};
 constexpr Dim3 largest_block{1024, 1024, 64};
 constexpr std::size_t most_threads = 1024;
@@ -59,7 +59,7 @@ thread_local Here current;
 
 [[noreturn]] void run_threads();
 
-// Fibers that have no thread. They are kept from launch to launch: to map a stack costs more than a block.
+// Fibers that have no thread, kept from launch to launch: mapping a stack costs more than running a block.
 class Pool {
  public:
   std::unique_ptr<Fiber> take() {
@@ -76,7 +76,7 @@ class Pool {
 thread_local Pool pool;
 thread_local Scheduler scheduler;
 
-// One launch: the blocks one after the other, the threads of each as far as they get alone, then those that wait.
+// One launch: the blocks one after the other. Each thread of a block runs until it waits; then the waiting ones go on.
 class Execution {
  public:
   Execution(const Launch& launch, void (*thread)(const void*), const void* argument)
@@ -110,7 +110,7 @@ class Execution {
     return fault_;
   }
 
-  // On a fiber: threads that have not begun, until one of them waits or none is left.
+  // On a fiber: runs threads that have not begun, until one of them waits or none is left.
   void run_new_threads() {
     while (begun_ < threads_.size()) {
       enter(launch_.reversed ? threads_.size() - 1 - begun_ : begun_);
@@ -180,12 +180,12 @@ class Execution {
     while (waiting_ > 0) {
       if (release_shuffles() || release_barrier()) continue;
       complain_of_waiting();
-      return false;  // the stacks of those that wait are unmapped, and what is on them with them
+      return false;  // the stacks of waiting threads are unmapped, with everything on them
     }
     return true;
   }
 
-  // Goes on with the threads that `chosen` holds of, in the order of the launch.
+  // Continues the threads for which `chosen` holds, in the order of the launch.
   template <class Chosen>
   void go_on(const Chosen& chosen) {
     for (std::size_t i = 0; i < threads_.size(); ++i) {
@@ -208,7 +208,7 @@ class Execution {
     return true;
   }
 
-  // The first shuffle that all lanes of its mask have reached.
+  // Releases the first shuffle that all lanes of its mask have reached.
   bool release_shuffles() {
     for (std::size_t first = 0; first < threads_.size(); first += warp_size) {
       const std::size_t end = std::min(first + warp_size, threads_.size());
@@ -283,7 +283,7 @@ std::uint64_t exchange(std::uint32_t mask, std::uint64_t value, unsigned source)
 
 void check_alignment(const void* address, std::size_t bytes) {
   if (reinterpret_cast<std::uintptr_t>(address) % bytes == 0) return;
-  execution->complain("an access of " + std::to_string(bytes) + " bytes at an address that is no multiple of that");
+  execution->complain("an access of " + std::to_string(bytes) + " bytes at an address that is not a multiple of it");
 }
 
 std::optional<std::string> run(const Launch& launch, void (*thread)(const void*), const void* argument) {

@@ -1,5 +1,5 @@
-// CUDA's grid on a CPU: what a kernel source needs so that g++ and clang compile it, and run() to run it. Included in
-// place of CUDA's own names; README.md says what it executes and what not.
+// CUDA's grid on a CPU: the names that a kernel source needs to compile with g++ and clang, and run() to run it.
+// Include it in place of CUDA's own names; README.md says what it executes and what it does not.
 #pragma once
 
 #ifdef __CUDACC__
@@ -28,7 +28,7 @@ struct Launch {
   bool reversed = false;  // threads of a block run in descending order
 };
 
-// The thread that is running. Of the host thread that asks: each may have a launch of its own.
+// The running thread. One per host thread, because each may have a launch of its own.
 struct Here {
   Dim3 thread_index{0, 0, 0};
   Dim3 block_index{0, 0, 0};
@@ -39,10 +39,10 @@ struct Here {
 const Here& here() noexcept;
 
 // Runs thread(argument) for every thread of every block, one after the other on this host thread. Each runs until it
-// waits for others or ends; only threads that wait have a stack of their own. Nothing may be thrown through it.
+// waits for others or ends; only threads that wait have a stack of their own. The thread function must not throw.
 // Returns nothing, or the first fault: a launch that a device would refuse, a barrier or a shuffle that only some of
-// the threads reach, an address that is not aligned. After a barrier that some never reach the launch ends there;
-// otherwise it goes on.
+// the threads reach, an address that is not aligned. The launch ends at a barrier that some threads never reach; after
+// other faults it goes on.
 std::optional<std::string> run(const Launch& launch, void (*thread)(const void*), const void* argument);
 
 template <class Kernel>
@@ -54,10 +54,10 @@ std::optional<std::string> run(const Launch& launch, const Kernel& kernel) {
 // Waits for all threads of the block. `line` tells one barrier from another.
 void wait_for_block(int line);
 
-// Hands `value` to the lanes of this warp that are in the mask, and returns that of lane `source` of the warp.
+// Hands `value` to the lanes of this warp that are in the mask, and returns the value of the warp's lane `source`.
 std::uint64_t exchange(std::uint32_t mask, std::uint64_t value, unsigned source);
 
-// Where an access of `bytes` bytes is no multiple of that many a device stops the kernel; here the launch has a fault.
+// An access of `bytes` bytes must be aligned to `bytes`. A device stops the kernel; here the launch has a fault.
 void check_alignment(const void* address, std::size_t bytes);
 
 inline unsigned lane() {
@@ -77,7 +77,7 @@ T shuffle(std::uint32_t mask, T value, unsigned source) {
 
 }  // namespace rope::grid
 
-// The names of CUDA C++, as far as kernels here use them.
+// The names of CUDA C++ that kernels here use.
 #define __device__
 #define threadIdx (::rope::grid::here().thread_index)
 #define blockIdx (::rope::grid::here().block_index)
@@ -86,7 +86,7 @@ T shuffle(std::uint32_t mask, T value, unsigned source) {
 
 inline void __syncthreads(int line = __builtin_LINE()) { ::rope::grid::wait_for_block(line); }
 
-// `width` lanes are a group of their own, as CUDA has it.
+// Each `width` lanes form a group, as in CUDA.
 template <class T>
 T __shfl_sync(std::uint32_t mask, T value, int source, int width = 32) {
   const unsigned group = ::rope::grid::lane() & ~static_cast<unsigned>(width - 1);
@@ -101,6 +101,6 @@ T __shfl_xor_sync(std::uint32_t mask, T value, int lanes, int width = 32) {
   return ::rope::grid::shuffle(mask, value, inside ? source : lane);
 }
 
-// Memory that the threads of a block share: Launch::shared_bytes of it, as a device leaves it from whoever was there
-// before: here bytes of ones, which are NaN in any type.
+// Memory that the threads of a block share: Launch::shared_bytes of it. On a device it holds leftovers; here it is
+// filled with bytes of ones, which are NaN in any type.
 #define ROPE_SHARED_MEMORY(name) std::byte* const name = ::rope::grid::here().shared

@@ -1,5 +1,5 @@
-// What a launch of the rotation kernel is given: the call as it stands, and how its work is cut. One value, which goes
-// to a device as the kernel's parameter; the call's pointers are then the device's.
+// The input of one launch of the rotation kernel: the unchanged call, and how its work is cut. It is one value, passed
+// to a device as the kernel's parameter; the call's pointers then point to device memory.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ class Divisor {
   std::uint64_t reciprocal_ = std::uint64_t{1} << 32;
 };
 
-constexpr int few_pairs = 128;  // whose theta travels in the job
+constexpr int few_pairs = 128;  // theta of this many travels in the job
 
-// The features of a head are cut into chunks. A chunk is one load of 16 bytes from each half of the rotary features,
-// or, where strides or addresses do not allow that, one pair; behind those of the rotary features are the chunks of
-// features that pass through. A unit is what a block does between two barriers: some neighbouring tokens, heads and
-// chunks. The heads of k follow those of q.
+// The features of a head are cut into chunks. A chunk is one load of 16 bytes from each half of the rotary features. If
+// strides or addresses do not allow that, it is one pair. The chunks of pass-through features follow those chunks.
+// A unit is what a block does between two barriers: some neighbouring tokens, heads and chunks. k's heads follow q's
+// heads.
 struct Job {
   rope_call call;
   std::int64_t heads;   // of q and k
@@ -40,20 +40,20 @@ struct Job {
   std::int64_t groups;         // along the heads
   std::int32_t width;          // pairs of a chunk
   std::int32_t rotary_chunks;  // of a head
-  std::int32_t chunks;         // with those that pass through
+  std::int32_t chunks;         // including pass-through chunks
   Divisor unit_chunks;         // of a unit
   std::int32_t unit_heads;
   std::int32_t unit_tokens;
   Divisor columns;                  // of a unit, a chunk of a token each
   std::int32_t lanes;               // heads that a block turns at once
   std::uint32_t places;             // columns * lanes: what the threads share
-  Divisor slots;                    // pairs of a unit that have a cos and a sin in shared memory, each token for itself
+  Divisor slots;                    // pairs of a unit with a cos and a sin in shared memory, counted for each token
   std::int32_t in_double;           // the working type
-  std::int32_t two_rows;            // the two features of a pair have their own
-  const double* many_theta;         // where there are more than few_pairs; as few_theta
-  double few_theta[2 * few_pairs];  // ROPE_COMPUTED: theta of each pair, then what that lacks
+  std::int32_t two_rows;            // the two features of a pair have their own rows
+  const double* many_theta;         // if there are more than few_pairs; laid out as few_theta
+  double few_theta[2 * few_pairs];  // ROPE_COMPUTED: theta of each pair, then the low part of each
 };
 
-static_assert(std::is_trivially_copyable_v<Job> && sizeof(Job) <= 4096);  // what every device takes as a parameter
+static_assert(std::is_trivially_copyable_v<Job> && sizeof(Job) <= 4096);  // every device takes a parameter this large
 
 }  // namespace rope::cuda

@@ -21,7 +21,7 @@ struct Failure {};
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // not for whoever asks next
+  cudaGetLastError();  // clears the error, so that the next caller does not see it
   last_error = std::string(what) + ": " + cudaGetErrorString(status);
   throw Failure();
 }
@@ -62,8 +62,8 @@ void start(void (*kernel)(Arguments...), unsigned blocks, std::size_t shared_byt
         what);
 }
 
-// Values on the device for what is queued on the stream while this lives. They travel as parameters: a copy from host
-// memory that is not pinned may wait for the stream, and in a captured graph would read that memory long afterwards.
+// Values on the device for work queued on the stream while this lives. They travel as parameters: copying from
+// unpinned host memory may wait for the stream, and in a captured graph would read that memory long afterwards.
 class Uploaded {
  public:
   Uploaded(const std::vector<double>& values, cudaStream_t stream) : stream_(stream) {

@@ -1,4 +1,4 @@
-// The CUDA kernel by way of the grid shim.
+// The CUDA kernel on the grid shim.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace rope::cuda {
 
-// Two warps, so that what one lane does for another warp is wrong here too, and units that spread over many chunks what
-// the threads' waiting for each other costs.
+// Two warps, so that work which one lane does for another warp is wrong here too. Large units spread over many chunks
+// the cost of threads that wait for each other.
 constexpr Cut cut_for_cpu{64, 4096};
-constexpr std::int64_t blocks_on_cpu = 3;  // few: each takes many units
+constexpr std::int64_t blocks_on_cpu = 3;  // few, so that each takes many units
 
 inline grid::Launch launch_of(const Plan& plan) {
   grid::Launch launch;
@@ -22,7 +22,7 @@ inline grid::Launch launch_of(const Plan& plan) {
   return launch;
 }
 
-// Where the launch has a fault, what it is.
+// Returns the launch's fault, if it has one.
 template <class Policy>
 std::optional<std::string> run_on_cpu(const Plan& plan, const grid::Launch& launch) {
   Job job = plan.job;

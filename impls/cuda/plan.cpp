@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t vector_bytes = 16;
 constexpr std::int64_t most_slots = 1024;             // of a unit: 32 KiB of shared memory at most, four rows in double
-constexpr std::int64_t heads_of_the_same_angles = 4;  // at least: units to compute or read them once for
+constexpr std::int64_t heads_of_the_same_angles = 4;  // at least this many, to compute or read angles once for
 
 std::int64_t size_of_element(const rope_tensor& tensor) {
   return static_cast<std::int64_t>(size_of(static_cast<DType>(tensor.dtype)));
@@ -31,7 +31,7 @@ bool takes_vectors(const rope_tensor& tensor) {
 
 bool has_key(const rope_call& call) { return call.k.data != nullptr; }
 
-// In place they are where they belong.
+// In place, pass-through features are already where they belong.
 bool copies_what_passes(const rope_call& call) {
   return call.q.dtype != call.q_out.dtype || call.q.data != call.q_out.data ||
          (has_key(call) && call.k.data != call.k_out.data);

@@ -1,12 +1,12 @@
-// The rotation kernel: one source, which nvcc compiles for devices and any C++ compiler by way of grid_shim.hpp.
+// The rotation kernel: one source. nvcc compiles it for devices, any C++ compiler compiles it through grid_shim.hpp.
 //
 // A block takes one unit after the other (job.hpp). At its place in a unit a thread has one chunk of one token, in
-// every so many-th head: what it turns by is the same in all of them. It first asks for the elements of its first
-// heads, then brings its part of cos and sin of the unit's tokens into shared memory, and when all have done so turns
-// head after head.
+// every n-th head; cos and sin are the same in all of these heads. It first requests the elements of its first heads.
+// Then it brings its part of cos and sin of the unit's tokens into shared memory. When all threads have done so, it
+// turns head after head.
 //
-// Shared memory: rows of job.slots values in the working type, [row][token][slot]; row 0 cos and row 1 sin, attention
-// factor and direction included; with two_rows those of the first features, and 2 and 3 those of the second ones.
+// Shared memory: rows of job.slots values in the working type, [row][token][slot]. Row 0 is cos and row 1 is sin,
+// including attention factor and direction. With two_rows they are for the first features, and 2 and 3 for the second.
 #pragma once
 
 #include "impls/cuda/elements.hpp"
@@ -23,8 +23,8 @@
 
 namespace rope::cuda {
 
-// What a wrong kernel of tests/kernels/mutants/ does otherwise. A kernel is instantiated with this or a class derived
-// from it.
+// The places where a wrong kernel of tests/kernels/mutants/ differs. A kernel is instantiated with this or a class
+// derived from it.
 struct AsIntended {
   __device__ static std::int64_t first_unit() { return blockIdx.x; }
   __device__ static std::int64_t unit_step() { return gridDim.x; }
@@ -61,8 +61,8 @@ struct Unit {
   int tokens;
 };
 
-// What is left of index after division by n, which index becomes the quotient of. A division of 64 bits costs a device
-// as much as a chunk: where there is nothing to divide, none is made.
+// Returns index % n and replaces index by index / n. A 64-bit division costs a device as much as a chunk, so n == 1
+// skips it.
 __device__ inline std::int64_t taken_from(std::int64_t& index, std::int64_t n) {
   if (n == 1) return 0;
   const std::int64_t rest = index % n;
@@ -89,8 +89,8 @@ __device__ inline Token token_of(const Job& job, const Unit& unit, int index) {
   return token_at(job, unit.first.batch, unit.first.seq + index);
 }
 
-// The pair that slot `slot` of a unit holds. Chunks of more than one interleaved pair are two runs of features, one in
-// each half of the rotary ones as with half-split pairs; the runs are whole pairs.
+// The pair that slot `slot` of a unit holds. A chunk of several interleaved pairs is two runs of features, one in each
+// half of the rotary features, as with half-split pairs. Each run consists of whole pairs.
 template <int width>
 __device__ inline int pair_of_slot(const Job& job, const Unit& unit, int slot) {
   const int at = unit.chunk * width + slot;
@@ -118,8 +118,8 @@ __device__ inline Work table_value(const rope_table& table, const void* values, 
   }
 }
 
-// Columns of the first and the second feature of a pair into rows 0 to 3. Where the position has no row in the tables
-// they become NaN: nothing is read that is not there.
+// Columns of the first and the second feature of a pair into rows 0 to 3. If the tables have no row for the position,
+// they become NaN, so nothing is read outside the tables.
 template <class Work, class Policy>
 __device__ inline void read_tables(const Job& job, std::int64_t position, int pair, Work* rows, int row_size) {
   const rope_table& table = job.call.table;
@@ -188,7 +188,7 @@ __device__ inline void fill_rows(const Job& job, const Unit& unit, typename V::W
   }
 }
 
-// What a pair is turned by: columns of some slots of shared memory.
+// The cos and sin that turn a pair: columns of some slots of shared memory.
 template <class Work, int width>
 struct Turns {
   Work cos[width];
@@ -211,7 +211,7 @@ struct Turns {
   }
 };
 
-constexpr int in_flight = 3;  // heads that a thread asks for before it turns the first
+constexpr int in_flight = 3;  // heads that a thread requests before it turns the first
 
 // What a thread does at one place of a unit: one chunk of one token, in some of the heads.
 template <class V, class Policy>
@@ -222,7 +222,7 @@ class Share {
   static constexpr int width = V::width;
 
  public:
-  // A thread has place threadIdx.x, and where a unit has more places than the block threads, some later ones.
+  // A thread has place threadIdx.x, and later ones if a unit has more places than the block has threads.
   __device__ Share(const Job& job, const Unit& unit, std::uint32_t place) {
     const std::uint32_t lane = job.columns.quotient(place);
     const std::uint32_t column = place - lane * job.columns.value();
@@ -245,7 +245,7 @@ class Share {
 
   __device__ bool has_head() const { return head_ < end_; }
 
-  // Asks for the elements of its next heads.
+  // Requests the elements of its next heads.
   __device__ void load(const Job& job) {
     ROPE_UNROLL
     for (int i = 0; i < in_flight; ++i) {
@@ -263,12 +263,12 @@ class Share {
     }
   }
 
-  // What its chunk is turned by in every head; the rows have to be filled.
+  // Loads the cos and sin of its chunk, the same in every head; the rows must be filled.
   __device__ void load_turns(const Job& job, const Work* rows) {
     if (has_head() && turns_) turns_by_.load(rows + slot_, row_size(job));
   }
 
-  // Of the heads that load asked for, which then are done.
+  // Finishes the heads that load() requested.
   __device__ void turn_and_store(const Job& job, const Work* rows) {
     ROPE_UNROLL
     for (int i = 0; i < in_flight; ++i) {
@@ -298,8 +298,8 @@ class Share {
     int second;  // -1: none
   };
 
-  // The token in any head of q or of k. Every value is chosen for itself: a tensor chosen by its address would make of
-  // the kernel's parameter, which a device reads like constants, memory that it loads from.
+  // The token in any head of q or of k. Each value is selected by itself. A device reads the kernel's parameter like
+  // constants; selecting a tensor by its address would turn the parameter into memory that it loads from.
   template <class E>
   class Row {
    public:
@@ -358,7 +358,7 @@ class Share {
     narrow(values[1], result[1]);
   }
 
-  // By way of the working type only where the type changes: a conversion would quiet a signalling NaN.
+  // Uses the working type only if the type changes: a conversion would quiet a signalling NaN.
   __device__ void pass(const Elements<In, width> (&held)[2], Elements<Out, width> (&result)[2]) const {
     for (int half = 0; half < (at_.second >= 0 ? 2 : 1); ++half) {
       if constexpr (std::is_same_v<In, Out>) {
@@ -371,7 +371,7 @@ class Share {
     }
   }
 
-  std::int64_t head_ = 0;  // the next one, of q and k
+  std::int64_t head_ = 0;  // the next one; heads of q and k
   std::int64_t end_ = 0;
   int slot_ = 0;
   bool turns_ = false;

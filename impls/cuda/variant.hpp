@@ -1,4 +1,4 @@
-// Which instance of the kernel a job needs: the only place that lists them.
+// The instance of the kernel that a job needs. No other file lists them.
 #pragma once
 
 #include "impls/cuda/plan.hpp"

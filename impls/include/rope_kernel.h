@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* Rises when the meaning of a field changes. Fields are only ever appended: struct_size says which of them are there. */
+/* Rises when the meaning of a field changes. Fields are only ever appended: struct_size says which ones exist. */
 #define ROPE_KERNEL_ABI 1u
 
 /* All enumerations travel as int32_t, so that the layout does not depend on the compiler. */
@@ -54,11 +54,11 @@ enum rope_scaling_kind {
   ROPE_SCALING_LINEAR = 1,   /* t(base) / f */
   ROPE_SCALING_NTK = 2,      /* t(base * f^(r/(r-2))); r above 2 */
   ROPE_SCALING_DYNAMIC = 3,  /* as NTK with f * max(n, L) / L - (f - 1) in the place of f; f at least 1 */
-  ROPE_SCALING_YARN = 4,     /* (1 - w) t(base) + w t(base) / f; w rises between the pairs that turn beta_fast and
-                              * beta_slow times within L: w = clamp((p - low) / (high - low), 0, 1),
-                              * pair(beta) = r ln(L / (2 pi beta)) / (2 ln base), low = max(pair(beta_fast), 0),
-                              * high = min(pair(beta_slow), yarn_clamp_pairs ? r/2 - 1 : r - 1); with yarn_truncate both
-                              * pairs are rounded first, down and up; where low == high, high is 0.001 more */
+  ROPE_SCALING_YARN = 4,     /* (1 - w) t(base) + w t(base) / f. `w` rises between the pairs that turn beta_fast and
+                              * beta_slow times within L: w = clamp((p - low) / (high - low), 0, 1).
+                              * `pair(beta)` = r ln(L / (2 pi beta)) / (2 ln base), low = max(pair(beta_fast), 0),
+                              * high = min(pair(beta_slow), yarn_clamp_pairs ? r/2 - 1 : r - 1). If yarn_truncate, low's
+                              * pair is first rounded down and high's up. If low == high, high is 0.001 more */
   ROPE_SCALING_LONGROPE = 5, /* t(base) / short_factor[p] where n <= L, t(base) / long_factor[p] beyond */
   ROPE_SCALING_LLAMA3 = 6,   /* with u = L t(base) / (2 pi), the turns within L: t(base) where u > high_freq_factor,
                               * t(base) / f where u < low_freq_factor, between them (1 - w) t(base) / f + w t(base) with
@@ -69,8 +69,8 @@ enum rope_scaling_kind {
   ROPE_SCALING_CONSTANT = 9      /* 1 */
 };
 
-/* [batch, seq, heads, head_dim]; strides in elements, that of head_dim included: 1 unless ANY_STRIDES is claimed. Any
- * extent but head_dim's may be 0: there is nothing to do then. Along an extent of 1 a stride may be anything. */
+/* [batch, seq, heads, head_dim]. Strides are in elements; head_dim's stride is 1 unless ANY_STRIDES is claimed. Every
+ * extent except head_dim may be 0; then there is nothing to do. Along an extent of 1 the stride may be anything. */
 typedef struct rope_tensor {
   void *data;
   int32_t dtype;
@@ -79,9 +79,9 @@ typedef struct rope_tensor {
   int64_t strides[4];
 } rope_tensor;
 
-/* The position of token s of batch b on axis a: data[a*axis_stride + b*batch_stride + s*seq_stride], or, where data is
- * NULL, offset + s on every axis (axes is not read then). Positions are 0 or more. Strides in elements; batch_stride 0
- * means that all batches share one row. */
+/* The position of token s of batch b on axis a is data[a*axis_stride + b*batch_stride + s*seq_stride]. If data is NULL,
+ * it is offset + s on every axis, and axes is not read. Positions are 0 or more. Strides are in elements; batch_stride
+ * 0 means that all batches share one row. */
 typedef struct rope_positions {
   const void *data;
   int32_t dtype; /* ROPE_I32 or ROPE_I64 */
@@ -92,9 +92,9 @@ typedef struct rope_positions {
   int64_t offset;
 } rope_positions;
 
-/* Row m belongs to position m. width = rotary_dim/2: column p belongs to pair p. width = rotary_dim: column j belongs to
- * feature j, and the two features of a pair may hold different values (then y[j] uses cos[j] and sin[j]; backward is the
- * transpose of that map). Columns are contiguous. Every row from 0 to rows-1 may be read. */
+/* Row m belongs to position m. If width is rotary_dim/2, column p belongs to pair p. If width is rotary_dim, column j
+ * belongs to feature j. Then the two features of a pair may hold different values: y[j] uses cos[j] and sin[j], and
+ * backward is the transpose of that map. Columns are contiguous. Every row from 0 to rows-1 may be read. */
 typedef struct rope_table {
   const void *cos;
   const void *sin;
@@ -122,16 +122,16 @@ typedef struct rope_scaling {
   const double *long_factor;
 } rope_scaling;
 
-/* Where device is ROPE_CUDA, these point into that device's memory: data of tensors and positions, cos, sin, theta,
- * axis. short_factor, long_factor and all values are the host's. The work is queued on `stream`; apply may return before
- * it is done, and the memory stays valid until then. */
+/* If device is ROPE_CUDA, these point into that device's memory: data of tensors and positions, cos, sin, theta, axis.
+ * short_factor, long_factor and all values are in host memory. The work is queued on `stream`. apply may return before
+ * it is done; the memory stays valid until then. */
 typedef struct rope_call {
   uint32_t struct_size; /* sizeof(rope_call) of the caller */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
   rope_tensor q;
   rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim */
-  /* Same shape as q. In place: q_out.data == q.data, of one dtype and with the same strides; k_out and k then too,
-   * else neither. */
+  /* Same shape as q. In place: q_out.data == q.data, with the same dtype and strides. k_out and k are in place too, or
+   * neither pair is. */
   rope_tensor q_out;
   rope_tensor k_out; /* of the dtype of q_out */
   rope_positions positions;
@@ -162,8 +162,8 @@ enum rope_feature {
   ROPE_FEATURE_POSITIONS = 1,           /* positions.data given */
   ROPE_FEATURE_BATCH_POSITIONS = 2,     /* positions differ between batches */
   ROPE_FEATURE_IN_PLACE = 3,            /* q_out is q, k_out is k */
-  ROPE_FEATURE_STRIDED = 4,             /* rows of tensors, tables or positions that do not follow one another, outputs
-                                         * otherwise than inputs; in q and k stride 0 too: rows that are one memory */
+  ROPE_FEATURE_STRIDED = 4,             /* rows of tensors, tables or positions that are not adjacent; outputs unlike
+                                         * inputs; in q and k stride 0 too: several rows in the same memory */
   ROPE_FEATURE_KEY = 5,                 /* q and k in one call */
   ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q, whose number is a multiple of k's */
   ROPE_FEATURE_BACKWARD = 7,
@@ -171,9 +171,9 @@ enum rope_feature {
   ROPE_FEATURE_ATTENTION_FACTOR = 9,    /* attention_factor other than 1 */
   ROPE_FEATURE_UNEQUAL_HALVES = 10,     /* full-width tables whose halves differ */
   ROPE_FEATURE_OFFSET = 11,             /* positions.offset other than 0 */
-  ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status but OK: a rotary_dim
-                                         * that cannot be, a tensor that is missing, a position outside the table,
-                                         * shapes or types that do not go together, values of no enumerator */
+  ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status but OK. Wrong: an
+                                         * impossible rotary_dim, a missing tensor, a position outside the table,
+                                         * shapes or types that do not match, values of no enumerator */
   ROPE_FEATURE_ANY_STRIDES = 13         /* strided: negative strides too, and other ones than 1 from feature to feature */
 };
 
@@ -200,7 +200,7 @@ typedef struct rope_kernel {
   uint32_t abi;         /* ROPE_KERNEL_ABI of the kernel's author */
   const char *name;
   const char *description;
-  /* Returns a rope_status. Must not keep pointers of the call, but for work that is queued on its stream. */
+  /* Returns a rope_status. Must not keep pointers of the call, except for work that is queued on its stream. */
   int32_t (*apply)(const rope_call *call);
   rope_capabilities claims;
 } rope_kernel;
@@ -208,7 +208,7 @@ typedef struct rope_kernel {
 /* What a shared library exports. rope_kernel_get returns NULL beyond the count. */
 uint32_t rope_kernel_count(void);
 const rope_kernel *rope_kernel_get(uint32_t index);
-/* May be left out: why this thread's last call came back as ROPE_FAILED, a sentence for reports. */
+/* Optional: why this thread's last call returned ROPE_FAILED, as a sentence for reports. */
 const char *rope_last_error(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-// Dynamic NTK (emozilla): the base follows the length n beyond the original one L,
-// base * (factor * n/L - (factor - 1))^(r/(r-2)); up to and including L nothing changes.
+// Dynamic NTK (emozilla): the base grows with the length n beyond the original one L:
+// base * (factor * n/L - (factor - 1))^(r/(r-2)). Up to and including L nothing changes.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Llama 3.1: by wavelength w = 2 pi/theta against the original length L. w < L/high_freq_factor keeps theta,
-// w > L/low_freq_factor gets theta / factor, in between the two are mixed in proportion to L/w.
+// Llama 3.1 compares the wavelength w = 2 pi/theta with the original length L. w < L/high_freq_factor keeps theta.
+// w > L/low_freq_factor gets theta / factor. In between, the two are mixed in proportion to L/w.
 #pragma once
 
 #include "reference/scaling/setting.hpp"
@@ -31,7 +31,7 @@ struct Llama3 : UnitLambda {
   }
 
   static std::vector<Example<Llama3>> examples(int, double length) {
-    // The first other than every model's: what is built in shows.
+    // The first differs from every model's, so a kernel with built-in parameters fails.
     return {
         {{{}, 6, 2, 16, length}, usual_base}, {{{}, 8, 1, 4, length}, other_base}, {{{}, 8, 1, 4, 8192}, usual_base}};
   }

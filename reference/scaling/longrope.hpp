@@ -1,4 +1,4 @@
-// LongRoPE, Ding et al., arXiv 2402.13753, as Phi-3 uses it: a factor of its own for each pair, one list up to and
+// LongRoPE, Ding et al., arXiv 2402.13753, as Phi-3 uses it: each pair has its own factor. One list applies up to and
 // including the original length, another beyond. lambda = sqrt(1 + ln(factor)/ln(original length)) at every length.
 #pragma once
 

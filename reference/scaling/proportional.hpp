@@ -1,4 +1,4 @@
-// "proportional" in Hugging Face (Gemma): frequencies are spaced over the whole head, and only the first
+// "proportional" in Hugging Face (Gemma): frequencies are spaced over the whole head. Only the first
 // floor(proportion * head_dim / 2) pairs turn; the others have theta 0, which leaves them as they are.
 #pragma once
 
@@ -25,7 +25,7 @@ struct Proportional : UnitLambda {
   }
 
   static std::vector<Example<Proportional>> examples(int, double) {
-    return {{{{}, 1, 0.5}, other_base}, {{{}, 1, 0.3}, usual_base}};  // the second breaks off within a pair
+    return {{{{}, 1, 0.5}, other_base}, {{{}, 1, 0.3}, usual_base}};  // the second ends within a pair
   }
   template <class Draw>
   static Proportional drawn(Draw& draw, const Setting&) {

@@ -1,4 +1,4 @@
-// What every scaling rule is given, and the unscaled frequencies that most start from.
+// The input of every scaling rule, and the unscaled frequencies that most start from.
 #pragma once
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ struct Setting {
 
 enum class Presence { required, optional };
 
-// What a number may be. check() refuses the rest, in words of its own; the schema of specs says the same.
+// The allowed values of a number. check() refuses the rest, with its own messages; the schema of specs says the same.
 struct Range {
   double low;
   bool low_is_refused;
@@ -38,8 +38,8 @@ constexpr Range above(double low) { return {low, true, unlimited}; }
 constexpr Range at_least(double low) { return {low, false, unlimited}; }
 constexpr Range from_to(double low, double high) { return {low, false, high}; }
 
-// A rule that the suite asks for, and the base to ask for it with. Bases alternate between the usual one and another,
-// so that a rule which looks at theta cannot have a base built in.
+// A rule that the suite asks for, and the base that goes with it. Bases alternate between the usual one and another.
+// So a rule that looks at theta cannot have a base built in.
 template <class Rule>
 struct Example {
   Rule rule;
@@ -48,7 +48,7 @@ struct Example {
 inline constexpr double usual_base = 10000;
 inline constexpr double other_base = 50000;
 
-// Of rules that are drawn at random; short enough for tables on both sides of it.
+// For rules drawn at random; short enough for tables on both sides of it.
 inline constexpr double drawn_length = 512;
 
 // base^(-2p/r), RoFormer section 3.2.2. The exponent is one exact quotient.
@@ -60,10 +60,10 @@ std::vector<T> unscaled(const T& base, int rotary_dim) {
   return theta;
 }
 
-// The same to the last bit, by one logarithm for all pairs: several times as fast as a power each.
+// The same to the last bit, with one logarithm for all pairs: several times as fast as one power per pair.
 inline std::vector<Real> unscaled(const Real& base, int rotary_dim) {
-  // A relative error of 2^-310 at most: that of the logarithm, 2^-321, times |exponent * log(base)| < 2^10, and less
-  // from the product and the exponential. Where 256 bits cannot be told from that, mpfr_pow decides.
+  // The relative error is at most 2^-310: the logarithm's, 2^-321, times |exponent * log(base)| < 2^10. The product and
+  // the exponential add less. If that error leaves the rounding to 256 bits open, mpfr_pow decides.
   constexpr mpfr_prec_t wide = Real::precision + 64;
   constexpr mpfr_exp_t right_bits = 310;
   mpfr_t logarithm, power;
@@ -85,7 +85,7 @@ inline std::vector<Real> unscaled(const Real& base, int rotary_dim) {
   return theta;
 }
 
-// NTK-aware base change: with it the slowest pair turns `factor` times slower and the fastest as before.
+// NTK-aware base change: the slowest pair turns `factor` times slower, the fastest as before.
 template <class T>
 T stretched_base(double base, const T& factor, int rotary_dim) {
   using std::pow;
@@ -103,7 +103,7 @@ T pi() {
   }
 }
 
-// Most rules leave lambda alone.
+// Most rules leave lambda at 1.
 struct UnitLambda {
   template <class T>
   T lambda(const Setting&) const {

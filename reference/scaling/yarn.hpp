@@ -1,9 +1,9 @@
-// YaRN, Peng et al., arXiv 2309.00071, section 3.2: fast pairs keep theta, slow pairs get theta / factor, and a linear
-// ramp over the pair index joins them between the pairs that turn beta_fast and beta_slow times over the original
-// length. Implementations disagree on three points; each is a named mode here:
-//   truncate       the ramp's ends are rounded outwards to whole pairs (Hugging Face's default) or not
-//   clamp          its upper end is at most rotary_dim - 1 (Hugging Face, the paper's code) or pairs - 1
-//   mscale, mscale_all_dim   lambda = f(mscale)/f(mscale_all_dim), f(m) = 0.1 m ln(factor) + 1 (DeepSeek), where both
+// YaRN, Peng et al., arXiv 2309.00071, section 3.2. Fast pairs keep theta, slow pairs get theta / factor. A linear ramp
+// over the pair index joins them: between the pairs that turn beta_fast and beta_slow times over the original length.
+// Implementations disagree on three points. Each is a named mode here:
+//   `truncate`     the ramp's ends are rounded outwards to whole pairs (Hugging Face's default), or not.
+//   `clamp`        its upper end is at most rotary_dim - 1 (Hugging Face, the paper's code) or pairs - 1.
+//   `mscale`, `mscale_all_dim` lambda = f(mscale)/f(mscale_all_dim), f(m) = 0.1 m ln(factor) + 1 (DeepSeek), if both
 //                  are given and not 0; else f(1). `attention_factor` of the spec replaces either.
 #pragma once
 
@@ -56,19 +56,19 @@ struct Yarn {
     Yarn plain;
     plain.factor = 16;
     plain.original_max_position_embeddings = length;
-    Yarn turning = plain;  // other than every model's: what is built in shows
+    Yarn turning = plain;  // differs from every model's, so a kernel with built-in parameters fails
     turning.beta_fast = 20;
     turning.beta_slow = 2.5;
     Yarn exact = plain;
     exact.truncate = false;
     exact.mscale = 1;
     exact.mscale_all_dim = 0.5;
-    // The upper end of the ramp reaches past the last pair, which is where the two ways to clamp it differ.
+    // The ramp's upper end lies past the last pair, where the two ways to clamp it differ.
     Yarn wide = plain;
     wide.original_max_position_embeddings = 262144;
     Yarn clamped = wide;
     clamped.clamp = Clamp::pairs;
-    // With the other base wide heads do not reach it: whether the clamp is read at all shows with the usual one.
+    // With the other base wide heads do not reach the clamp. The usual base shows whether a kernel reads it at all.
     return {{turning, other_base}, {plain, usual_base},   {exact, other_base},
             {wide, usual_base},    {clamped, other_base}, {clamped, usual_base}};
   }
@@ -112,7 +112,7 @@ struct Yarn {
     }
     low = std::max(low, T(0));
     high = std::min(high, T(clamp == Clamp::pairs ? s.rotary_dim / 2 - 1 : s.rotary_dim - 1));
-    if (low == high) high = high + T(0.001);  // as in every implementation: no division by zero
+    if (low == high) high = high + T(0.001);  // as in every implementation: avoids a division by zero
     for (std::size_t p = 0; p < result.size(); ++p) {
       const T ramp = std::clamp((T(static_cast<int>(p)) - low) / (high - low), T(0), T(1));
       result[p] = result[p] / T(factor) * ramp + result[p] * (T(1) - ramp);

@@ -7,7 +7,7 @@
 namespace rope {
 namespace {
 
-// The unit input makes the output cos(phi), sin(phi) of every pair: a Gaussian input hides a small angle.
+// With the unit input, each pair's output is cos(phi), sin(phi). A Gaussian input would hide a small angle.
 Case probe(Case c, std::int64_t start) {
   c.batch = 1;
   c.heads = 1;
@@ -16,7 +16,7 @@ Case probe(Case c, std::int64_t start) {
   return c;
 }
 
-// Tables hold a row for each position; a long one would only show that a large table can be made.
+// Tables hold a row for each position. A longer one would only show that a large table can be made.
 constexpr std::int64_t longest_table = 4096;
 
 bool within_table(const Case& c) { return c.source != AngleSource::tables || largest_position(c) < longest_table; }
@@ -24,7 +24,7 @@ bool within_table(const Case& c) { return c.source != AngleSource::tables || lar
 void theta_cases(CaseList& list) {
   for (int dim : {64, 128, 96}) {
     if (list.level() == Level::quick && dim != 128) continue;
-    for (double base : {10000.0, 500000.0, 1000000.0, 100000000042.0}) {  // the last is no 32-bit integer, and no float
+    for (double base : {10000.0, 500000.0, 1000000.0, 100000000042.0}) {  // the last: no i32, no float
       if (list.level() == Level::quick && base == 1000000.0) continue;
       list.for_each_way(dim, [&](Case c) {
         if (c.dtype != DType::f32 && dim != 128) return;
@@ -36,7 +36,7 @@ void theta_cases(CaseList& list) {
   }
 }
 
-// Such a kernel gets to a position by all the tokens before it alone.
+// Such a kernel reaches a position only in a call with all the tokens before it.
 bool counts_from_zero(const Claims& claims) {
   return !claims.has(ROPE_FEATURE_OFFSET) && !claims.has(ROPE_FEATURE_POSITIONS);
 }
@@ -47,7 +47,7 @@ constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534,
 void limit_cases(CaseList& list) {
   for (std::int64_t start : integer_limits) {
     list.for_each_way(64, [&](Case c) {
-      // Past the last row that a 16-bit index reaches, in heads so small that the table is quickly made.
+      // Past the last row that a 16-bit index reaches. The heads are small, so the table is made quickly.
       if (start == 65534 && c.source == AngleSource::tables) {
         Case small = probe(c, start);
         small.seq = 5;
@@ -97,13 +97,13 @@ void long_cases(CaseList& list) {
 
 constexpr std::int64_t trained_length = 1024;
 
-// The examples of every rule that goes with the dimensions of the case.
+// Examples of every rule that fits the dimensions of the case.
 std::vector<scaling::Example<Scaling>> every_rule(const Case& c) {
   return example_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, static_cast<double>(trained_length));
 }
 
-// The rules on a part of the head, where a kernel may have taken head_dim for rotary_dim: at the original length and at
-// twice that, which is where LongRoPE and dynamic NTK change.
+// The rules on a part of the head: a kernel may use head_dim in place of rotary_dim. Lengths: the original one and
+// twice the original, where LongRoPE and dynamic NTK change.
 void partial_scaling_case(CaseList& list, Case c) {
   if (!turn_half(c.spec)) return;
   for (const auto& [rule, base] : every_rule(c)) {
@@ -113,7 +113,7 @@ void partial_scaling_case(CaseList& list, Case c) {
       p.start = list.claims().has(ROPE_FEATURE_OFFSET) ? tokens - p.seq : 0;
       p.sequence_length = tokens;
       list.add(p);
-      // The gradient of the first tokens of the same sequence.
+      // The gradient of the same sequence's first tokens.
       p.start = 0;
       p.direction = Direction::backward;
       list.add(p);
@@ -121,7 +121,7 @@ void partial_scaling_case(CaseList& list, Case c) {
   }
 }
 
-// One pair, where a rule that divides by the number of pairs less one, or by the length of a ramp, divides by 0.
+// One pair: a rule that divides by the number of pairs less one, or by the length of a ramp, divides by 0 there.
 void one_pair_case(CaseList& list, Case c) {
   const std::vector<std::int32_t>& dims = list.claims().head_dims;
   if (dims.empty() || std::find(dims.begin(), dims.end(), 2) != dims.end()) c.spec.head_dim = 2;
@@ -134,8 +134,8 @@ void one_pair_case(CaseList& list, Case c) {
   }
 }
 
-// for_each_way calls a kernel without a scaling rule, which a kernel that does not claim `none` cannot serve. Here every
-// case gets a rule of its own, so such a kernel is called in the ways of one that does claim it.
+// for_each_way makes calls without a scaling rule. A kernel that does not claim `none` cannot serve them. Here every
+// case gets its own rule, so such a kernel is called in all the ways of a kernel that claims `none`.
 void for_each_way_to_scale(CaseList& list, int head_dim, const std::function<void(Case)>& change) {
   Claims claims = list.claims();
   if ((claims.capabilities.scalings & ROPE_BIT(ROPE_SCALING_NONE)) != 0) return list.for_each_way(head_dim, change);
@@ -149,8 +149,8 @@ void scaling_cases(CaseList& list) {
   constexpr std::int64_t length = trained_length;
   for (int dim : {64, 128}) {
     for_each_way_to_scale(list, dim, [&](Case c) {
-      // The rule is the kernel's own only where angles are computed. Tables and frequencies hold its result already,
-      // and what is left to see is lambda.
+      // The kernel applies the rule only where it computes angles. Tables and frequencies already hold the rule's
+      // result, so only lambda can show.
       const bool computed = c.source == AngleSource::computed;
       if (!computed && !(list.usual().has_type(c) && list.usual().has_given(c))) return;
       if (list.level() == Level::quick && (dim != 64 || !list.usual().has_output(c))) return;
@@ -166,7 +166,7 @@ void scaling_cases(CaseList& list) {
         c.spec.attention_factor.reset();
         // A kernel that knows no attention factor is still judged on the rule's frequencies.
         if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
-        // The boundary is looked at where most shows: in f32 and f64, by the kernel's own rule.
+        // The boundary is tested where errors show most: in f32 and f64, with the kernel's own rule.
         const bool narrow = c.dtype == DType::bf16 || c.dtype == DType::f16;
         const bool both_sides_do = list.level() == Level::quick && (!computed || narrow);
         for (std::int64_t tokens : {length / 2, length - 1, length, length + 1, 2 * length, 4 * length - 5}) {
@@ -175,7 +175,7 @@ void scaling_cases(CaseList& list) {
           p.start = tokens - p.seq;  // the last token is the last of the sequence
           p.sequence_length = tokens;
           if (within_table(p)) list.add(p);
-          // Decoding takes another path in many kernels, and it has to follow the same rule.
+          // Decoding is a separate path in many kernels. It must follow the same rule.
           Case decode = p;
           decode.seq = 1;
           decode.start = tokens - 1;
@@ -188,7 +188,7 @@ void scaling_cases(CaseList& list) {
           Case gradient = p;
           gradient.direction = Direction::backward;
           if (within_table(gradient) && tokens == 2 * length) list.add(gradient);
-          // The first tokens of a sequence that long: the rule follows the sequence, not the positions of the call.
+          // The first tokens of such a long sequence: the rule follows the sequence, not the positions of the call.
           const bool is_first = !narrow && (tokens == length || tokens == 2 * length);
           if (list.claims().has(ROPE_FEATURE_OFFSET) && !is_first) continue;
           p.start = 0;
@@ -231,18 +231,18 @@ std::vector<AxisLayout> axis_layouts(int pairs) {
   AxisLayout axial;
   axial.sections = {pairs - pairs / 2, pairs / 2};
   axial.restart = true;
-  AxisLayout first_alone;  // whatever the others say; the call names no axes then
+  AxisLayout first_alone;  // whatever the other sections say; the call names no axes then
   first_alone.sections = {pairs, 0, 0};
   return {chunked, interleaved, axial, first_alone};
 }
 
 void axis_cases(CaseList& list) {
-  const UsualWay& usual = list.usual();
+  const Representative& usual = list.usual();
   for (int dim : {64, 128, 256}) {
     if (list.level() == Level::quick && dim == 128) continue;
     list.for_each_way(dim, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_AXES)) return;
-      // More pairs than two warps have threads, each of them with an axis, in one way.
+      // More pairs than two warps have threads, each pair with its axis. Only in the usual types and widths.
       if (dim == 256 && !(usual.has_type(c) && usual.has_given(c) && usual.has_width(c))) return;
       c.start = 11;
       do {
@@ -271,9 +271,9 @@ std::span<const Requirement> angle_requirements() {
       {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its boundary length.",
        "SCALE", "parameters other than those tried", scaling_cases, accuracy},
       {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",
-       "where the factor comes from: the call names it", factor_cases, accuracy},
-      {"ANG-06", "Where the halves of a full-width table differ, each feature MUST use its own column.",
-       "BWD-07, PAIR-03", "kernels that claim equal halves", halves_cases, accuracy},
+       "who computed the factor: the call gives it", factor_cases, accuracy},
+      {"ANG-06", "If the halves of a full-width table differ, each feature MUST use its own column.", "BWD-07, PAIR-03",
+       "kernels that claim equal halves", halves_cases, accuracy},
       {"ANG-07", "Every pair MUST follow the position coordinate of its own axis.", "AXIS, PAIR-07",
        "kernels that claim one axis", axis_cases, accuracy},
   };

@@ -66,7 +66,7 @@ void transpose_cases(CaseList& list) {
     c.unequal_halves = true;
     list.add(c);
     c.unequal_halves = false;
-    c.seq = 1;  // a path of its own in many kernels
+    c.seq = 1;  // many kernels have a separate path for it
     list.add(c);
   });
   list.add_random(60, shape);
@@ -76,7 +76,7 @@ void transpose_cases(CaseList& list) {
 Finding transpose(const Case& c, Examiner& examiner) {
   Case forward = c;
   forward.direction = Direction::forward;
-  // Other features, the same positions: those follow the seed too.
+  // Other features at the same positions. Positions follow the seed too, so only q is taken from `other`.
   Case other = forward;
   other.seed = c.seed + 1;
   Call call = examiner.build(forward);

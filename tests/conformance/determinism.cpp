@@ -22,7 +22,7 @@ void repeated_cases(CaseList& list) {
   list.add_random(60, [](Case&) {});
 }
 
-// Three times: a race is not lost each time.
+// Three times: a race does not show every time.
 Finding repetition(const Case& c, Examiner& examiner) {
   const Call call = examiner.build(c);
   const Trial first = examiner.run(call);
@@ -36,7 +36,7 @@ Finding repetition(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-// Rules that a kernel may keep frequencies of, for sequences about the original length.
+// Rules whose frequencies a kernel may keep, for sequences of about the original length.
 std::vector<Scaling> kept_rules(const Case& c) {
   return fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, 1024);
 }
@@ -63,7 +63,7 @@ void interrupted_cases(CaseList& list) {
   list.add_random(30, [](Case&) {});
 }
 
-// The rule with one of its parameters changed, each in turn.
+// The rule with one parameter changed, each in turn.
 std::vector<Scaling> altered(const Scaling& scaling) {
   std::vector<Scaling> all;
   std::visit(
@@ -97,7 +97,7 @@ std::vector<Scaling> altered(const Scaling& scaling) {
   return all;
 }
 
-// Calls that differ from `c` in one thing each that a kernel may keep from call to call.
+// Calls that each differ from `c` in one thing that a kernel may keep from call to call.
 std::vector<Case> interludes(const Case& c) {
   std::vector<Case> all;
   const auto other = [&](const auto& change) {
@@ -123,7 +123,7 @@ std::vector<Case> interludes(const Case& c) {
   other([](Case& o) { o.spec.attention_factor = 0.5; });
   const auto turned = [](Direction d) { return d == Direction::forward ? Direction::backward : Direction::forward; };
   other([&](Case& o) { o.direction = turned(o.direction); });
-  other([&](Case& o) {  // a gradient of other tokens than the last that were rotated
+  other([&](Case& o) {  // the gradient of tokens other than the last ones that were rotated
     o.direction = turned(o.direction);
     o.start += 5;
   });
@@ -142,23 +142,24 @@ bool is_covered(const Case& c, const Claims& claims) {
     validate(c.spec);
     return uncovered(c, claims).empty();
   } catch (const InputError&) {
-    return false;  // the change does not go with the rest of the spec
+    return false;  // the change does not fit the rest of the spec
   }
 }
 
-// By the loosest grade: what is made between the calls may be of another dtype than those that a grade was demanded of.
+// By the loosest grade: a call in between may have a dtype for which no grade was demanded.
 Finding judged_at_any_grade(const Case& c, const Trial& trial, Examiner& examiner) {
   return Examiner(examiner.subject(), examiner.oracles(), examiner.golden()).judge(c, trial);
 }
 
-// Whether the call is wrong in a new process too: then what came before it is not to blame. False where there is no
-// new process to be had.
+// Whether the call is wrong in a new process too: then earlier calls are not to blame. False if no new process can be
+// had.
 bool is_wrong_alone(const Case& c, Examiner& examiner) {
   return examiner.subject().renew() && !judged_at_any_grade(c, examiner.run(c), examiner).passed();
 }
 
-// Other call, this call, other call, ..: each has to be right straight after the one before it, and this one the same
-// each time. Of a kernel that gets this call wrong alone, only the latter is asked: its other results are wrong too.
+// Other call, this call, other call, ..: each must be right directly after the one before it, and this call must give
+// the same bits each time. If this call is wrong even in a new process, only the same bits are required: its other
+// results are wrong too.
 Finding unmoved_by_others(const Case& c, Examiner& examiner) {
   const Call call = examiner.build(c);
   Trial first = examiner.run(call);
@@ -197,7 +198,7 @@ void company_cases(CaseList& list) {
   list.add_random(60, [](Case& c) { c.batch = std::max(c.batch, 2); });
 }
 
-// Each batch with the others and k, and without.
+// Each batch with the other batches and k, and without them.
 Finding unmoved_by_company(const Case& c, Examiner& examiner) {
   const Trial together = examiner.run(c);
   if (!together.ok()) return together.problem;
@@ -213,8 +214,8 @@ Finding unmoved_by_company(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-// What runs beside it: the same call elsewhere and of another base, which a kernel that keeps a row of cosines, or its
-// frequencies, in a static array mixes up.
+// The concurrent call: the same call at other positions and with another base. A kernel that keeps a row of cosines, or
+// its frequencies, in a static array mixes the two up.
 Case companion_of(const Case& c, const Claims& claims) {
   Case other = c;
   other.seed = c.seed + 1;
@@ -228,15 +229,15 @@ void concurrent_cases(CaseList& list) {
   if (!list.claims().concurrent_calls) return;
   std::size_t way = 0;
   list.for_each_way(64, [&](Case c) {
-    // A case takes a tenth of a second where the machine is busy.
-    const UsualWay& usual = list.usual();
+    // On a busy machine a case takes a tenth of a second.
+    const Representative& usual = list.usual();
     if (!usual.has_output(c) || !usual.has_given(c) || !usual.has_width(c)) return;
     if (!usual.has_type(c) && (c.dtype != DType::bf16 || list.level() == Level::quick)) return;
     c.seq = 16;
     c.heads = 4;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;
     list.add(c);
-    // What a kernel may do in code of its own; quick takes one in turn.
+    // Changes for which a kernel may have separate code. Level quick takes one in turn.
     const std::function<void(Case&)> changes[] = {
         [&](Case& o) { o.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : o.heads; },
         [](Case& o) { o.direction = Direction::backward; },
@@ -256,7 +257,7 @@ void concurrent_cases(CaseList& list) {
 
 Finding undisturbed(const Case& c, Examiner& examiner) {
   const Claims& claims = examiner.subject().claims();
-  return examiner.judge(c, examiner.run_beside(c, companion_of(c, claims)));
+  return examiner.judge(c, examiner.run_concurrently(c, companion_of(c, claims)));
 }
 
 }  // namespace
@@ -264,23 +265,23 @@ Finding undisturbed(const Case& c, Examiner& examiner) {
 std::span<const Requirement> determinism_requirements() {
   static constexpr Requirement requirements[] = {
       {"DET-01", "The same call MUST give the same bits each time.", "NAN-03",
-       "races that are lost less often than once in three calls", repeated_cases, repetition},
+       "races that show less often than in one of three calls", repeated_cases, repetition},
       {"DET-02", "The bits of a batch SHOULD NOT depend on which other batches, or k, are in the call.",
        "PREC, HEAD-07", "other tokens and heads of the same batch: POS-05 and SHP-07 look at these", company_cases,
        unmoved_by_company, Demand::bitwise | Demand::batch_invariant},
       {"DET-03",
-       "Two calls at the same time SHOULD each give what they give alone.",
+       "Two calls at the same time SHOULD give the same results as one after the other.",
        "TAB-01, NAN-03",
-       "races that some hundred runs do not lose; subjects that cannot run two calls at once",
+       "races that do not show in some hundred runs; subjects that cannot run two calls at once",
        concurrent_cases,
        undisturbed,
        mask(Demand::robust),
        nullptr,
        {.by_chance = true}},
       {"STA-01",
-       "A call MUST be right, and give the same bits, whatever calls came before it.",
+       "A call MUST be right, and give the same bits, after any earlier calls.",
        "TAB-01",
-       "what only many or concurrent calls change",
+       "state that needs many calls, or concurrent ones",
        interrupted_cases,
        unmoved_by_others,
        0,

@@ -4,10 +4,10 @@
 namespace rope {
 namespace {
 
-// Every claimed pairing and angle source, in one dtype; what is wrong does not depend on more.
+// Every claimed pairing and angle source, in one dtype: the fault does not depend on more.
 void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
   list.for_each_way(64, [&](Case c) {
-    const UsualWay& usual = list.usual();
+    const Representative& usual = list.usual();
     if (!usual.has_type(c) && list.level() == Level::quick) return;
     if (!usual.has_output(c) || (!usual.has_given(c) && c.given != c.dtype)) return;
     for (Fault fault : faults) {
@@ -59,9 +59,9 @@ std::span<const Requirement> error_requirements() {
       {"ERR-03", "A position without a row in the tables SHOULD be refused.", "POS-13, SCALE-05, TAB-05",
        "calls without tables, where every position has an angle", position_cases, refused, mask(Demand::robust),
        nullptr, by_status},
-      {"ERR-04", "Types and shapes that do not go together SHOULD be refused.", "MEM-11, TAB-05, TAB-07",
+      {"ERR-04", "Types and shapes that do not match SHOULD be refused.", "MEM-11, TAB-05, TAB-07",
        "strides that make elements overlap", mismatch_cases, refused, mask(Demand::robust), nullptr, by_status},
-      {"ERR-05", "A value that no enumeration has SHOULD be refused.", "PAIR-01", "values that a later version adds",
+      {"ERR-05", "A value outside its enumeration SHOULD be refused.", "PAIR-01", "values that a later version adds",
        enumerator_cases, refused, mask(Demand::robust), nullptr, by_status},
   };
   return requirements;

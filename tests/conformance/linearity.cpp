@@ -31,14 +31,14 @@ Trial run_changed(const Case& c, Examiner& examiner, const std::function<double(
 
 enum class Exactness { within_bound, bit_for_bit };
 
-// Above it every rounding to either of the call's two types is relative, and scaling by a power of two changes none of
-// them: twice the larger of the smallest normal numbers.
+// Twice the larger of the two types' smallest normal numbers. Above it every rounding to either of the call's two types
+// is relative, so scaling by a power of two changes no rounding.
 double smallest_relative(const Trial& trial) {
   const auto of_type = [](DType dtype) { return smallest_subnormal(dtype) / unit_roundoff(dtype); };
   return std::max(of_type(trial.q.dtype), of_type(trial.call.q_result().dtype));
 }
 
-// Whether the products of the pair's features with cos and sin are above it, before and after scaling.
+// Whether the products of the pair's features with cos and sin exceed smallest_relative(), before and after scaling.
 bool far_from_underflow(const Trial& trial, const RowIndex& row, std::size_t pair, Expectation& expected,
                         double factor) {
   const PairAngle& angle = expected.angles(row.batch, row.seq)[pair];
@@ -126,8 +126,8 @@ std::span<const Requirement> linearity_requirements() {
        "what ROT-11 adds to it", linear_cases, homogeneity},
       {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC", "what ROT-12 adds to it",
        linear_cases, oddness},
-      {"ROT-07", "The outputs of two inputs that add up MUST add up, within the bound.", "PAIR, MEM-03",
-       "every linear map passes, rotation or not", linear_cases, additivity},
+      {"ROT-07", "The output of x + y MUST equal the output of x plus the output of y, within the bound.",
+       "PAIR, MEM-03", "other linear maps: they add up too", linear_cases, additivity},
       {"ROT-11", "Scaling the input by a power of two SHOULD scale the output by it bit for bit.", "PREC",
        "elements close to underflow", linear_cases, exact_homogeneity, mask(Demand::bitwise)},
       {"ROT-12", "Negating the input SHOULD negate the output bit for bit.", "PREC", "elements close to underflow",

@@ -10,7 +10,7 @@
 namespace rope {
 namespace {
 
-// The rules that come with lists, below their length and above.
+// The rules that have lists, below their length and above it.
 void add_factors(CaseList& list, Case c) {
   if (c.source != AngleSource::computed) return;
   for (const Scaling& rule : fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, 1000)) {
@@ -23,7 +23,7 @@ void add_factors(CaseList& list, Case c) {
   }
 }
 
-// Sizes that are no multiple of any vector, so that the last load of a row reaches beyond it if it is a whole one.
+// Sizes that are not a multiple of any vector: if the last load of a row is a whole vector, it reads past the row.
 void edge_cases(CaseList& list) {
   for (int dim : {64, 2, 6, 80, 130}) {
     if (list.level() == Level::quick && dim > 6) continue;
@@ -48,7 +48,7 @@ void edge_cases(CaseList& list) {
   }
 }
 
-// Once with every tensor against the inaccessible page behind it, once against the one before it.
+// Twice: every tensor against the inaccessible page behind it, then against the one before it.
 Finding within_tensors(const Case& c, Examiner& examiner) {
   Finding finding = examiner.accuracy(c);
   finding.merge(examiner.judge(c, examiner.run_at_start(c)));
@@ -105,7 +105,7 @@ void strided_cases(CaseList& list) {
       c.layout = layout;
       c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : list.claims().has(ROPE_FEATURE_KEY) ? 2 : 0;
       list.add(c);
-      // As q comes out of a product with all three weights, and goes into a tensor of its own.
+      // q is a part of a product with all three weights; the output is a separate tensor.
       c.output = OutputLayout::contiguous;
       list.add(c);
       c.output = OutputLayout::as_input;
@@ -115,7 +115,7 @@ void strided_cases(CaseList& list) {
       list.add(c);
     });
   }
-  // Whoever looks at the strides of q alone takes them for those of the others.
+  // A kernel that reads only q's strides uses them for the other tensors too.
   for (Layout layout : {Layout::key_strided, Layout::angles_strided}) {
     list.for_each_way(64, [&](Case c) {
       c.layout = layout;
@@ -136,7 +136,7 @@ void strided_cases(CaseList& list) {
       list.add(c);
     });
   }
-  // As one product gives q, k and v, and as both are written back into it.
+  // One product gives q, k and v; q and k are written back into it.
   list.for_each_way(64, [&](Case c) {
     c.layout = Layout::packed;
     for (const int key_heads : {c.heads, 1}) {
@@ -150,7 +150,7 @@ void strided_cases(CaseList& list) {
       list.add(c);
     }
   });
-  // As the gradient of a sum comes, or one head that was repeated for all.
+  // Like the gradient of a sum, or one head that is repeated for all.
   list.for_each_way(64, [&](Case c) {
     c.layout = Layout::expanded;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
@@ -158,7 +158,7 @@ void strided_cases(CaseList& list) {
     c.direction = Direction::backward;
     list.add(c);
   });
-  // As a row goes into its place in a cache of keys.
+  // Like a row that is written to its place in a cache of keys.
   list.for_each_way(64, [&](Case c) {
     c.output = OutputLayout::strided;
     list.add(c);
@@ -248,7 +248,7 @@ void far_cases(CaseList& list) {
 }
 
 void shifted_cases(CaseList& list) {
-  // Halves of a head that take vectors of any usual width.
+  // The halves of a head fit vectors of any usual width.
   list.for_each_way(128, [&](Case c) {
     if (!list.usual().has_given(c) && list.level() == Level::quick) return;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
@@ -267,7 +267,7 @@ void shifted_cases(CaseList& list) {
   });
 }
 
-// Every way to call it may be code of its own on a device. 67 tokens leave threads of the last block without work.
+// On a device each way to call may be separate code. With 67 tokens, threads of the last block have no work.
 void sanitized_cases(CaseList& list) {
   const auto add = [&](Case c) {
     if (c.source == AngleSource::tables && !list.usual().has_given(c)) return;
@@ -302,20 +302,21 @@ constexpr Handling in_memory{.shown_by = ShownBy::memory};
 
 std::span<const Requirement> memory_requirements() {
   static constexpr Requirement requirements[] = {
-      {"MEM-01", "Nothing MUST be read or written outside of the tensors of a call.",
+      {"MEM-01", "The kernel MUST NOT read or write outside the tensors of the call.",
        "MEM-07, TAB-05, FREQ-11, AXIS-05",
        "what lies within the padding or the kernel's own memory; built-ins, which share our process", edge_cases,
        within_tensors, 0, nullptr, in_memory},
-      {"MEM-02", "Inputs, positions, tables and frequencies MUST stay as they were.", "POS-09, MEM-05",
+      {"MEM-02", "Inputs, positions, tables and frequencies MUST NOT be modified.", "POS-09, MEM-05",
        "inputs that are written and restored by the end of the call, where the subject runs in our process",
        input_cases, inputs_kept, 0, nullptr, in_memory},
-      {"MEM-03", "Strides MUST be followed, and what lies between rows MUST stay as it was.",
-       "MEM-01, HEAD-03, HEAD-05", "kernels that claim no strides", strided_cases, accuracy, 0, nullptr, in_memory},
-      {"MEM-04", "A call in place MUST give what it gives out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
+      {"MEM-03", "Strides MUST be followed, and the gaps between rows MUST NOT be written.", "MEM-01, HEAD-03, HEAD-05",
+       "kernels that claim no strides", strided_cases, accuracy, 0, nullptr, in_memory},
+      {"MEM-04", "A call in place MUST equal the same call out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
        "what MEM-05 adds to it", in_place_cases, like_out_of_place, 0, nullptr, in_memory},
-      {"MEM-05", "A call in place SHOULD give what it gives out of place, bit for bit.", "MEM-03",
-       "who of both is right", in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise), nullptr, in_memory},
-      {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be found where they are.",
+      {"MEM-05", "A call in place SHOULD equal the same call out of place, bit for bit.", "MEM-03",
+       "which of the two is right", in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise), nullptr,
+       in_memory},
+      {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be addressed correctly.",
        "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
        accuracy, 0, nullptr, in_memory},
       {"MEM-07",
@@ -326,8 +327,7 @@ std::span<const Requirement> memory_requirements() {
        "kernels that are not in a shared library; machines without compute-sanitizer; strided "
        "tensors; races in global memory and within a warp",
        sanitized_cases, under_sanitizer, 0, will_sanitize, in_memory},
-      {"MEM-08",
-       "Tensors MUST be served wherever the claimed alignment lets them begin, between two elements of a vector too.",
+      {"MEM-08", "Tensors MUST be handled at every address that the claimed alignment allows.",
        "MEM-ALIGNED-DOWN, CUDA-UNALIGNED", "tables, frequencies and positions, which are aligned", shifted_cases,
        accuracy, 0, nullptr, in_memory},
   };

@@ -1,4 +1,4 @@
-// REL: what attention sees of a rotation, the distance between two tokens and nothing else.
+// REL: attention sees only the distance between two tokens.
 #include <cmath>
 #include <numbers>
 
@@ -8,8 +8,8 @@
 namespace rope {
 namespace {
 
-// Rotated queries and keys of one case. Independent of each other: a kernel that takes one for the other must show.
-// Where the kernel takes no k, the keys are the queries of a second call with another seed.
+// Rotated queries and keys of one case. They are independent: a kernel that uses one for the other must show. If the
+// kernel takes no k, the keys are the queries of a second call with another seed.
 struct Rotated {
   Trial query;
   Trial key;
@@ -38,8 +38,8 @@ struct Score {
   double bound = 0;
 };
 
-// <q, k> over the pairs that rotate, and how far it may be off: an error of b in each element of a pair costs at most
-// sqrt(2) b times the norm of the other's pair, and two errors multiply.
+// <q, k> over the pairs that rotate, and its bound. An error of b in each element of a pair costs at most sqrt(2) b
+// times the norm of the other's pair, and two errors multiply.
 Score score(const RelatedRow& q, const RelatedRow& k, const Expectation& expectation) {
   long double sum = 0;
   double bound = 0;
@@ -135,7 +135,7 @@ void grid_cases(CaseList& list) {
     c.unequal_halves = false;
     c.seq = 9;
     c.batch = 1;
-    // The axes of a selected spec: only where all of them walk in step does a score depend on one distance.
+    // A selected spec may have several axes. A score depends on one distance only if all axes walk in step.
     if (list.spec() && list.spec()->axes.count() > 1) c.form = PositionForm::offset;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
   };
@@ -146,7 +146,7 @@ void grid_cases(CaseList& list) {
   list.add_random(30, shape);
 }
 
-// The same q and k at every token: the score of (m, n) is that of (m-1, n-1).
+// The same q and k at every token: the scores of (m, n) and (m-1, n-1) are equal.
 Finding toeplitz(const Case& c, Examiner& examiner) {
   const Rotated rotated = rotate(c, examiner);
   if (!rotated.ok()) return rotated.problem();
@@ -177,7 +177,7 @@ std::span<const Requirement> relative_requirements() {
       {"REL-01",
        "The score of a query and a key MUST NOT change when both positions move by the same amount.",
        "PAIR-03, PREC, POS-09, HEAD-01, XPOS",
-       "any rotation by angles that are linear in the position, however wrong",
+       "wrong angles that are linear in the position",
        shift_cases,
        shift_invariance,
        0,

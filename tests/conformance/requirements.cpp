@@ -18,7 +18,7 @@ std::span<const Family> families() {
       {"DET", "Determinism", "The same call gives the same bits."},
       {"STA", "State", "What was called before does not matter."},
       {"SHP", "Shapes", "Sizes at which launches, blocks and index types run out."},
-      {"MEM", "Memory", "What is read and written, and nothing beside it."},
+      {"MEM", "Memory", "What is read and written, and nothing else."},
       {"SPC", "Special values", "NaN, infinities, zeros and subnormals."},
       {"ERR", "Errors", "Calls that a kernel has to refuse."},
       {"GLD", "Golden files", "What the packages that people train with computed."},

@@ -9,7 +9,7 @@
 
 namespace rope {
 
-// Each is written in the file of its name.
+// Each is defined in the file of its name.
 std::span<const Requirement> rotation_requirements();
 std::span<const Requirement> linearity_requirements();
 std::span<const Requirement> rounding_requirements();
@@ -37,7 +37,7 @@ std::span<const Family> families();
 // "ROT" of "ROT-01".
 std::string_view family_id(std::string_view requirement);
 
-// Null where it stands in no family.
+// Null if it belongs to no family.
 const Family* family_of(std::string_view requirement);
 
 std::vector<Requirement> all_requirements();

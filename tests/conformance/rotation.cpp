@@ -9,14 +9,15 @@
 namespace rope {
 namespace {
 
-// The head_dims that kernels are specialised for, and some that no power of two comes near.
+// head_dims that kernels are specialised for, and some far from any power of two.
 constexpr int head_dims[] = {64, 128, 2, 4, 6, 32, 80, 96, 160, 256, 512};
 
 void accuracy_cases(CaseList& list) {
   for (int dim : head_dims) {
     const bool quick = list.level() == Level::quick;
     if (quick && dim > 128) continue;
-    // Quick meets every way at the usual head_dims, and at each of the others a third of them, another third each time.
+    // Level quick takes every way at the usual head_dims. At each other one it takes a third of them, each time another
+    // third.
     const bool usual = dim == 64 || dim == 128;
     int way = dim / 2;
     list.for_each_way(dim, [&](Case c) {
@@ -25,7 +26,7 @@ void accuracy_cases(CaseList& list) {
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
       list.add(c);
       if (dim != 64) return;
-      Case chunk = c;  // of a prompt: beyond tiles of 64 tokens, and not from 0
+      Case chunk = c;  // of a prompt: longer than a tile of 64 tokens, and not from position 0
       chunk.batch = chunk.heads = 1;
       chunk.key_heads = 0;
       chunk.seq = 70;
@@ -93,7 +94,7 @@ Finding norm(const Case& c, Examiner& examiner) {
       for (std::size_t p = 0; p < expected.pairs(); ++p) {
         const double length = std::hypot(y.value[static_cast<std::size_t>(expected.first(p))],
                                          y.value[static_cast<std::size_t>(expected.second(p))]);
-        // Two elements, each within the bound, move the norm by at most sqrt(2) of it.
+        // Two elements, each within the bound, move the norm by at most sqrt(2) times the bound.
         relate(finding, name, row, expected.first(p), p, y.pair_norm[p], length, std::numbers::sqrt2 * y.pair_bound[p]);
       }
     });
@@ -112,7 +113,7 @@ void lonely_cases(CaseList& list) {
   list.add_random(60, [](Case& c) { c.input = InputKind::lonely; });
 }
 
-// The second rotation of a composition, and the one that equals both.
+// The second rotation of a composition, and the single rotation that equals both.
 Case second_of(const Case& c) {
   Case later = c;
   later.start = c.start + 3;
@@ -222,8 +223,8 @@ void partial_cases(CaseList& list) {
       [](const Case& c) { return c.spec.rotary_dim < c.spec.head_dim; });
 }
 
-// Pass-through features alone, with values that arithmetic would not keep: -0 and subnormals among them. Where the
-// output is of another type a kernel that flushes subnormals to zero does so here too.
+// Only the pass-through features, with values that arithmetic would not keep, such as -0 and subnormals. If the output
+// has another type, a kernel that flushes subnormals to zero does so here too.
 Finding pass_through(const Case& c, Examiner& examiner) {
   Call call = examiner.build(c);
   const std::size_t size = size_of(c.dtype);
@@ -251,7 +252,7 @@ void written_cases(CaseList& list) {
   list.add_random(30, [](Case& c) { c.in_place = false; });
 }
 
-// In place there is nothing to see: the input stands where the poison would.
+// In place nothing can be seen: the input stands where the poison would.
 Finding written(const Case& c, Examiner& examiner) {
   const Trial trial = examiner.run(c);
   if (!trial.ok()) return trial.problem;
@@ -292,13 +293,13 @@ std::span<const Requirement> rotation_requirements() {
   static constexpr Requirement requirements[] = {
       {"ROT-01", "Every output element MUST lie within the derived bound of the exact rotation.",
        "PAIR, SIGN, FREQ, SCALE, PREC, PART, HEAD, MEM, POS, PIPE",
-       "head_dims, shapes and positions that the case list does not hold", accuracy_cases, accuracy},
+       "head_dims, shapes and positions that are not in the case list", accuracy_cases, accuracy},
       {"ROT-02", "At position 0 the output MUST be the input times the attention factor, within the bound.",
-       "POS-15, SIGN-03, PAIR-05", "wrong frequencies: every one of them is right at position 0", identity_cases,
-       identity},
+       "POS-15, SIGN-03, PAIR-05", "wrong frequencies: all are right at position 0", identity_cases, identity},
       {"ROT-03", "The norm of every pair MUST be kept, times the attention factor.",
-       "PAIR-03, MEM-03, SCALE-07, PIPE-05", "any rotation by a wrong angle keeps the norm", plain_random_cases, norm},
-      {"ROT-04", "The output of a pair MUST depend on that pair alone.", "PAIR, HEAD-01, NAN-01",
+       "PAIR-03, MEM-03, SCALE-07, PIPE-05", "rotations by a wrong angle: they keep the norm too", plain_random_cases,
+       norm},
+      {"ROT-04", "The output of a pair MUST depend on that pair only.", "PAIR, HEAD-01, NAN-01",
        "leaks that are smaller than the pair's own bound", lonely_cases, accuracy},
       {"ROT-08", "Rotating by position a and then by b MUST equal rotating by a + b, times the attention factor.",
        "FREQ, POS-01, SCALE", "wrong frequencies: they compose too", composition_cases, composition},

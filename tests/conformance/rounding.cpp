@@ -8,11 +8,11 @@
 namespace rope {
 namespace {
 
-// Angles, each of another token or pair, that the mean is taken over; reference/error_model.md derives what it allows.
+// The mean is taken over this many angles, each of another token or pair; reference/error_model.md derives the bound.
 constexpr int enough_angles = 1 << 14;
 
-// Rotary dims of fewer pairs than a kernel takes at once: what it does with those that are left over is all that is
-// seen then. The larger ones are for kernels whose positions do not suffice.
+// Rotary dims with fewer pairs than a kernel takes at once: only its code for the pairs that are left over runs. The
+// larger ones are for kernels whose positions do not suffice.
 constexpr int few_features[] = {6, 14, 30};
 
 int tokens_for(int rotary_dim) { return (2 * enough_angles + rotary_dim - 1) / rotary_dim; }
@@ -50,7 +50,7 @@ double spacing(DType dtype, double value) {
 // The mean over all elements of the error in the direction of the exact value, in units of the mean spacing: 0 for
 // rounding to nearest, -1/2 for cutting off, 1/2 for rounding away.
 Finding unbiased(const Case& c, Examiner& examiner) {
-  // Of fewer, as shrinking tries them, the mean says nothing.
+  // The mean of fewer, as shrinking tries them, says nothing.
   if (std::int64_t{c.batch} * c.seq * (c.spec.rotary_dim / 2) < enough_angles) return {};
   const Trial trial = examiner.run(c);
   if (!trial.ok()) return trial.problem;

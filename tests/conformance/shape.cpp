@@ -14,7 +14,7 @@ namespace {
 // One past what the second and third dimension of a CUDA grid hold, as tokens, batches and heads.
 constexpr int many = 65537;
 
-// More pairs than 65,535 blocks of 256 threads have threads. In one way, since it takes as long as a hundred others.
+// More pairs than 65,535 blocks of 256 threads have threads. Only one way: it takes as long as a hundred others.
 void all_pairs_case(CaseList& list) {
   constexpr int threads = (many - 2) * 256;
   if (list.level() == Level::quick || !list.claims().compiled) return;
@@ -30,16 +30,16 @@ void all_pairs_case(CaseList& list) {
   });
 }
 
-// One way for each dtype, since these cases are large: with tables where they are claimed, else with computed angles.
-// Beside tables these are looked at in f32, unless there is to be one source alone.
+// These cases are large, so each dtype is tested in one way: with tables if they are claimed, else with computed
+// angles. Beside tables, computed angles are tested in f32 too, unless `one_source`.
 bool is_usual(const Case& c, const CaseList& list, bool one_source) {
-  const UsualWay& usual = list.usual();
+  const Representative& usual = list.usual();
   const bool tables = (list.claims().capabilities.angle_sources & ROPE_BIT(ROPE_TABLES)) != 0;
   if (c.source == AngleSource::computed && tables && (one_source || c.dtype != DType::f32)) return false;
   return usual.has_output(c) && usual.has_given(c) && usual.has_width(c) && usual.has_source(c);
 }
 
-// Makes a case all of these at once, as far as the claims cover them: a limit that only one of them has shows then.
+// Applies all the changes at once, as far as the claims cover them: then a limit that only one of them has shows.
 Case with(Case c, const CaseList& list, std::initializer_list<void (*)(Case&)> changes) {
   for (const auto& change : changes) {
     Case next = c;
@@ -62,7 +62,7 @@ void scaled_by(Case& c) { c.spec.attention_factor = 0.75; }
 void given(Case& c) { c.form = PositionForm::shared; }
 void given_by_batch(Case& c) { c.form = PositionForm::per_batch; }
 
-// One way to call the kernel with ever another dimension that is too large, what matters most first.
+// One way to call the kernel, each time with another dimension that is too large; what matters most comes first.
 std::vector<Case> many_rows(Case c, const CaseList& list) {
   const bool has_key = list.claims().has(ROPE_FEATURE_KEY);
   c.batch = c.seq = c.heads = 1;
@@ -105,8 +105,8 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
   return all;
 }
 
-// A case of 65,537 rows takes half a second where they have 128 features. So where no small head is claimed the first
-// way has them all (two at level quick), the first of every other dtype two, and each further one the next in turn.
+// A case of 65,537 rows of 128 features takes half a second. So if no small head is claimed, only the first way has all
+// of them (two at level quick). The first way of every other dtype has two, each further way the next one in turn.
 constexpr int small_head = 16;
 
 void many_rows_cases(CaseList& list) {
@@ -225,25 +225,25 @@ Finding exact_equivariance(const Case& c, Examiner& examiner) {
                const RowIndex& moved, bool) { same_row(finding, name, one, row, other, moved); });
 }
 
-// Every even one, with types that take their dispatch from it.
+// Every even head_dim, in types for which a kernel may have separate code for each head_dim.
 void every_head_dim_cases(CaseList& list) {
   const bool quick = list.level() == Level::quick;
   std::vector<int> dims;
   for (int dim = 2; dim <= (quick ? 32 : 256); dim += 2) dims.push_back(dim);
-  if (quick) dims.insert(dims.end(), {96, 128, 256});  // those of models
+  if (quick) dims.insert(dims.end(), {96, 128, 256});  // head_dims of models
   if (!quick) dims.insert(dims.end(), {258, 288, 320, 384, 448, 512, 576, 640, 768, 1000, 1024});
   if (!list.claims().head_dims.empty()) dims.assign(list.claims().head_dims.begin(), list.claims().head_dims.end());
   for (int dim : dims) {
     list.for_each_way(dim, [&](Case c) {
-      const UsualWay& usual = list.usual();
+      const Representative& usual = list.usual();
       if (!usual.has_output(c) || !usual.has_given(c) || !usual.has_width(c) || !usual.has_source(c)) return;
       c.batch = c.heads = 1;
       c.seq = 2;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
-      if (list.claims().has(ROPE_FEATURE_KEY)) c.key_heads = 1;  // whose dispatch may be another
+      if (list.claims().has(ROPE_FEATURE_KEY)) c.key_heads = 1;  // a kernel may dispatch k separately
       list.add(c);
       if (!quick || dim < 96) return;
-      // Far enough for narrow angles to show, and with both pairings, of which quick gives one.
+      // Far enough for narrow angles to show. With both pairings: level quick gives only one.
       if (c.start > 0) c.start = 1000;
       list.add(c);
       c.spec.pairing = c.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
@@ -256,17 +256,17 @@ void head_count_cases(CaseList& list) {
   const struct { int heads, key_heads; } counts[] = {{1, 1}, {8, 1}, {4, 2}, {6, 2}, {9, 3}, {12, 4}, {5, 5}};
   int way = 0;
   for (const auto& [heads, key_heads] : counts) {
-    ++way;  // else each pairing would meet one of both alone: the ways are an even number
+    ++way;  // shifts the turn: the ways are an even number, so each pairing would meet only one of both
     list.for_each_way(64, [&, q = heads, k = key_heads](Case c) {
       if (!list.usual().has_output(c) || (!list.usual().has_given(c) && c.given != c.dtype)) return;
       c.heads = q;
       c.key_heads = k;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 70 : 0;
-      // Quick takes in place and out of place in turn.
-      const bool quick = list.level() == Level::quick;
-      if (!quick || way % 2 == 0) list.add(c);
+      // Level quick takes in place and out of place in turn if a kernel claims both.
+      const bool in_turn = list.level() == Level::quick && list.claims().has(ROPE_FEATURE_IN_PLACE);
+      if (!in_turn || way % 2 == 0) list.add(c);
       c.in_place = true;
-      if (!quick || way % 2 == 1) list.add(c);
+      if (!in_turn || way % 2 == 1) list.add(c);
       ++way;
     });
   }
@@ -288,7 +288,7 @@ void empty_cases(CaseList& list) {
 std::span<const Requirement> shape_requirements() {
   static constexpr Requirement requirements[] = {
       {"SHP-01", "More than 65,535 tokens, batches or heads, and more than 2^24 pairs, MUST each be rotated.", "LIM-01",
-       "element offsets beyond 2^31; more pairs than 2^24 where the kernel is no compiled code; each dimension in each "
+       "element offsets beyond 2^31; more than 2^24 pairs if the kernel is not compiled code; each dimension in each "
        "dtype where no head_dim up to 16 is claimed",
        many_rows_cases, accuracy},
       {"SHP-02", "Heads of more than 1024 features MUST be rotated where they are claimed.", "LIM-03",
@@ -299,12 +299,12 @@ std::span<const Requirement> shape_requirements() {
       {"SHP-04", "Every head_dim that is claimed MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
        "at level quick head_dims above 32 but 96, 128 and 256; odd multiples of 2 above 256", every_head_dim_cases,
        accuracy},
-      {"SHP-05", "k MUST be rotated like q, also where it has fewer heads.", "HEAD-01, HEAD-03, PIPE-03, MEM-13",
+      {"SHP-05", "k MUST be rotated like q, also if it has fewer heads.", "HEAD-01, HEAD-03, PIPE-03, MEM-13",
        "kernels that claim no k", head_count_cases, accuracy},
-      {"SHP-06", "A call without batches, tokens or heads SHOULD be answered with ok, and touch nothing.", "VAR-05",
+      {"SHP-06", "A call without batches, tokens or heads SHOULD return ok and write nothing.", "VAR-05",
        "empty tensors whose pointers are NULL", empty_cases, accuracy, mask(Demand::robust)},
       {"SHP-07", "Batches, heads and tokens in another order SHOULD give the same bits in that order.", "HEAD-07, PREC",
-       "who of both is right", batched_cases, exact_equivariance, Demand::bitwise | Demand::batch_invariant},
+       "which of the two is right", batched_cases, exact_equivariance, Demand::bitwise | Demand::batch_invariant},
   };
   return requirements;
 }

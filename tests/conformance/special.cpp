@@ -1,4 +1,4 @@
-// SPC: values that arithmetic treats in a way of their own.
+// SPC: values that arithmetic treats specially.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,9 +13,9 @@ namespace rope {
 namespace {
 
 void non_finite_cases(CaseList& list) {
-  for (int dim : {64, 22}) {  // 11 pairs: what is left over from vectors of two, four and eight
+  for (int dim : {64, 22}) {  // 11 pairs: vectors of two, four and eight leave some over
     list.for_each_way(dim, [&](Case c) {
-      // At position 0 a kernel may leave the input as it is, and then nothing spreads within a pair.
+      // At position 0 a kernel may leave the input as it is; then nothing spreads within a pair.
       c.start = 5;
       if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
       list.add(c);
@@ -53,7 +53,7 @@ struct Plant {
   double value;
 };
 
-// The last feature, where it does not turn.
+// The last feature, if it does not turn.
 std::optional<int> passed_feature(const Case& c) {
   if (c.spec.rotary_dim == c.spec.head_dim) return std::nullopt;
   return c.spec.head_dim - 1;
@@ -110,7 +110,7 @@ void look_for_plants(Finding& finding, const char* name, const std::vector<Plant
   }
 }
 
-// With the planted pairs out of the way the rest is judged like any other result.
+// Without the planted pairs, the rest is judged like any other result.
 void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, Tensor& input, Tensor& output) {
   for (const Plant& plant : plants) {
     for (const int feature : plant.features) {
@@ -120,7 +120,7 @@ void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, T
   }
   if (!passed) return;
   for_each_row(input, [&](const RowIndex& row, std::byte*) {
-    // What is no NaN now is left as it is, to be seen.
+    // If it is not a NaN now, it stays as it is, to be seen.
     if (!std::isnan(value_at(output, row, *passed))) return;
     put(input, row, *passed, 0);
     put(output, row, *passed, 0);
@@ -128,9 +128,9 @@ void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, T
 }
 
 // Three pairs of every row of q and k hold a NaN, an infinity in the first and one in the second feature; a
-// pass-through feature holds a NaN. The results of these pairs must show it, and everything else must be as if nothing
-// were there. Which NaN the pass-through feature becomes is open: a copy by way of another type may change its sign and
-// payload (IEEE 754-2019, 6.2.3 and 6.3).
+// pass-through feature holds a NaN. The results of these pairs must show it; everything else must be as if nothing were
+// there. The pass-through feature may become any NaN: a copy by way of another type may change its sign and payload
+// (IEEE 754-2019, 6.2.3 and 6.3).
 Finding contained(const Case& c, Examiner& examiner) {
   Call call = examiner.build(c);
   const std::optional<int> passed = passed_feature(c);
@@ -171,12 +171,12 @@ void subnormal_cases(CaseList& list) { cases_with(list, InputKind::subnormal); }
 
 std::span<const Requirement> special_requirements() {
   static constexpr Requirement requirements[] = {
-      {"SPC-01", "A NaN or an infinity MUST show in both results of its pair, and nowhere else.", "NAN-01",
+      {"SPC-01", "A NaN or an infinity MUST appear in both results of its pair, and nowhere else.", "NAN-01",
        "which NaN comes out, and the sign of an infinity", non_finite_cases, contained},
       {"SPC-02", "Inputs up to half the largest number of their type MUST NOT overflow.", "PREC",
        "inputs whose exact result is out of range", huge_cases, accuracy},
       {"SPC-03", "Zeros MUST give zeros.", "NAN-01, MEM", "the sign of a zero", zero_cases, accuracy},
-      {"SPC-04", "Subnormal inputs SHOULD be rotated like all others, not flushed to zero.", "PREC",
+      {"SPC-04", "Subnormal inputs SHOULD be rotated like all others, and not flushed to zero.", "PREC",
        "subnormals within a kernel", subnormal_cases, accuracy, mask(Demand::robust)},
   };
   return requirements;

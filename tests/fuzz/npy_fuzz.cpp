@@ -1,6 +1,6 @@
-// The strict .npy reader on arbitrary bytes: either the array is exactly what the header says or an InputError names
-// the source and the byte; nothing is read beyond the content (the sanitizers see to that) and nothing is allocated
-// that the content does not justify.
+// The strict .npy reader on arbitrary bytes. Either the array is exactly what the header says, or an InputError names
+// the source and the byte. Nothing is read beyond the content (the sanitizers see to that). Nothing is allocated that
+// the content does not justify.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::size_t bytes = rope::size_of(array.type);
     for (const std::int64_t extent : array.shape) bytes *= static_cast<std::size_t>(extent);
     expect(array.bytes.size() == bytes, "the bytes are not as many as type and shape say");
-    // What was read is what is written, and is read again.
+    // Writing what was read, and reading it again, gives the same array.
     const rope::NpyArray again = rope::parse_npy(rope::format_npy(array), "written");
     expect(again.type == array.type && again.shape == array.shape && again.bytes == array.bytes,
            "an array that was written reads otherwise");
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view message = error.what();
     expect(message.starts_with("input: byte ") || message.starts_with("write_npy: "), "the message names no byte");
   }
-  // An extent takes two bytes of a header and eight of a vector, which doubles as it grows; 4096 are for a message.
+  // An extent takes two bytes in a header and eight in a vector, which doubles as it grows; 4096 are for a message.
   expect(largest_allocation <= 8 * size + 4096, "more was allocated than the content justifies");
   return 0;
 }

@@ -1,5 +1,5 @@
-// Without libFuzzer, and so with every compiler and in every test run: the corpus, each file whole, cut off at each
-// byte and with each bit of its first bytes turned.
+// Replays the corpus without libFuzzer, so with every compiler and in every test run. Each file runs whole, cut off at
+// each byte, and with each bit of its first bytes flipped.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

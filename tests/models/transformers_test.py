@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Does `ropecheck plan --model-config` say of a model what the classes of the transformers package do?
+"""Does `ropecheck plan --model-config` describe a model as the classes of the transformers package do?
 
     transformers_test.py BUILD    in build/golden-venv; exit code 77 where that is not there: ctest counts it as skipped
 
@@ -7,12 +7,9 @@ Each configuration is made by the package's own class, saved as config.json and 
 class then makes cos and sin for a few tokens and its apply function turns a random q. The plan has to give the same
 frequencies and the same q.
 
-Frequencies: torch computes base^-e in f32. Its exponent is off by 2^-24 of itself, which costs ln(base) * 2^-24, and a
-power, a division and the few operations of a rule by a few 2^-24 each: (ln(base) + 16) * 2^-24 in all. Where a rule
-blends two frequencies by a ramp over i - low, low is computed in double and the ramp is off by 2^-24 of itself.
-q: an angle m * theta is off by that much and one rounding more, cos, sin and three operations by some 2^-24: with
-positions up to 40 less than 40 * (ln(base) + 20) * 2^-24 < 1e-4 of the pair. A wrong pairing, axis or rotary_dim is
-off by the size of the pair.
+Frequencies: torch computes base^-e in f32. Its exponent is off by 2^-24 of itself, which costs ln(base) * 2^-24. A
+power, a division and the few operations of a rule cost a few 2^-24 each: (ln(base) + 16) * 2^-24 in all. A rule may
+blend two frequencies by a ramp over i - low. Then low is computed in double, and the ramp is off by 2^-24 of itself.
 """
 
 import importlib
@@ -48,7 +45,7 @@ YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 40.0, "beta_fast":
 LONGROPE = {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0 + p / 64 for p in range(48)],
             "long_factor": [1.0 + p for p in range(48)]}
 
-# model, class, what differs from the class's defaults, whether the config has one dictionary for each kind of layer
+# model, class, changes to the class's defaults, whether the config has one dictionary for each kind of layer
 MODELS = [
     ("llama", "LlamaConfig", {}),
     ("llama", "LlamaConfig", {"max_position_embeddings": 131072, "rope_parameters": LLAMA3}),
@@ -88,7 +85,7 @@ def plans_of(config):
 
 
 def turned(q, positions, plan):
-    """q by the plan, in double; positions are [axis][token]."""
+    """Rotates q by the plan, in double; positions are [axis][token]."""
     y = q.astype(np.float64).copy()
     for first, second, axis, theta in zip(plan["first"], plan["second"], plan["axis"], plan["theta"]):
         phi = np.asarray(positions[axis], dtype=np.float64) * theta
@@ -129,7 +126,7 @@ class ModelTest(unittest.TestCase):
         elif name == "deepseek_v3":
             y, _ = module.apply_rotary_pos_emb_interleave(q, q, cos, sin)
             half = y.shape[-1] // 2
-            # It leaves the first features of all pairs before the second ones, wherever they came from.
+            # The package leaves the first features of all pairs before the second ones, wherever they came from.
             y = torch.stack((y[..., :half], y[..., half:]), dim=-1).flatten(-2)
         elif name == "stablelm":
             part = cos.shape[-1]

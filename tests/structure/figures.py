@@ -54,7 +54,7 @@ def problems_of_pages(pictures):
 
 
 def problems_of_words():
-    """What the picture of the process boundary quotes has to stand in the worker's code."""
+    """The picture of the process boundary must quote words that stand in the worker's code."""
     code = "".join(file.read_text() for file in sorted((ROOT / "tools/worker/client").glob("*.cpp")))
     return [f"tools/figures/process.py quotes {words!r}, which tools/worker/client does not say"
             for words in process.QUOTED if words not in code]  # fmt: skip
@@ -62,7 +62,7 @@ def problems_of_words():
 
 def problems_of_output(program, compiler):
     if platform.machine() not in ("x86_64", "AMD64"):
-        return []  # elsewhere the compiler may fuse a product and a sum: other digits, as right
+        return []  # elsewhere the compiler may fuse a product and a sum: other digits, equally right
     try:
         return [f"{name} is not what ropecheck prints now; run tools/figures/make.py --record {program}"
                 for name in differences(make.outputs_of(program, compiler))]  # fmt: skip
@@ -71,7 +71,7 @@ def problems_of_output(program, compiler):
 
 
 def check_itself():
-    """What must be found, is found."""
+    """Tests these checks: they find what they must find."""
     docs = ROOT / "docs"
     text = '![a](figures/a.svg) <img src="figures/b.svg" width="800"> [c](c.md)'
     assert shown_by(text, docs) == {docs / "figures/a.svg", docs / "figures/b.svg"}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Includes go one way: python3 tests/structure/includes.py
 
-The table in docs/architecture.md says which folder may use which; it lists them lowest first. This reads the includes of
-every C, C++ and CUDA file and fails on an include that the table does not allow, on a folder that is missing there, on a
-row that points to a folder at or below its own place, and on a circle between files.
+The table in docs/architecture.md says which folder may use which; it lists the lowest first. This reads the includes of
+every C, C++ and CUDA file. It fails on an include that the table does not allow, a folder that is missing there, a row
+that points to a folder at or below its own place, and a circle between files.
 """
 
 import re
@@ -33,7 +33,7 @@ def layers_of(page):
 
 
 def files_of(root):
-    """{file: what it includes of ours}. A name without a folder is that of a file beside it, or of a generated one."""
+    """{file: our files that it includes}. A name without a folder is a file beside it, or a generated one."""
     found = {}
     for top in ("reference", "impls", "golden", "tests", "tools", "examples"):
         for path in sorted((root / top).rglob("*")):
@@ -44,7 +44,7 @@ def files_of(root):
 
 
 def layer_of(file, layers):
-    """The deepest folder of the table that holds the file; None: there is none."""
+    """The deepest folder of the table that holds the file, or None."""
     return max((folder for folder in layers if file.startswith(folder + "/")), key=len, default=None)
 
 
@@ -97,7 +97,7 @@ def circle_of(files):
 
 
 def check_itself():
-    """What must be found, is found."""
+    """Tests these checks: they find what they must find."""
     layers = layers_of("| `low/` | a | nothing |\n| `low/deep/` | b | `low/` |\n| `high/` | c | `low/`, `low/deep/` |\n")
     assert layers == {"low": [], "low/deep": ["low"], "high": ["low", "low/deep"]}
     assert layers_of("| `a/b/` | | nothing |\n| `a/c/` | | `a/b/` |\n| `d/` | | `a/` |\n| `e/` | | everything above |\n") == {

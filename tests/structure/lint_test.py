@@ -25,7 +25,7 @@ lint = program(ROOT / "tools" / "lint")
 
 
 def rules(text, reader=None):
-    """[(line, rule)] of what is found."""
+    """[(line, rule)] of each finding."""
     return [(found.line, found.rule) for found in lint.lint_text("a", text, reader or lint.markdown)]
 
 
@@ -125,7 +125,7 @@ class Sources(unittest.TestCase):
 
 
 class Program(unittest.TestCase):
-    """With files and exceptions of its own."""
+    """With its own files and exceptions."""
 
     def setUp(self):
         self.file = ROOT / "tests" / "structure" / "lint_test.py"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What stands in one place stands nowhere else: python3 tests/structure/one_place.py
 
-The runner knows no requirement by its id: what is special about one is a field of Requirement. So no file of tools/judge
-names one. A report format is its own files and a row of tools/report/formats.cpp. So nothing else includes it.
+The runner knows no requirement by its id: a field of Requirement holds what is special about one. So no file of
+tools/judge names one. A report format is its own files and a row of tools/report/formats.cpp. So nothing else includes
+it.
 """
 
 import re
@@ -15,13 +16,13 @@ FAMILY = re.compile(r'(?:starts_with|wants)\("[A-Z]{3}')
 
 
 def named_requirements(text):
-    """Where code, not a comment, names a requirement or a family."""
+    """The requirements and families that code, not a comment, names."""
     code = "\n".join(line.split("//")[0] for line in text.splitlines())
     return ID.findall(code) + FAMILY.findall(code)
 
 
 def includes_of_formats(files):
-    """What includes a format of `files` {path: text}: (file, format) but for the table and the format itself."""
+    """Includes of a format in `files` {path: text}: (file, format). The table and the format itself may include it."""
     table = "tools/report/formats.cpp"
     formats = re.findall(r'#include "(tools/report/(?!formats)\w+)\.hpp"', files.get(table, ""))
     return [(path, one) for path, text in files.items() for one in formats
@@ -29,7 +30,7 @@ def includes_of_formats(files):
 
 
 def check_itself():
-    """What must be found, is found."""
+    """Tests these checks: they find what they must find."""
     assert named_requirements('if (r.id == "DET-03") x();') == ['"DET-03"']
     assert named_requirements('if (id.starts_with("STA")) x();')
     assert not named_requirements('// "ROT-01:head_dim=64"\nint x;')

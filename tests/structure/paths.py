@@ -26,7 +26,7 @@ FOREIGN = ("CHANGELOG.md",)  # tells of files that were
 
 
 def pages(root=ROOT):
-    """Our Markdown files: those that git knows or would add."""
+    """Our Markdown files: git knows them or would add them."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"],
                             capture_output=True, text=True)  # fmt: skip
     if listed.returncode == 0:
@@ -35,7 +35,7 @@ def pages(root=ROOT):
 
 
 def anchors_of(text):
-    """What a link can name behind #, as GitHub makes it of headings."""
+    """What a link can name behind #, as GitHub makes it from headings."""
     found = set(ANCHOR.findall(text))
     for heading in HEADING.findall(FENCED.sub("", text)):
         heading = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
@@ -70,14 +70,14 @@ def leads_nowhere(link, page, text):
 
 
 def missing(text, page, root):
-    """What the text of a page names and is not there."""
+    """What the text of a page names, but is missing."""
     links = [link for link in links_of(text) if leads_nowhere(link, page, text)]
     names = [] if page.name in FOREIGN else PATH.findall(text)
     return links + [path for path in names if not (root / path).exists()]
 
 
 def check_itself():
-    """What must be found, is found."""
+    """Tests these checks: they find what they must find."""
     page = Path(__file__).resolve().parent / "page.md"
     text = "[a](paths.py) [b](nothing.py) `tests/structure/paths.py` `tests/nothing` [c](https://example.org/x)"
     assert missing(text, page, ROOT) == ["nothing.py", "tests/nothing"]

@@ -1,8 +1,8 @@
 """No circle of imports in our Python: python3 python_imports.py ROOT.
 
 An import inside a function counts, and one for type checkers too: whoever reads the module has to know the other one.
-So does a module's name in a string, because that is how importlib is told what to import. Importing `a.b` runs `a`
-first; that is no import of `a` here, since nobody wrote it.
+So does a module's name in a string, because importlib takes the module to import as a string. Importing `a.b` runs `a`
+first. That does not count as an import of `a`, since nobody wrote it.
 """
 
 import ast
@@ -14,7 +14,7 @@ from pathlib import Path
 
 # Each folder is where the names of its modules begin, as sys.path has it.
 FOLDERS = ("tools/python", "golden/regenerate")
-# (importing module, imported module): why this circle has to stay. None does today.
+# (importing module, imported module): why this circle has to stay. Today none has to.
 ALLOWED: dict[tuple[str, str], str] = {}
 
 Graph = dict[str, set[str]]
@@ -30,7 +30,7 @@ def modules_in(folder: Path) -> dict[str, Path]:
 
 
 def _named(node: ast.AST, package: list[str]) -> Iterator[str]:
-    """Names that a piece of code asks for. `from a import b` asks for a.b, which may be no module."""
+    """Names that a piece of code asks for. `from a import b` asks for a.b, which may not be a module."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -71,7 +71,7 @@ def graph_of(folder: Path) -> Graph:
 
 
 def circle_in(graph: Graph) -> list[str]:
-    """The modules of one circle, the first one again at the end; empty where there is none."""
+    """The modules of one circle, the first one again at the end; empty if there is no circle."""
     finished: set[str] = set()
 
     def search(module: str, path: list[str]) -> list[str]:

@@ -25,7 +25,7 @@ def mistakes(program, *words):
 
 
 def check_itself(program):
-    """What must be found, is found; words of the list are not."""
+    """Tests this check: it finds mistakes, but no words of the list."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "page.md"
         file.write_text("We " + "rec" + "ieve this.\n" + (ROOT / "tools" / "spelling_ignore.txt").read_text())

@@ -19,7 +19,7 @@ std::string error_of(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool is_number = error == std::errc() && end == text.data() + text.size();
   if (is_number && seconds >= 0.001 && seconds <= 86400) return "";
-  return fmt::format("\"{}\" is no deadline; it must be a number of seconds from 0.001 to 86400", text);
+  return fmt::format("\"{}\" is not a deadline; expected a number of seconds from 0.001 to 86400", text);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void print(const GoldenReport& report, bool list) {
                report.count(source, GoldenVerdict::not_claimed));
   }
   const std::size_t failed = report.count(GoldenVerdict::fail);
-  fmt::print("  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are put to no kernel\n",
+  fmt::print("  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are beyond the contract\n",
              report.subject, report.executed(), report.executed() - failed, failed,
              report.count(GoldenVerdict::not_claimed), report.inexpressible);
 }
@@ -153,7 +153,7 @@ Action add_golden(CLI::App& app) {
       "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "
       "every built-in");
   kernels->add_option("--only", options->only, "cases whose id begins so, for example labml/");
-  kernels->add_flag("--list", options->list, "a line for every case, not for failures alone");
+  kernels->add_flag("--list", options->list, "a line for every case, not only for failures");
   options->python.add_to(*kernels);
   CLI::App* sources = command->add_subcommand(
       "sources", "What the sources computed against our bounds: which grade each has, and how much of it is used");

@@ -63,7 +63,7 @@ int identify_subjects(const IdentifyOptions& options) {
     for (const Case& way : ways(subject->claims(), options))
       identified.plans.push_back(identify(*subject, way, oracles));
     if (identified.plans.empty()) {
-      fmt::print(text, "{}  nothing of what was asked for is claimed\n", subject->name());
+      fmt::print(text, "{}  claims nothing of what was asked for\n", subject->name());
       code = exit_bad_input;
     }
     for (const ExecutedPlan& plan : identified.plans) {
@@ -71,7 +71,7 @@ int identify_subjects(const IdentifyOptions& options) {
       for (const auto& [what, value] : description(plan)) fmt::print(text, "  {:<11} {}\n", what, value);
       const std::vector<Difference> others = differences(plan);
       for (const Difference& difference : others) fmt::print(text, "  {:<11} {}\n", "differs", difference.words);
-      if (others.empty()) fmt::print(text, "  {:<11} in nothing from what was asked for\n", "differs");
+      if (others.empty()) fmt::print(text, "  {:<11} the request\n", "matches");
       fmt::print(text, "  {:<11} {} rows in {} calls\n\n", "probes", plan.rows, plan.calls);
     }
     all.push_back(std::move(identified));
@@ -98,7 +98,7 @@ Action add_identify(CLI::App& app) {
   command->add_option("--dtype", options->dtype, "f64, f32, f16 or bf16; default: f32, or what is claimed");
   command->add_option("--source", options->source,
                       "tables, frequencies or computed; default: computed, or what is claimed");
-  command->add_flag("--backward", options->backward, "the map of gradients");
+  command->add_flag("--backward", options->backward, "the backward pass");
   command->add_option("--json", options->json, "write the plans here (- is stdout)");
   options->deadlines.add_to(*command);
   options->python.add_to(*command);

@@ -19,12 +19,13 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
     std::string known;
     for (const CLI::App* command : app.get_subcommands({})) known += (known.empty() ? "" : ", ") + command->get_name();
     if (rest.empty()) return fmt::format("no command was given; the commands are {}", known);
-    return fmt::format("\"{}\" is no command; the commands are {}", rest.front(), known);
+    return fmt::format("\"{}\" is not a command; the commands are {}", rest.front(), known);
   }
   const CLI::App& command = *parsed.front();
   std::string what = error.what();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    what = fmt::format("\"{}\" is no option of it, nor is there a place for it", command.remaining(true).front());
+    const std::string extra = command.remaining(true).front();
+    what = fmt::format("{} \"{}\"", extra.starts_with('-') ? "unknown option" : "unexpected argument", extra);
   }
   for (const CLI::Option* option : command.get_options()) {
     if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr && what.find(option->get_name()) != what.npos) {
@@ -35,7 +36,7 @@ std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 int stdout_is_lost() {
-  fmt::print(stderr, "ropecheck: stdout cannot be written, what was to be said is lost; is the disk full?\n");
+  fmt::print(stderr, "ropecheck: cannot write to stdout, the output is lost; is the disk full?\n");
   return rope::exit_bad_input;
 }
 

@@ -55,7 +55,7 @@ void PythonOptions::add_to(CLI::App& command) {
   const char* group = "Kernels in Python";
   command
       .add_option("--python", python_,
-                  "the interpreter; default: $ROPECHECK_PYTHON, that of $VIRTUAL_ENV, python3 of PATH")
+                  "the interpreter; default: $ROPECHECK_PYTHON, then the one in $VIRTUAL_ENV, then python3 in PATH")
       ->group(group);
   command.add_option("--convention", convention_, "how the function is called: `ropecheck list conventions`")
       ->group(group);

@@ -10,7 +10,7 @@ namespace rope {
 
 void SanitizerOptions::add_to(CLI::App& command) {
   command.add_option("--compute-sanitizer", program_,
-                     "the program, or none; default: that in PATH or in CUDA's folder (MEM-07, CUDA kernels alone)");
+                     "the program, or none; default: the one in PATH or in CUDA's folder (MEM-07, only CUDA kernels)");
 }
 
 void SanitizerOptions::apply_to(WorkerOptions& options) const {

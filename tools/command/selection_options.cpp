@@ -16,7 +16,7 @@ std::string seed_error(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error == std::errc() && end == text.data() + text.size()) return "";
-  return fmt::format("\"{}\" is no seed; it must be a whole number from 0 to 2^64 - 1", text);
+  return fmt::format("\"{}\" is not a seed; expected a whole number from 0 to 2^64 - 1", text);
 }
 
 Level level_called(const std::string& text) {

@@ -85,7 +85,7 @@ int export_to(const ExportCommandOptions& options) {
                left.reason);
   }
   if (!golden) fmt::print("no golden files were found, so GLD is left out; set ROPECHECK_GOLDEN to their folder\n");
-  fmt::print("answer each call of manifest.json (tools/vectors/README.md), then: ropecheck vectors verify {}\n",
+  fmt::print("answer each call of manifest.json (docs/kernel-as-files.md), then: ropecheck vectors verify {}\n",
              options.folder);
   return exit_conforms;
 }
@@ -165,14 +165,14 @@ int verify_folder(const VerifyVectorsOptions& options) {
 
 Action add_vectors(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
-      "vectors", "Calls and answers as .npy files, for programs that ropecheck cannot start; tools/vectors/README.md");
+      "vectors", "Calls and answers as .npy files, for programs that ropecheck cannot start; docs/kernel-as-files.md");
   command->require_subcommand(1);
   auto exporting = std::make_shared<ExportCommandOptions>();
   CLI::App* to = command->add_subcommand("export", "Write the calls into a new folder");
   to->add_option("folder", exporting->folder, "is made; it must not hold anything yet")->required();
   exporting->selection.add_to(*to);
   exporting->claims.add_to(*to);
-  to->add_flag("--expected", exporting->expected, "write the exact values and their bounds beside the inputs");
+  to->add_flag("--expected", exporting->expected, "also write the exact values and their bounds");
   to->add_option("--most-kb", exporting->most_kilobytes, "leave out calls with more kilobytes of arrays; 0: none")
       ->capture_default_str();
 

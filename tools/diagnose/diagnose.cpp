@@ -173,7 +173,7 @@ class Diagnosing {
                                  [&](const Candidate& c) { return c.bug_class != first && c.fit >= best.fit - a_tie; });
     keep_best(result);
     result.certain = best.fit >= certain && !tie;
-    result.evidence = fmt::format("{} of {} wrong rows come out as it says, in {} cases, and {} right ones", best.rows,
+    result.evidence = fmt::format("predicts {} of {} wrong rows in {} cases, and {} right rows", best.rows,
                                   best.all_rows, best.cases, best.right_rows);
   }
 

@@ -6,6 +6,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/fields.hpp"
 #include "tools/judge/case/random_case.hpp"
 
 namespace rope::diagnosis {
@@ -42,101 +43,13 @@ bool is_untouched(const Observation& seen) {
 }
 
 // Cases that differ from one in one thing each.
-class Neighbours {
- public:
-  explicit Neighbours(const Case& c) : c_(c) {}
-
-  std::vector<Case> all() {
-    change_shapes();
-    change_positions();
-    change_spec();
-    change_angles();
-    return std::move(found_);
-  }
-
- private:
-  template <class Change>
-  void propose(Change change) {
-    Case other = c_;
-    change(other);
-    if (to_text(other) != to_text(c_)) found_.push_back(std::move(other));
-  }
-
-  void change_shapes() {
-    propose([](Case& s) { s.in_place = !s.in_place; });
-    propose([](Case& s) { s.layout = s.layout == Layout::contiguous ? Layout::strided : Layout::contiguous; });
-    propose([](Case& s) { s.output = OutputLayout::as_input; });
-    propose([](Case& s) { s.output = OutputLayout::contiguous; });
-    propose([](Case& s) { s.batch = s.batch > 1 ? 1 : 2; });
-    propose([](Case& s) { s.batch = 3; });
-    propose([](Case& s) { s.seq = s.seq > 1 ? 1 : 4; });
-    propose([](Case& s) { ++s.seq; });
-    // These tell what is left over from blocks of one size, of another, and what is past a limit.
-    if (c_.seq > 9) {
-      propose([](Case& s) { s.seq *= 2; });
-      propose([](Case& s) { s.seq += s.seq / 3; });
-      propose([](Case& s) { s.seq -= s.seq * 2 / 5; });
-    }
-    propose([](Case& s) { s.heads = s.heads > 1 ? 1 : 3; });
-    propose([](Case& s) { s.key_heads = s.key_heads > 0 ? 0 : s.heads; });
-    propose([](Case& s) { s.key_heads = 1; });
-  }
-
-  void change_positions() {
-    propose(
-        [](Case& s) { s.direction = s.direction == Direction::forward ? Direction::backward : Direction::forward; });
-    propose([](Case& s) { s.start = s.start == 0 ? 5 : 0; });
-    propose([](Case& s) { s.start += 37; });
-    propose([](Case& s) { s.form = PositionForm::offset, s.pattern = PositionPattern::consecutive; });
-    propose([](Case& s) { s.form = PositionForm::shared; });
-    propose([](Case& s) { s.form = PositionForm::per_batch, s.pattern = PositionPattern::scattered; });
-    propose([](Case& s) { s.position_dtype = s.position_dtype == DType::i32 ? DType::i64 : DType::i32; });
-  }
-
-  void change_spec() {
-    propose([](Case& s) { s.spec.axes = {}; });
-    propose([](Case& s) { s.spec.scaling = scaling::None{}; });
-    propose([](Case& s) { s.spec.attention_factor = s.spec.attention_factor ? 1.0 : 0.75; });
-    propose([](Case& s) { s.spec.base = s.spec.base == 10000 ? 500000 : 10000; });
-    propose([](Case& s) {
-      s.spec.pairing = s.spec.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
-    });
-    propose([](Case& s) {
-      if (s.spec.axes.sections.empty()) s.spec.head_dim = s.spec.rotary_dim * 2;
-    });
-    propose([](Case& s) {
-      if (s.spec.axes.sections.empty()) s.spec.head_dim = s.spec.rotary_dim;
-    });
-    for (int dim : {2, 8, 20, 32, 48, 64, 128}) {
-      propose([&](Case& s) {
-        if (s.spec.axes.sections.empty() && std::holds_alternative<scaling::None>(s.spec.scaling)) {
-          s.spec.head_dim = s.spec.rotary_dim = dim;
-        }
-      });
-    }
-  }
-
-  void change_angles() {
-    for (DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
-      propose([&](Case& s) { s.dtype = s.out_dtype = dtype; });
-    }
-    for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
-      propose([&](Case& s) {
-        s.source = source;
-        if (source != AngleSource::tables) s.full_tables = s.unequal_halves = false, s.spare_rows = 0;
-        if (source == AngleSource::tables) s.start = std::min<std::int64_t>(s.start, 200);
-      });
-    }
-    propose([](Case& s) { s.spare_rows = s.source == AngleSource::tables && s.spare_rows == 0 ? 50 : 0; });
-    propose([](Case& s) {
-      s.full_tables = s.source == AngleSource::tables && !s.full_tables;
-      s.unequal_halves = false;
-    });
-  }
-
-  const Case& c_;
-  std::vector<Case> found_;
-};
+std::vector<Case> neighbours_of(const Case& c) {
+  static const std::vector<CaseChange> changes = in_turn(&Field::neighbours);
+  std::vector<Case> all;
+  for (const CaseChange& of_field : changes) of_field.propose(c, all);
+  std::erase_if(all, [text = to_text(c)](const Case& other) { return to_text(other) == text; });
+  return all;
+}
 
 bool is_usable(const Case& c, const SubjectReport& report, const Claims& claims) {
   try {
@@ -256,7 +169,7 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
   constexpr std::size_t most_neighbours = 160;
   // The first requirements draw from all that a call can hold; the later ones add little that they have not.
   for (std::size_t i = 0; i < failing.size() && all.size() < most_neighbours; ++i) {
-    for (Case& c : Neighbours(failing[i]).all()) add(std::move(c));
+    for (Case& c : neighbours_of(failing[i])) add(std::move(c));
   }
   for (Case& c : random_cases(report, claims, 77, 160)) add(std::move(c));
   return all;

@@ -33,7 +33,7 @@ void add_attention_factors(Hypotheses& all) {
       [](const Call&, double l) { return std::sqrt(l); });
   for (const bool cosine : {true, false}) {
     Hypothesis h{BugClass::scaling_config,
-                 fmt::format("the attention factor multiplies {} alone", cosine ? "cos" : "sin"),
+                 fmt::format("the attention factor multiplies only {}", cosine ? "cos" : "sin"),
                  {},
                  0,
                  [](const Call& call) { return call.attention_factor != 1; },
@@ -50,7 +50,7 @@ void add_attention_factors(Hypotheses& all) {
         return factor > 1 ? 0.1 * l * std::log(factor) + 1 : l;
       });
   add(
-      all, BugClass::scaling_config, "attention factor 0.1 ln(factor) + 1, whatever is given",
+      all, BugClass::scaling_config, "attention factor 0.1 ln(factor) + 1 is used, not the given one",
       [](const Call& call, double l) {
         const double factor = factor_of(call.scaling);
         return factor > 1 ? 0.1 * std::log(factor) + 1 : l;

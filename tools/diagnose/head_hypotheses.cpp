@@ -113,16 +113,14 @@ void add_strides_of_a_dimension(Hypotheses& all) {
     const char* batch;
   } words[] = {
       {From::input, "reads: rows as if they were packed, head_dim apart",
-       "reads: the token stride is taken for the head stride",
-       "reads: the stride of a token is that of all heads, head_dim each",
-       "reads: the batch stride is that of all tokens"},
+       "reads: the token stride is taken for the head stride", "reads: the stride of a token is heads * head_dim",
+       "reads: the stride of a batch is seq * heads * head_dim"},
       {From::output, "writes: rows as if they were packed, head_dim apart",
-       "writes: the token stride is taken for the head stride",
-       "writes: the stride of a token is that of all heads, head_dim each",
-       "writes: the batch stride is that of all tokens"},
+       "writes: the token stride is taken for the head stride", "writes: the stride of a token is heads * head_dim",
+       "writes: the stride of a batch is seq * heads * head_dim"},
       {From::both, "rows are taken to be packed, head_dim apart", "the token stride is taken for the head stride",
-       "the stride of a token is taken to be that of all heads, head_dim each",
-       "the batch stride is taken to be that of all tokens"}};
+       "the stride of a token is taken to be heads * head_dim",
+       "the stride of a batch is taken to be seq * heads * head_dim"}};
   for (const auto& w : words) {
     add_index(all, memory, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f;

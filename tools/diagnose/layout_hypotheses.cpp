@@ -28,7 +28,7 @@ void add_flat_indices(Hypotheses& all) {
       {"rows are numbered head by head and taken apart token by token: the token is row % heads",
        [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads_of(s); }},
       {"the token is the head", [](const Spot& s) { return s.head; }},
-      {"the token is that of the row divided by the heads of q, in k too",
+      {"the token is the row divided by the heads of q, in k too",
        [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / s.call.q.shape[2]; }},
       {"tokens of all batches are counted on, modulo the batches",
        [](const Spot& s) { return (s.batch * tokens(s) + s.seq) / s.call.q.shape[0]; }},
@@ -87,7 +87,7 @@ struct BlockWidth {
 void add_permutations(Hypotheses& all) {
   const BlockWidth widths[] = {
       {"as wide as all heads", [](const Spot& s) { return heads_of(s) * s.in().shape[3]; }},
-      {"as wide as all heads divided by those of q that share one of k",
+      {"as wide as all heads divided by the group size",
        [](const Spot& s) {
          const std::int64_t shared = s.call.k ? s.call.q.shape[2] / std::max<std::int64_t>(s.call.k->shape[2], 1) : 1;
          return heads_of(s) * s.in().shape[3] / std::max<std::int64_t>(shared, 1);

@@ -3,17 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace rope::diagnosis {
 namespace {
-
-template <std::size_t... Rule>
-constexpr std::array<std::string_view, sizeof...(Rule)> kinds(std::index_sequence<Rule...>) {
-  return {std::variant_alternative_t<Rule, Scaling>::kind...};
-}
-constexpr auto kind_of_rule = kinds(std::make_index_sequence<std::variant_size_v<Scaling>>());
 
 template <class... Of>
 struct Overloaded : Of... {
@@ -50,7 +42,7 @@ std::function<bool(const SeenRow&)> predicate_of(const Literal& literal) {
 
 std::string words_of(const Literal& literal) {
   return std::visit(Overloaded{[](Circumstance c) { return std::string(entry_of(c).words); },
-                               [](UnderRule under) { return fmt::format("{} scaling", kind_of_rule[under.rule]); },
+                               [](UnderRule under) { return fmt::format("{} scaling", scaling_kinds[under.rule]); },
                                [&](Quantity q) {
                                  const char* more_or_less = literal.op == Comparison::at_least  ? " or more"
                                                             : literal.op == Comparison::at_most ? " or less"

@@ -47,7 +47,7 @@ void add_rotary_dims(Hypotheses& all) {
     p.rotary_dim = std::max(p.rotary_dim / 4 * 2, 2);
     resize_factors(p);
   });
-  add_params(all, BugClass::partial_passthrough, "half of the head turns, whatever rotary_dim is",
+  add_params(all, BugClass::partial_passthrough, "half of the head turns; rotary_dim is ignored",
              [](const Call&, Params& p) {
                p.rotary_dim = std::max(p.head_dim / 4 * 2, 2);
                resize_factors(p);

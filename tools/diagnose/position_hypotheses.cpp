@@ -85,8 +85,7 @@ void add_misreads(Hypotheses& all) {
            [](const Tensor& p, const Spot& s, int axis) {
              return right_index(p, s, axis) + (p.strides[1] == 0 ? s.batch * p.shape[2] * p.strides[2] : 0);
            });
-  add_read(all, BugClass::varlen_packing_cp,
-           "the positions of a batch are taken to begin where those of the one before end",
+  add_read(all, BugClass::varlen_packing_cp, "the positions of a batch begin where the previous batch ends",
            [](const Tensor& p, const Spot& s, int axis) {
              const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
              return axis * p.strides[0] + rows * p.shape[2] + s.seq * p.strides[2];
@@ -109,8 +108,7 @@ void add_misreads(Hypotheses& all) {
 // Buffers of a fixed size that the positions go through.
 void add_buffers(Hypotheses& all) {
   for (std::int64_t size = 8; size <= 1024; size *= 2) {
-    add_read(all, BugClass::position_offset,
-             fmt::format("the given position of token {} is that of token 0 again", size),
+    add_read(all, BugClass::position_offset, fmt::format("token {} gets the position of token 0", size),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + s.batch * p.strides[1] + s.seq % size * p.strides[2];
              });
@@ -211,7 +209,7 @@ void add_packed(Hypotheses& all) {
            [=](const Spot& s, int a, long double p) {
              return begins(s, a, s.seq + 1) ? of(s, a, s.batch, s.seq + 1) : p;
            });
-    packed("packed sequences are counted from 0, whatever their first position",
+    packed("packed sequences are counted from 0, not from their first position",
            [=](const Spot& s, int a, long double p) {
              std::int64_t first = s.seq;
              while (first > 0 && !begins(s, a, first)) --first;
@@ -248,8 +246,7 @@ void add_tiles(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
     add(all, BugClass::position_offset, fmt::format("{} tokens of a tile share the position of the first", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
-    add(all, BugClass::position_offset,
-        fmt::format("the positions of {} tokens are counted on from that of the first", n),
+    add(all, BugClass::position_offset, fmt::format("the positions of {} tokens are counted on from the first one", n),
         [=](const Spot& s, int a, long double) {
           return of(s, a, s.batch, s.seq / n * n) + static_cast<long double>(s.seq % n);
         });
@@ -310,7 +307,7 @@ void add_other_tokens(Hypotheses& all) {
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, s.batch); });
   add(all, BugClass::position_offset, "token t gets the first position of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0); });
-  add(all, BugClass::position_offset, "each batch goes on by ones from its first position",
+  add(all, BugClass::position_offset, "each batch counts on from its first position",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
 }
 
@@ -322,7 +319,8 @@ void add_neighbours(Hypotheses& all) {
 }  // namespace
 
 void add_position_hypotheses(Hypotheses& all) {
-  add(all, BugClass::position_offset, "the position is the index of the token, whatever offset or positions are given",
+  add(all, BugClass::position_offset,
+      "the position is the index of the token; the offset and the given positions are ignored",
       [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); });
   add(all, BugClass::position_offset, "the position is always 0: nothing is rotated",
       [](const Spot&, int, long double) { return 0.0L; });
@@ -334,12 +332,11 @@ void add_position_hypotheses(Hypotheses& all) {
   add(all, BugClass::position_offset, "the position is counted from the other end",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
   add(all, BugClass::position_offset,
-      "the tokens are taken to be the last of the sequence, whatever positions are given",
+      "the tokens are taken to be the last of the sequence; the given positions are ignored",
       [](const Spot& s, int, long double) {
         return static_cast<long double>(s.call.sequence_length - s.call.q.shape[1] + s.seq);
       });
-  add(all, BugClass::position_offset,
-      "the offset is taken to be the number of the tables' rows less that of the tokens",
+  add(all, BugClass::position_offset, "the offset is taken to be the number of table rows minus the number of tokens",
       [](const Spot& s, int, long double p) {
         if (!s.call.cos || s.call.positions) return p;
         return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);

@@ -37,14 +37,14 @@ constexpr Spoke rows[] = {
     {"MEM-06", memory, "offsets of elements are cut to 32 bits", By::any, Adds::message},
     {"MEM-02", memory, "an input is written to", By::writing, Adds::message},
     {"MEM-03", memory, "what lies between the rows is written to", By::writing, Adds::message},
-    {"MEM-01", memory, "memory beside the tensors is read or written", By::any, Adds::message},
+    {"MEM-01", memory, "memory outside the tensors is read or written", By::any, Adds::message},
     {"MEM-07", memory, "the device's memory or its barriers are used wrongly, as the results do not show", By::any,
      Adds::message},
     {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads is not served", By::any},
     {"SPC", BugClass::special_values,
      "zeros, NaN, infinities, very large or very small inputs are treated otherwise than others"},
     {"ROT-09", BugClass::special_values,
-     "features that do not turn are copied right, but not where they or others are no numbers"},
+     "pass-through features are copied right, but not if there are NaNs or infinities"},
     {"DET-03", BugClass::table_cache, "two calls at once share what each should have for itself"},
     {"ROT-13", BugClass::precision, "results are rounded in one direction"},
     {"ROT-11 ROT-12 POS-05 SHP-07 DET-02 MEM-05", BugClass::precision,
@@ -94,7 +94,7 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
   }
   if (row.adds == Adds::rule && rule != nullptr) {
     pointer.candidate.bug_class = BugClass::scaling_config;
-    pointer.candidate.sentence = fmt::format("{}: the angles are not those of the rule", kind_of(*rule));
+    pointer.candidate.sentence = fmt::format("{}: the angles do not follow the rule", kind_of(*rule));
   }
 }
 

@@ -46,7 +46,7 @@ void add_lengths(Hypotheses& all) {
   const auto original = [](const Rule& rule) {
     return static_cast<std::int64_t>(rule.original_max_position_embeddings);
   };
-  length("the length is that of the call, not of the sequence",
+  length("the length of the call is used, not the length of the sequence",
          [](const Call& c, const Rule&) { return c.q.shape[1]; });
   length("the length is the largest position of the call",
          [](const Call& c, const Rule&) { return largest_position(c); });
@@ -82,7 +82,8 @@ void add_original(Hypotheses& all) {
   original("the original length is divided by the factor",
            [](const Rule& r) { return r.original_max_position_embeddings / r.factor; });
   for (double fixed : {2048.0, 4096.0, 8192.0}) {
-    original(fmt::format("original length {} whatever is given", fixed).c_str(), [=](const Rule&) { return fixed; });
+    original(fmt::format("original length {} is used, not the given one", fixed).c_str(),
+             [=](const Rule&) { return fixed; });
   }
 }
 
@@ -120,7 +121,7 @@ void add_number(Hypotheses& all, const char* name, double Rule::*number, std::in
   add<Rule>(all, fmt::format("{} is cut to a whole number", name),
             [=](const Call&, Params&, Rule& r) { r.*number = std::max(std::floor(r.*number), 1.0); });
   for (const double value : usual) {
-    add<Rule>(all, fmt::format("{} {} whatever is given", name, value),
+    add<Rule>(all, fmt::format("{} {} is used, not the given one", name, value),
               [=](const Call&, Params&, Rule& r) { r.*number = value; });
   }
 }
@@ -160,7 +161,7 @@ void add_yarn(Hypotheses& all) {
             [](const Call&, Params&, Yarn& r) { r.truncate = !r.truncate; });
   add<Yarn>(all, "beta_fast and beta_slow are exchanged",
             [](const Call&, Params&, Yarn& r) { std::swap(r.beta_fast, r.beta_slow); });
-  add<Yarn>(all, "beta_fast 32 and beta_slow 1 whatever is given", [](const Call&, Params&, Yarn& r) {
+  add<Yarn>(all, "beta_fast 32 and beta_slow 1 are used, not the given ones", [](const Call&, Params&, Yarn& r) {
     r.beta_fast = 32;
     r.beta_slow = 1;
   });
@@ -225,7 +226,7 @@ void add_llama3(Hypotheses& all) {
   });
   add<Llama3>(all, "no smooth part: the middle is divided too",
               [](const Call&, Params&, Llama3& r) { r.low_freq_factor = std::nextafter(r.high_freq_factor, 0.0); });
-  add<Llama3>(all, "low 1 and high 4 whatever is given", [](const Call&, Params&, Llama3& r) {
+  add<Llama3>(all, "low 1 and high 4 are used, not the given ones", [](const Call&, Params&, Llama3& r) {
     r.low_freq_factor = 1;
     r.high_freq_factor = 4;
   });

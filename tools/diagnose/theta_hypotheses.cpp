@@ -58,7 +58,7 @@ long double r(const Spot& s) { return static_cast<long double>(s.params.rotary_d
 
 void add_bases(Hypotheses& all) {
   for (double base : {10000.0, 500000.0, 1000000.0, 100000.0, 1000.0, 100.0}) {
-    add_params(all, fmt::format("base {:.0f} whatever base is given", base),
+    add_params(all, fmt::format("base {:.0f} is used, not the given one", base),
                [=](const Call&, Params& p) { p.base = base; });
   }
   for (double times : {2.0, 0.5, 10.0, 0.1}) {

@@ -30,10 +30,10 @@ std::vector<PositionRule> position_rules(const std::vector<std::int64_t>& positi
     rules.push_back({fmt::format("positions from {} on wrap to negative ones", period),
                      [period](std::int64_t m) { return (m + period) % (2 * period) - period; }});
   }
-  rules.push_back({"every token is one further than the one before, whatever is given", [positions](std::int64_t m) {
-                     return static_cast<std::int64_t>(std::lower_bound(positions.begin(), positions.end(), m) -
-                                                      positions.begin());
-                   }});
+  rules.push_back(
+      {"given positions are ignored: every token is one further than the one before", [positions](std::int64_t m) {
+         return static_cast<std::int64_t>(std::lower_bound(positions.begin(), positions.end(), m) - positions.begin());
+       }});
   return rules;
 }
 

@@ -91,7 +91,7 @@ std::string why_no_snippet(const Finding& finding) {
   if (!finding.element->pair && finding.element->bound == 0 && !is_relation) {
     return "the feature lies outside of rotary_dim and is to be copied, so nothing is computed";
   }
-  return "the check relates results of the kernel to each other, so no single element can be computed alone";
+  return "the check compares results of the kernel with each other, so no single element can be computed";
 }
 
 }  // namespace rope

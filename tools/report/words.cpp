@@ -81,7 +81,7 @@ std::string candidate_words(const Candidate& c) {
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
   std::vector<std::string> lines;
   if (diagnosis.candidates.empty()) {
-    lines.push_back("diagnosis: nothing that is known explains what was seen");
+    lines.push_back("diagnosis: no known bug explains the evidence");
   } else {
     lines.push_back(fmt::format("diagnosis: {}{}", diagnosis.certain ? "" : "not certain, most likely ",
                                 candidate_words(diagnosis.candidates[0])));
@@ -89,7 +89,7 @@ std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
   if (!diagnosis.evidence.empty()) lines.push_back("  evidence: " + diagnosis.evidence);
   if (!diagnosis.trigger.empty()) lines.push_back("  fails with: " + diagnosis.trigger);
   if (!diagnosis.unexplained.empty()) {
-    lines.push_back(fmt::format("  not shown to follow from it: {}", fmt::join(diagnosis.unexplained, ", ")));
+    lines.push_back(fmt::format("  not explained by it: {}", fmt::join(diagnosis.unexplained, ", ")));
   }
   if (!diagnosis.plan.empty()) {
     lines.push_back("  executed plan: asked for " + diagnosis.plan[0]);

@@ -73,7 +73,7 @@ Reply Answers::apply(Call& call) {
   for (const Array& output : record.outputs) {
     const fs::path file = vectors_.folder / output.file;
     if (!is_there(file)) {
-      return {ReplyKind::missing, ROPE_FAILED, fmt::format("there is no response {}", file.string()), 0};
+      return {ReplyKind::missing, ROPE_FAILED, fmt::format("response {} is missing", file.string()), 0};
     }
     try {
       put(read_response(vectors_.folder, output), output.name == "k_out" ? *call.k_out : *call.q_out);

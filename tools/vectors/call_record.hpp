@@ -1,4 +1,4 @@
-// A call as files: what a program anywhere is given, and what it is to write. README.md is the page for its author.
+// A call as files: what a program is given, and what it has to write (docs/kernel-as-files.md).
 #pragma once
 
 #include <cstddef>

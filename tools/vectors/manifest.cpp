@@ -101,7 +101,7 @@ std::vector<Array> read_arrays(Fields& fields, const char* key, bool given) {
 // The file names of responses are not believed but made again: the manifest may come from a stranger.
 void check_outputs(const CallRecord& call, const std::string& path) {
   if (call.id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") != std::string::npos) {
-    fail(path + ".id", fmt::format("\"{}\"; expected capital letters, digits, - and . alone", call.id));
+    fail(path + ".id", fmt::format("\"{}\"; expected only capital letters, digits, - and .", call.id));
   }
   CallRecord named = call;
   name_call(named, call.id);
@@ -231,8 +231,8 @@ std::string to_json(const Vectors& vectors) {
 Vectors read_vectors(const std::filesystem::path& folder) {
   const std::filesystem::path path = folder / "manifest.json";
   if (std::error_code ignored; !std::filesystem::exists(path, ignored)) {
-    throw InputError(fmt::format(
-        "{}: there is no manifest.json; expected a folder that `ropecheck vectors export` made", folder.string()));
+    throw InputError(fmt::format("{}: manifest.json is missing; expected a folder that `ropecheck vectors export` made",
+                                 folder.string()));
   }
   const Json document = parsed(path);
   Fields fields(document, path.string());

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from case import Case
 
-# --only NAME: the distribution that is run. The file of that name has its cases.
+# --only NAME: the distribution to run. The file of that name has its cases.
 SOURCES = {
     "labml": "labml-nn",
     "huggingface": "transformers",

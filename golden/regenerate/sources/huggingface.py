@@ -48,7 +48,7 @@ def _llama(
     heads: tuple[int, int] = HEADS,
     prepare: Callable[[torch.nn.Module], object] = lambda module: None,
 ) -> Case:
-    """scaling: the rule as RopeSpec has it; hf: the same rule as rope_parameters; lambda_given: in place of its own."""
+    """scaling: the rule as RopeSpec has it; hf: the same rule as rope_parameters; lambda_given: replaces its lambda."""
     more = {"scaling": scaling, "attention_factor": lambda_given}
     rope = spec(head_dim, "half_split", base=base, **{key: value for key, value in more.items() if value is not None})
     case = new_case(
@@ -198,7 +198,7 @@ def _llama_scaling() -> Iterator[Case]:
 
 
 def _attention() -> Case:
-    """Grouped heads: each key and value head serves two query heads, which repeat_kv copies it for."""
+    """Grouped heads: each key and value head serves two query heads; repeat_kv copies it for them."""
     config = LlamaConfig(head_dim=64, hidden_size=256, num_attention_heads=4, num_key_value_heads=2)
     case = new_case(
         "llama/gqa-attention",
@@ -221,7 +221,7 @@ def _attention() -> Case:
 
 
 def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason: str) -> Case:
-    """Dynamic NTK of a module that has been called for 1024 tokens before."""
+    """Dynamic NTK in a module that was called for 1024 tokens before."""
     case = _llama(
         name,
         description,

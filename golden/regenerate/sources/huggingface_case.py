@@ -1,4 +1,4 @@
-"""What every rotary module of Hugging Face transformers has in common: one case from its tables and its results."""
+"""The common part of all rotary modules of Hugging Face transformers: one case from its tables and its results."""
 
 from collections.abc import Callable
 
@@ -46,7 +46,7 @@ def finish(case: Case, positions: torch.Tensor, theta: torch.Tensor, tables: tup
 def run(
     case: Case, module: torch.nn.Module, apply: Callable, positions: torch.Tensor, heads: tuple[int, int] = HEADS
 ) -> Case:
-    """The way of every model here but GPT-J: cos, sin = module(x, ids); apply(q, k, cos, sin)."""
+    """The call of every model here except GPT-J: cos, sin = module(x, ids); apply(q, k, cos, sin)."""
     q, k = draw(case, positions, case.spec["head_dim"], heads)
     cos, sin = module(q, positions)
     outputs = apply(q, k, cos, sin) if case.axes == BHSD else apply(q, k, cos, sin, unsqueeze_dim=2)

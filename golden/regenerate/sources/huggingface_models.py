@@ -1,4 +1,4 @@
-"""Hugging Face transformers: the models whose layout, share of the head or position axes are not those of Llama."""
+"""Hugging Face transformers: the models whose layout, share of the head or position axes differ from Llama's."""
 
 from collections.abc import Iterator
 

@@ -46,7 +46,7 @@ def _rotate(
     q = case.draw("q", (batch, seq, heads, head_dim) if seq_first else (batch, heads, seq, head_dim), draw_as)
     arguments["seq_before_head_dim"] = seq_first
 
-    # Its angles are cached in the module, so the tables come from one that has seen nothing else.
+    # The module caches its angles, so the tables come from a fresh module.
     observed = RotaryEmbedding(dim=dim, **arguments)
     prepare(observed)
     angles = observed.forward(observed.get_seq_pos(seq, dtype=q.dtype, offset=offset), seq_len=seq, offset=offset)
@@ -84,7 +84,7 @@ def _axial(
     more: dict | None = None,
     c: float = 2.0,
 ) -> Case:
-    """A grid of tokens, its rows and columns an axis each; stored with the grid as one sequence."""
+    """A grid of tokens with one axis for rows and one for columns; stored with the grid as one sequence."""
     dim, width = 32, 4
     axes = {"sections": [dim // 2] * 2, "order": "chunked", "restart": True}
     case = _case(name, "get_axial_freqs", description, spec(2 * dim, "interleaved", axes=axes, **(more or {})))
@@ -104,7 +104,7 @@ def _axial(
 
 
 def _cached_keys(part: str) -> Case:
-    """Two new queries behind six cached keys: one call, whose queries and keys stand at positions of their own."""
+    """Two new queries behind six cached keys: one call, whose queries and keys have their own positions."""
     dim, queries, keys = 64, 2, 8
     length, first = (queries, keys - queries) if part == "query" else (keys, 0)
     case = _case(
@@ -149,7 +149,7 @@ def _xpos() -> Case:
 
 
 def _xpos_cached_keys() -> Case:
-    """The keys count from the middle of eight, so the queries, being multiplied with them, have to as well."""
+    """The keys count from the middle of eight. The queries must too, because they are multiplied with the keys."""
     dim, queries, keys = 64, 2, 8
     middle = {"gamma": 0.4, "scale_base": 512}
     case = _case(

@@ -1,5 +1,5 @@
-"""Code and formulas of the published documents, transcribed. What had to be mended so that it runs is said here; every
-mistake that runs is kept. The packages have no part in this file: the documents are the source."""
+"""Code and formulas of the published documents, transcribed. This file says what had to be repaired so that they run,
+and keeps every mistake that runs. It uses none of the packages: the documents are the source."""
 
 import math
 
@@ -15,8 +15,8 @@ def rotate_half(x: torch.Tensor) -> torch.Tensor:
 
 
 def apply_rope(q: torch.Tensor, k: torch.Tensor, seq_len: int, dim: int, base: float = 10000) -> tuple:
-    """Mended: `arrage`, `self.` and `x`, which do not exist; the sines are cut [:seq_len] as the cosines are, where
-    `[seq_len:]` in print leaves none. Kept: k is turned with rotate_half(q). Also returns what a case keeps."""
+    """Repaired: `arrage`, `self.` and `x`, which do not exist. The sines are cut [:seq_len] like the cosines; the
+    printed `[seq_len:]` leaves none. Kept: k is turned with rotate_half(q). Also returns what a case keeps."""
     inv_freq = 1.0 / (base ** (torch.arange(0, dim, 2).float() / dim))
     t = torch.arange(seq_len, dtype=inv_freq.dtype)
     freqs = torch.outer(t, inv_freq)
@@ -68,8 +68,8 @@ def apply_rotary_pos_emb(
 
 
 def inner_product(q: torch.Tensor, k: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
-    """<RoPE(q, m), RoPE(k, n)> by the last but one line of the derivation, q_j k_j e^((m - n) i theta), whose k lacks
-    the conjugate; q, k: complex [.., seq, pair]. The real part, summed over the pairs: [.., m, n]."""
+    """<RoPE(q, m), RoPE(k, n)> by the last line but one of the derivation, q_j k_j e^((m - n) i theta), whose k lacks
+    the conjugate. q, k: complex [.., seq, pair]. Returns the real part, summed over the pairs: [.., m, n]."""
     m = torch.arange(q.shape[-2], dtype=torch.float32)
     angle = (m[:, None] - m)[..., None] * theta
     products = q[..., :, None, :] * k[..., None, :, :] * torch.polar(torch.ones_like(angle), angle)
@@ -132,7 +132,7 @@ def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask:
 
 
 def equation_3(x: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
-    """R x for d = 6 as the matrix stands in print: the second block in columns 2 and 3, the last in 5 and 6."""
+    """R x for d = 6 as printed: the matrix has its second block in columns 2 and 3 and its last in 5 and 6."""
     m = torch.arange(x.shape[-2], dtype=torch.float32)
     c, s = (f(m[:, None] * theta) for f in (torch.cos, torch.sin))
     matrix = torch.zeros(x.shape[-2], 6, 6)
@@ -143,13 +143,13 @@ def equation_3(x: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
 
 
 def equation_4_tables(seq_len: int, theta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The two columns of angles for d = 6 as they stand in print: theta_1, theta_2, theta_2, then three times the last;
-    the sines are in order."""
+    """The two columns of angles for d = 6 as printed: theta_1, theta_2, theta_2, then three times the last.
+    The sines are in order."""
     m = torch.arange(seq_len, dtype=torch.float32)[:, None]
     cosines = theta[[0, 1, 1, 2, 2, 2]]
     return torch.cos(m * cosines), torch.sin(m * theta.repeat_interleave(2))
 
 
 def theta_without_division(d: int) -> torch.Tensor:
-    """10000^(-2(i-1)d), i = 1 .. d/2: the set below the matrix, in which the exponent is not divided by d."""
+    """10000^(-2(i-1)d), i = 1 .. d/2: the set below the matrix, whose exponent is not divided by d."""
     return torch.tensor(10000.0) ** (-2.0 * torch.arange(d // 2) * d)

@@ -1,4 +1,4 @@
-"""Figures that the published documents print, and their code run again with inputs of ours."""
+"""Figures that the published documents print, and their code run again with our inputs."""
 
 import math
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def _complex_notebook() -> Iterator[Case]:
     angles = torch.outer(torch.arange(seq, dtype=torch.float32), theta)
     cache = torch.stack((angles.cos(), angles.sin()), dim=-1)
     yield _complex("complex-notebook-vectorised", "Complex multiplication, angles by one outer product", theta, cache)
-    # Of 4096 rows, four where the two caches are not close any more.
+    # From 4096 rows, four where the two caches are no longer close.
     far = 4008
     angles = torch.outer(torch.arange(4096, dtype=torch.float32), theta)[far : far + seq]
     cache = torch.stack((angles.cos(), angles.sin()), dim=-1)
@@ -130,7 +130,7 @@ def _transcribed(
 def _notebook_flow(name: str, description: str, seq: int, past: int, *, heads: tuple[int, int], flat: bool) -> Case:
     """The end of the notebook: cos, sin = rotary_emb(..); apply_rotary_pos_emb(q, k, cos, sin, position_ids).
 
-    flat: position_ids as printed, [seq]; else [1, seq], which the model hands over."""
+    flat: position_ids as printed, [seq]; else [1, seq], as the model passes them."""
     size = 64
     case = _transcribed(name, "apply_rotary_pos_emb", description, spec(size, "half_split"), default_c(size, 10000))
     q, k = (case.draw(n, (2, h, seq, size)) for n, h in zip("qk", heads, strict=True))
@@ -234,7 +234,7 @@ def _report() -> Iterator[Case]:
         "report-heatmap", "apply_rotary_emb", "One query and one key at every position: scores of the distance", 64
     )
     rows = [case.draw(n, (1, 1, 1, 64)) for n in "qk"]
-    case.arrays.clear()  # what is drawn is one row, what is stored is that row at every position
+    case.arrays.clear()  # one row is drawn, and stored at every position
     q, k = (case.add_input(n, x.expand(1, 1, 32, 64).contiguous()) for n, x in zip("qk", rows, strict=True))
     case.add_positions(torch.arange(32))
     case.add_frequencies(printed.frequencies(64))

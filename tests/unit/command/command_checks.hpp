@@ -1,9 +1,14 @@
-// What the tests of every command share: the answer to a mistake, one line of a report, a quick run.
+// What the tests of every command share: checks of an error message, a line of a report, a quick run.
 #pragma once
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "tests/unit/command/program.hpp"
 #include "tests/unit/places.hpp"
@@ -23,8 +28,19 @@ inline std::string read(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// The answer to a mistake: the exit code, nothing on stdout, and on stderr every one of the words, as a person's
-// message.
+// Processes that inherited the variable, besides this one.
+inline std::vector<pid_t> processes_with(const std::string& variable) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (read(entry.path() / "environ").find(variable) != std::string::npos) found.push_back(std::stoi(name));
+  }
+  return found;
+}
+
+// Checks the answer to a mistake: the exit code, nothing on stdout, and on stderr a readable message with every one of
+// the words.
 inline void check_refused(int exit_code, const Words& command, const Words& expected, const Words& variables = {}) {
   const Result result = ropecheck(command, variables);
   CAPTURE(command);
@@ -51,7 +67,7 @@ inline Words verify_all(const Words& words, const Words& more = {}) {
   return command;
 }
 
-// For what is about reports and exit codes, not about a verdict: answers in a tenth of a second.
+// For tests of reports and exit codes, not of a verdict: answers in a tenth of a second.
 inline Words verify(const Words& words, Words more = {}) {
   if (std::find(more.begin(), more.end(), "--only") == more.end())
     more.insert(more.end(), {"--only", "ROT,ANG-01,ANG-02"});

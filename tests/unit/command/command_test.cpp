@@ -1,4 +1,4 @@
-// The real ropecheck as a person runs it: what it answers to a mistake (what, where, what to do), how it ends, and what
+// Runs the real ropecheck as a person does: its answer to a mistake (what, where, what to do), its exit code, and what
 // it leaves behind.
 #include <catch2/catch.hpp>
 
@@ -10,20 +10,20 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("command: a command line that makes no sense is answered with what would") {
+TEST_CASE("command: a wrong command line is answered with a right one") {
   check_refused(2, {},
                 {"no command was given; the commands are verify, identify, plan, replay, golden, vectors, list"});
   check_refused(
       2, {"frobnicate"},
-      {"\"frobnicate\" is no command; the commands are verify, identify, plan, replay, golden, vectors, list"});
-  check_refused(2, {"verify", "--frobnicate"}, {"verify: \"--frobnicate\" is no option", "ropecheck verify --help"});
+      {"\"frobnicate\" is not a command; the commands are verify, identify, plan, replay, golden, vectors, list"});
+  check_refused(2, {"verify", "--frobnicate"}, {"verify: unknown option \"--frobnicate\"", "ropecheck verify --help"});
   check_refused(2, {"replay", "ROT-01:head_dim=2"}, {"replay: --subject is required", "ropecheck replay --help"});
   check_refused(2, {"list"}, {"list: what is required", "ropecheck list --help"});
   check_refused(2, {"list", "kernels"}, {"\"kernels\" is not known; use requirements, impls, goldens or conventions"});
   check_refused(2, {"golden"}, {"golden: ", "ropecheck golden --help"});
 }
 
-TEST_CASE("command: list names what there is") {
+TEST_CASE("command: list names everything there is") {
   const Result requirements = ropecheck({"list", "requirements"});
   CHECK(requirements.exit_code == 0);
   CHECK_THAT(requirements.out, Contains("ROT-01  MUST    Every output element MUST") && Contains("does not see"));
@@ -36,8 +36,8 @@ TEST_CASE("command: list names what there is") {
   CHECK_THAT(goldens.out, Contains("labml") && Contains("huggingface/llama") && Contains("deviates"));
 }
 
-// On a device it has to conform; without one it is not run, and that is said.
-TEST_CASE("command: the kernel for CUDA devices is judged where there is one, and refused elsewhere") {
+// On a device the kernel has to conform. Without one it is not run, and a message says so.
+TEST_CASE("command: the CUDA kernel is judged where there is a device, and refused elsewhere") {
   const Result result = ropecheck({"verify", "cuda", "--level", "quick", "--no-diagnosis"});
   if (result.exit_code != 3) {
     INFO(result.out);
@@ -49,13 +49,13 @@ TEST_CASE("command: the kernel for CUDA devices is judged where there is one, an
   WARN("not run: " << result.err);
 }
 
-TEST_CASE("command: a report that did not get through is not a pass") {
+TEST_CASE("command: a report that was not written is not a pass") {
   // As large as a buffer, and smaller.
   for (const char* what : {"requirements", "impls"}) {
     const std::string program = (build_folder() / "ropecheck").string();
     const Result result = run_program({"sh", "-c", R"("$0" list "$1" > /dev/full)", program, what});
     CHECK(result.exit_code == 2);
-    CHECK_THAT(result.err, Contains("ropecheck: stdout cannot be written"));
+    CHECK_THAT(result.err, Contains("ropecheck: cannot write to stdout"));
   }
 }
 

@@ -1,4 +1,4 @@
-// What a person can demand, choose or cut short: --require, --only, --fail-fast.
+// What a person can demand, select or cut short: --require, --only, --fail-fast.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -17,7 +17,7 @@ Json subject_of(const Words& more) {
   return Json::parse(result.out).at("subjects").at(0);
 }
 
-TEST_CASE("command: --require takes a grade and the words that list prints, and refuses any other") {
+TEST_CASE("command: --require takes a grade and the words that list prints, and refuses others") {
   const Words known{"\"bitwsie\" is not known; use a grade from A1 to C3, bitwise, batch-invariant, robust"};
   check_refused(2, verify({"half_split"}, {"--require", "bitwsie"}), known);
   check_refused(2, {"replay", "ROT-01:head_dim=2", "--subject", "half_split", "--require", "bitwsie"}, known);
@@ -30,7 +30,7 @@ TEST_CASE("command: --require takes a grade and the words that list prints, and 
   CHECK(subject_of({"--json", "-"})["require"] == Json::array());
 }
 
-TEST_CASE("command: --only takes requirements and families that there are") {
+TEST_CASE("command: --only takes known requirements and families") {
   check_refused(
       2, verify({"half_split"}, {"--only", "ROT-1"}),
       {"--only: \"ROT-1\" is neither a requirement (`ropecheck list requirements`) nor one of the families", "ROT"});
@@ -62,7 +62,7 @@ TEST_CASE("command: --fail-fast ends the run at the first requirement that fails
   CHECK(ropecheck(verify({"half_split"}, {"--fail-fast"})).exit_code == 0);
 }
 
-TEST_CASE("command: a kernel of grade A2 conforms, but not where A1 is demanded") {
+TEST_CASE("command: a kernel of grade A2 conforms, but not if A1 is demanded") {
   const std::string rounds_twice = (build_folder() / "legal_o3.so").string() + "#rotate_half";
   const Words bf16{"--dtype", "bf16", "--head-dim", "64", "--level", "quick", "--only", "ROT-01,ROT-13,ANG-02"};
   const auto judged = [&](const std::string& subject, const Words& more) {

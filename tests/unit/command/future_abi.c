@@ -1,4 +1,4 @@
-/* A kernel that was built with a header from the future: another ABI number, and fields that nobody here knows. */
+/* A kernel that was built with a future header: another ABI number, and fields that nobody here knows. */
 #include "impls/include/rope_kernel.h"
 
 struct future_kernel {

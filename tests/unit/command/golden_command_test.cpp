@@ -1,4 +1,4 @@
-// ropecheck golden, and what becomes of golden files that are damaged.
+// ropecheck golden, and its answer to damaged golden files.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -34,7 +34,7 @@ class GoldenFolder {
   void write_manifest() const { write(manifest_file(), manifest.dump(1)); }
   Words variables() const { return {"ROPECHECK_GOLDEN=" + folder_.path().string()}; }
 
-  // As whoever made the manifest of it would have.
+  // The manifest is made anew, so that it describes the damaged content.
   void damage(const std::string& content) {
     write(file(), content);
     array()["sha256"] = sha256(std::as_bytes(std::span(content)));
@@ -48,14 +48,14 @@ class GoldenFolder {
   TemporaryFolder folder_;
 };
 
-TEST_CASE("command: a golden folder that is right is accepted wherever it lies") {
+TEST_CASE("command: an undamaged golden folder is accepted wherever it lies") {
   GoldenFolder golden;
   const Result result = ropecheck({"golden", "check-files"}, golden.variables());
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out, Contains("1 cases") && Contains("all as the manifest says"));
 }
 
-TEST_CASE("command: a golden array that is damaged is refused by file, array, case and byte") {
+TEST_CASE("command: a damaged golden array is refused by file, array, case and byte") {
   GoldenFolder golden;
   const std::string whole = read(golden.file());
   write(golden.file(), whole.substr(0, whole.size() - 1) + '\x7f');
@@ -70,16 +70,16 @@ TEST_CASE("command: a golden array that is damaged is refused by file, array, ca
   golden.damage(std::string(whole).replace(whole.find("False"), 5, "Maybe"));
   golden.check({golden.file() + ": byte " + std::to_string(whole.find("False"))});
   fs::remove(golden.file());
-  golden.check({golden.id() + ").arrays[0].file: there is no file " + golden.file(), "restore it"});
+  golden.check({golden.id() + ").arrays[0].file: file " + golden.file() + " is missing", "restore it"});
 }
 
-TEST_CASE("command: verify does not judge by golden files that are damaged") {
+TEST_CASE("command: verify does not judge by damaged golden files") {
   GoldenFolder golden;
   write(golden.file(), "not an array");
   check_refused(2, {"verify", "half_split"}, {golden.file(), "sha256 is "}, golden.variables());
 }
 
-TEST_CASE("command: a manifest that is wrong is refused by field, and leads nowhere out of its folder") {
+TEST_CASE("command: a wrong manifest is refused by field, and names no file outside its folder") {
   GoldenFolder golden;
   golden.array()["file"] = "../secret.npy";
   golden.write_manifest();

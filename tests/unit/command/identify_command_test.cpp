@@ -8,27 +8,27 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("command: identify prints the plan and a spec that makes it again") {
+TEST_CASE("command: identify prints the plan and a spec that reproduces it") {
   const Result result = ropecheck({"identify", "interleaved", "--pairing", "interleaved", "--head-dim", "64",
                                    "--rotary-dim", "48", "--base", "500000", "--scaling", "linear,factor=4"});
   CHECK(result.exit_code == 0);
   CHECK_THAT(line_with(result.out, "  pairs "), Contains("(2i, 2i+1) for i = 0 .. 23: interleaved"));
   CHECK_THAT(line_with(result.out, "  passed "), Contains("48 .. 63"));
   CHECK_THAT(line_with(result.out, "  rule "), Contains("linear, factor 4, base 500000"));
-  CHECK_THAT(line_with(result.out, "  differs "), Contains("in nothing from what was asked for"));
+  CHECK_THAT(line_with(result.out, "  matches "), Contains("the request"));
   CHECK_THAT(line_with(result.out, "  spec "),
              Contains("--head-dim 64 --rotary-dim 48 --pairing interleaved --base 500000 --scaling linear,factor=4"));
 }
 
-TEST_CASE("command: identify tells what a wrong kernel does instead") {
+TEST_CASE("command: identify says what a wrong kernel computes") {
   const Result result = ropecheck({"identify", mutants + "#FREQ-01", "--head-dim", "64", "--base", "500000"});
   CHECK(result.exit_code == 0);  // it was identified
   CHECK_THAT(line_with(result.out, "  differs "), Contains("31 of 32 frequencies are others: base 10000"));
 }
 
-TEST_CASE("command: identify writes plans that keep their schema") {
+TEST_CASE("command: identify writes plans that match their schema") {
   const TemporaryFolder folder;
-  std::string documents;  // a line each
+  std::string documents;  // one a line
   int number = 0;
   for (const Words& words : {Words{"half_split"}, Words{"complex", "--source", "tables", "--dtype", "bf16"},
                              Words{mutants + "#PAIR-03"}, Words{mutants + "#MEM-INPUT-WRITTEN"},
@@ -57,14 +57,14 @@ TEST_CASE("command: identify writes plans that keep their schema") {
   CHECK(valid == number);
 }
 
-TEST_CASE("command: identify refuses what cannot be") {
+TEST_CASE("command: identify refuses what it cannot do") {
   check_refused(2, {"identify"}, {"subjects"});
   check_refused(2, {"identify", "half_split", "--dtype", "i32"}, {"--dtype", "f64, f32, f16 or bf16"});
   check_refused(2, {"identify", "half_split", "--source", "magic"}, {"--source", "tables, frequencies or computed"});
   check_refused(2, {"identify", "no_such_kernel"}, {"no_such_kernel"});
   const Result unclaimed = ropecheck({"identify", "half_split", "--head-dim", "64", "--pairing", "interleaved"});
   CHECK(unclaimed.exit_code == 2);
-  CHECK_THAT(unclaimed.out, Contains("nothing of what was asked for is claimed"));
+  CHECK_THAT(unclaimed.out, Contains("claims nothing of what was asked for"));
 }
 
 }  // namespace

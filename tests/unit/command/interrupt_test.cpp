@@ -1,4 +1,4 @@
-// ropecheck when it is interrupted: a report that says so, and no process left behind.
+// An interrupted ropecheck: its report says so, and no process is left behind.
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -17,25 +17,14 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
 
-// Processes that inherited the variable, besides this one.
-std::vector<pid_t> processes_with(const std::string& variable) {
-  std::vector<pid_t> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (read(entry.path() / "environ").find(variable) != std::string::npos) found.push_back(std::stoi(name));
-  }
-  return found;
-}
-
-// CPU time of the worker among them; its start takes a part of a second even with sanitizers.
+// CPU time, the worker's included; the start takes a part of a second even with sanitizers.
 double seconds_of_worker(const std::string& variable) {
   for (const pid_t pid : processes_with(variable)) {
     const fs::path process = fs::path("/proc") / std::to_string(pid);
     if (!read(process / "comm").starts_with("ropecheck_host")) continue;
     std::istringstream fields(read(process / "stat"));
     std::vector<std::string> all{std::istream_iterator<std::string>(fields), {}};
-    if (all.size() < 15) continue;  // it has just ended
+    if (all.size() < 15) continue;  // the process has just ended
     return (std::stod(all[13]) + std::stod(all[14])) / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
   return 0;
@@ -58,7 +47,7 @@ void check_interrupted(int signal) {
   Program program({(build_folder() / "ropecheck").string(), "verify", mutants + "#none", mutants + "#NAN-03", "--level",
                    "exhaustive", "--only", "ROT", "--json", json, "--junit", junit, "--markdown", markdown},
                   {mark});
-  // Until the cases are listed and some are run, however busy the machine is.
+  // Until the cases are listed and some have run, however busy the machine is.
   REQUIRE(within(std::chrono::seconds(300), [&] { return seconds_of_worker(mark) >= 1; }));
   program.signal(signal);
   const Result result = program.wait();
@@ -83,7 +72,7 @@ TEST_CASE("command: an interrupted run says that it is incomplete and leaves no 
   check_interrupted(SIGTERM);
 }
 
-TEST_CASE("command: asked twice it ends at once, and without a report half written") {
+TEST_CASE("command: interrupted twice it ends at once, without a half-written report") {
   const TemporaryFolder folder;
   const std::string mark = "MARK_OF_A_TEST=" + folder.path().string();
   Program program({(build_folder() / "ropecheck").string(), "verify",

@@ -1,4 +1,4 @@
-// Kernels and workers that misbehave, judged by the real ropecheck: each is a finding in words, every requirement is
+// Kernels and workers that misbehave, judged by the real ropecheck. Each gives a finding in words, every requirement is
 // still judged, and nothing is left behind.
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/conformance/requirements.hpp"
-#include "tests/unit/command/program.hpp"
+#include "tests/unit/command/command_checks.hpp"
 #include "tests/unit/places.hpp"
 
 namespace rope {
@@ -16,25 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
-using Words = Program::Words;
 
-std::string read(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-// Processes that have the variable in their environment, by their numbers.
-std::set<std::string> processes_with(const std::string& variable) {
-  std::set<std::string> found;
-  for (const auto& entry : fs::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (read(entry.path() / "environ").find(variable) != std::string::npos) found.insert(name);
-  }
-  return found;
-}
-
-// Named shared memory; ours has no name there, a kernel's may.
+// Named shared memory: ropecheck's has no name there, but a kernel's may.
 std::set<std::string> shared_memory() {
   std::set<std::string> found;
   std::error_code absent;
@@ -47,9 +30,9 @@ std::set<std::string> shared_memory() {
 struct Judged {
   Result result;
   Json report;
-  std::set<std::string> left_behind;
+  std::vector<pid_t> left_behind;
 
-  // Of the minimal cases of all requirements that failed.
+  // The messages of the minimal cases of all requirements that failed.
   std::string messages() const {
     std::string text;
     for (const Json& requirement : report["subjects"][0]["requirements"]) {
@@ -83,8 +66,8 @@ void check_complete(const Judged& judged, std::size_t requirements = all_require
   CHECK_THAT(judged.result.err, !Contains("internal error"));
 }
 
-// A crash costs a process and a hang two deadlines, in each requirement and again in the diagnosis: one kernel of each
-// kind is asked everything, the others what shows their deed.
+// A crash costs a process and a hang two deadlines, in each requirement and again in the diagnosis. So one kernel of
+// each kind gets all requirements; the others get those that show their fault.
 constexpr std::size_t few_count = 6;
 const Words few{"--only", "ROT-01,POS-01,POS-02,MEM-01,SHP-05,DET-01", "--no-diagnosis"};
 
@@ -114,7 +97,7 @@ const Expected deeds[] = {
     {"throwing.so#throws", "let a C++ exception escape from a C function: std::out_of_range: row 40 of 32"},
 };
 
-TEST_CASE("isolation: what a kernel does to its process fails it, and the run goes on") {
+TEST_CASE("isolation: a kernel that harms its process fails, and the run goes on") {
   const Expected& expected = deeds[GENERATE(range(std::size_t{0}, std::size(deeds)))];
   INFO(expected.subject);
   const std::set<std::string> memory = shared_memory();
@@ -141,7 +124,7 @@ const Expected steps[] = {
     {"out_of_bounds.so#read_past_axis", "read 1 element past the end of axis (element "},
 };
 
-TEST_CASE("isolation: one element too far fails a kernel by tensor and element") {
+TEST_CASE("isolation: a kernel that goes one element too far fails, by tensor and element") {
   const Expected& expected = GENERATE(from_range(std::begin(steps), std::end(steps)));
   INFO(expected.subject);
   const bool needs_axes = std::string_view(expected.words).find("axis") != std::string_view::npos;
@@ -159,7 +142,7 @@ std::vector<std::string> verdicts(const Judged& judged) {
   return list;
 }
 
-TEST_CASE("isolation: what a kernel prints and which files it closes changes no verdict") {
+TEST_CASE("isolation: printing and closing files change no verdict") {
   const auto judged = [](const char* kernel) {
     INFO(kernel);
     const Judged result = judge((build_folder() / "misbehaving.so#").string() + kernel, "64", "10",
@@ -189,7 +172,7 @@ TEST_CASE("isolation: a worker in another language conforms, from a path that ne
   CHECK_THAT(judged.result.err, Contains("page_worker.py: conforms"));
 }
 
-// Each goes wrong in calls of STA-01 alone, so that other calls show that the run goes on.
+// Each goes wrong only in calls of STA-01, so that other calls show that the run goes on.
 const Expected faults[] = {
     {"wrong_id", "spoke something else than the worker protocol: {"},
     {"half_line", "its answer has no newline: {"},
@@ -212,7 +195,7 @@ TEST_CASE("isolation: a worker that breaks the protocol fails, and the run goes 
   CHECK(std::any_of(requirements.begin(), requirements.end(), [](const Json& r) { return r["verdict"] == "pass"; }));
 }
 
-TEST_CASE("isolation: deadlines are seconds, and a kernel that always hangs costs one case a requirement") {
+TEST_CASE("isolation: deadlines are seconds, and a kernel that always hangs costs one case per requirement") {
   const Judged judged =
       judge((build_folder() / "misbehaving.so#endless").string(), "64", "0.02", {"--first-deadline", "3"});
   check_complete(judged);
@@ -227,7 +210,7 @@ TEST_CASE("isolation: deadlines are seconds, and a kernel that always hangs cost
   }
 }
 
-TEST_CASE("isolation: wrong values of a worker are found and replayed") {
+TEST_CASE("isolation: a worker's wrong values are found and replayed") {
   const Judged judged = judge(python("broken_worker.py wrong_values"), "2");
   check_complete(judged);
   CHECK(judged.result.exit_code == 1);
@@ -241,7 +224,7 @@ TEST_CASE("isolation: wrong values of a worker are found and replayed") {
   CHECK_THAT(again.out, Contains("1e+09 (0x4e6e6b28)") && Contains("FAIL\n"));
 }
 
-TEST_CASE("isolation: a program that is no worker is an error of the start") {
+TEST_CASE("isolation: a program that does not speak the protocol is an error of the start") {
   const auto refused = [](int code, const std::string& subject, const char* words) {
     CAPTURE(subject);
     const Result result = ropecheck({"verify", subject, "--first-deadline", "20"});
@@ -251,7 +234,7 @@ TEST_CASE("isolation: a program that is no worker is an error of the start") {
   };
   refused(3, "cmd:/nowhere/worker --fast", "cmd:/nowhere/worker --fast: the worker program /nowhere/worker cannot be");
   refused(3, "cmd:true", "cmd:true: the subject ended its process with exit status 0 while it was loaded");
-  refused(3, python("broken_worker.py no_json"), "the worker's first line is no JSON object: Hello, I am a kernel");
+  refused(3, python("broken_worker.py no_json"), "the worker's first line is not a JSON object: Hello, I am a kernel");
   refused(3, python("broken_worker.py refuses"), "torch is missing: pip install torch");
   refused(3, python("broken_worker.py raises"), "IndexError: list index out of range");
   refused(2, "cmd:", "subject \"cmd:\" names no program; expected cmd:PROGRAM ARGUMENTS");

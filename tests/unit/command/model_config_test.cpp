@@ -15,7 +15,7 @@ std::string two_ropes() {
   return file;
 }
 
-TEST_CASE("command: a model with two ropes is judged by both, or by the one that is chosen") {
+TEST_CASE("command: a model with two ropes is judged by both, or by the selected one") {
   const std::string file = two_ropes();
   const Result both = ropecheck({"plan", "--model-config", file});
   CHECK(both.exit_code == 0);

@@ -22,7 +22,7 @@
 namespace rope {
 
 struct Result {
-  int exit_code = -1;  // 128 + N where signal N ended it, as a shell says it
+  int exit_code = -1;  // 128 + N if signal N ended it, as a shell reports it
   std::string out;
   std::string err;
 };
@@ -62,7 +62,7 @@ class Program {
   pid_t pid() const { return pid_; }
   void signal(int number) const { kill(pid_, number); }
 
-  // Throws after ten minutes: nothing that a test runs takes that long, sanitized on a busy machine either.
+  // Throws after ten minutes: no program in a test takes that long, not even sanitized on a busy machine.
   Result wait() {
     int status = 0;
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(10);
@@ -91,7 +91,7 @@ class Program {
   }
 
   pid_t pid_ = -1;
-  int out_ = memfd_create("stdout", MFD_CLOEXEC);  // files, so that no amount of text can fill them up and block
+  int out_ = memfd_create("stdout", MFD_CLOEXEC);  // files, which no amount of text can fill up and block
   int err_ = memfd_create("stderr", MFD_CLOEXEC);
 };
 
@@ -104,7 +104,7 @@ inline Result ropecheck(Program::Words words, Program::Words variables = {}) {
   return run_program(std::move(words), std::move(variables));
 }
 
-// A folder of a test's own, empty at first and gone afterwards.
+// A folder for one test, empty at first and deleted afterwards.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "ropecheck_test.XXXXXX").string()) {

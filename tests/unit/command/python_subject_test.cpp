@@ -1,4 +1,4 @@
-// Kernels in Python as subjects: how they are named, which interpreter runs them, what is said where one cannot be had.
+// Kernels in Python as subjects: their names, the interpreter that runs them, and the message if there is none.
 // tests/unit/python judges such kernels.
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ Words with(Words variables, const Words& more) {
   return variables;
 }
 
-// An interpreter that tells how it was started, and is no worker.
+// An interpreter that tells how it was started, and never speaks the worker protocol.
 std::string pretender(const std::filesystem::path& file, const std::string& name) {
   std::filesystem::create_directories(file.parent_path());
   write(file, "#!/bin/sh\necho \"" + name + " was given $* with $PYTHONPATH\"\n");
@@ -25,7 +25,7 @@ std::string pretender(const std::filesystem::path& file, const std::string& name
   return file.string();
 }
 
-TEST_CASE("python subject: a name that says no function is refused by what it lacks") {
+TEST_CASE("python subject: a name without a function is refused by what it lacks") {
   const std::string expected = "expected python:package.module:function";
   check_refused(2, {"verify", "python:"}, {"subject \"python:\": it names no function", expected});
   check_refused(2, {"verify", "python:kernels"}, {"\"kernels\" names no function of a module", expected});
@@ -35,7 +35,7 @@ TEST_CASE("python subject: a name that says no function is refused by what it la
   check_refused(2, {"verify", "python:a:b c:d"}, {"\"c:d\" names no function of a module", expected});
 }
 
-TEST_CASE("python subject: its options go with a kernel in Python alone") {
+TEST_CASE("python subject: its options are only for kernels in Python") {
   check_refused(2, {"verify", "half_split", "--convention", "labml"}, {"--convention goes with a kernel in Python"});
   check_refused(2, {"identify", "half_split", "--python", "python3"}, {"--python goes with a kernel in Python"});
   check_refused(2, {"replay", "ROT-01:head_dim=8", "--subject", "half_split", "--convention", "labml"},
@@ -43,7 +43,7 @@ TEST_CASE("python subject: its options go with a kernel in Python alone") {
   check_refused(2, {"golden", "verify", "half_split", "--convention", "labml"}, {"--convention goes with a kernel"});
 }
 
-TEST_CASE("python subject: --python, $ROPECHECK_PYTHON, $VIRTUAL_ENV and PATH are asked in this order") {
+TEST_CASE("python subject: --python, $ROPECHECK_PYTHON, $VIRTUAL_ENV and PATH are tried in this order") {
   const TemporaryFolder folder;
   const std::string option = pretender(folder / "an option", "option");
   const std::string chosen = "ROPECHECK_PYTHON=" + pretender(folder / "chosen", "chosen");
@@ -63,7 +63,7 @@ TEST_CASE("python subject: --python, $ROPECHECK_PYTHON, $VIRTUAL_ENV and PATH ar
   check_refused(3, command, told("path"), {"ROPECHECK_PYTHON=", "VIRTUAL_ENV=", path});
 }
 
-TEST_CASE("python subject: the package of the source tree is found, and what PYTHONPATH has is kept") {
+TEST_CASE("python subject: the package of the source tree is found, and PYTHONPATH is kept") {
   const TemporaryFolder folder;
   const std::string python = "ROPECHECK_PYTHON=" + pretender(folder / "python", "it");
   const std::string package = (source_folder() / "tools/python").string();
@@ -71,7 +71,7 @@ TEST_CASE("python subject: the package of the source tree is found, and what PYT
   check_refused(3, {"verify", "python:a:b"}, {"with " + package + ":/of/mine\n"}, {python, "PYTHONPATH=/of/mine"});
 }
 
-TEST_CASE("python subject: options are part of its name, so that a replay needs no more") {
+TEST_CASE("python subject: options are part of its name, so a replay needs no others") {
   const TemporaryFolder folder;
   const std::string python = pretender(folder / "my python", "it");
   check_refused(3, {"verify", "python:a:b", "--convention", "labml", "--python", python},
@@ -81,7 +81,7 @@ TEST_CASE("python subject: options are part of its name, so that a replay needs 
                 {"it was given -m ropecheck.worker a:b --convention labml"});
 }
 
-TEST_CASE("python subject: what cannot be imported is told with what to do") {
+TEST_CASE("python subject: a failed import is reported with what to do") {
   const Words python{"ROPECHECK_PYTHON=" + numpy_python(), "PYTHONDONTWRITEBYTECODE=1"};
   if (numpy_python().empty()) return;
   check_refused(3, {"verify", "python:nowhere.at.all:rope"},
@@ -99,12 +99,12 @@ TEST_CASE("python subject: what cannot be imported is told with what to do") {
                 with(python, {"PYTHONPATH=" + folder.path().string()}));
 }
 
-TEST_CASE("python subject: an interpreter that cannot run it is told with what to do") {
+TEST_CASE("python subject: an unsuitable interpreter is reported with what to do") {
   check_refused(3, {"verify", "python:a:b", "--python", "/nowhere/python"},
                 {"the worker program /nowhere/python cannot be started: No such file or directory"}, no_choice);
   const TemporaryFolder folder;
   const std::filesystem::path bare = folder / "bare";
-  write(bare, "#!/bin/sh\nexec '" + rope::python() + "' -S \"$@\"\n");  // without the packages of its site
+  write(bare, "#!/bin/sh\nexec '" + rope::python() + "' -S \"$@\"\n");  // without its site-packages
   chmod(bare.c_str(), 0755);
   check_refused(3, {"verify", "python:a:b", "--python", bare.string()}, {"has no numpy", "pip install numpy"},
                 no_choice);

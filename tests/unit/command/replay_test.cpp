@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Contains;
 
-TEST_CASE("command: a case that cannot be replayed is refused by field") {
+TEST_CASE("command: an invalid case is refused by field") {
   const auto replay = [](const std::string& id, const Words& expected) {
     check_refused(2, {"replay", id, "--subject", "half_split"}, expected);
   };
@@ -26,7 +26,7 @@ TEST_CASE("command: a case that cannot be replayed is refused by field") {
   replay("GLD-01:golden=nothing", {"golden case \"nothing\" is not in the manifest", "ropecheck list goldens"});
 }
 
-TEST_CASE("command: a wrong kernel is rejected, and the line that verify prints shows it again") {
+TEST_CASE("command: a wrong kernel is rejected, and its replay line shows the failure again") {
   const Result result =
       ropecheck({"verify", mutants + "#PAIR-01", "--level", "quick", "--only", "ROT-01", "--no-diagnosis"});
   CHECK(result.exit_code == 1);
@@ -37,7 +37,7 @@ TEST_CASE("command: a wrong kernel is rejected, and the line that verify prints 
   const std::string replay = line_with(result.out, "ropecheck replay ");
   REQUIRE_THAT(replay, Contains("replay    ropecheck replay 'ROT-01:"));
 
-  // As it stands there, by a shell that finds ropecheck.
+  // The line as it is printed, run by a shell that finds ropecheck.
   const std::string line = replay.substr(replay.find("ropecheck"));
   const Result again = run_program({"sh", "-c", line}, {"PATH=" + build_folder().string() + ":/usr/bin:/bin"});
   CHECK(again.exit_code == 1);
@@ -48,7 +48,7 @@ TEST_CASE("command: a wrong kernel is rejected, and the line that verify prints 
   CHECK(right.exit_code == 0);
 }
 
-TEST_CASE("command: the replay line holds where the path needs quotes") {
+TEST_CASE("command: the replay line works where the path needs quotes") {
   const TemporaryFolder folder;
   const std::string path = (folder / "it's a kernel.so").string();
   fs::copy_file(mutants, path);
@@ -62,7 +62,7 @@ TEST_CASE("command: the replay line holds where the path needs quotes") {
   CHECK_THAT(again.out, Contains("FAIL\n"));
 }
 
-TEST_CASE("command: replay prints a program that computes the worst element again, and runs as it stands") {
+TEST_CASE("command: replay prints a runnable program that computes the worst element again") {
   const std::string broken = (build_folder() / "examples/broken_kernel.so").string();
   const Result replayed =
       ropecheck({"replay", "ROT-01:head_dim=2,seq=1,heads=1,start=1,in_place=1,input=unit", "--subject", broken});
@@ -80,11 +80,12 @@ TEST_CASE("command: replay prints a program that computes the worst element agai
   CHECK_THAT(again.out, Contains("expected   0.84147095") && Contains("actual     0.45464867"));
 }
 
-TEST_CASE("command: replay says why there is no program where there is none") {
+TEST_CASE("command: replay says why it prints no program") {
   const Result relation = ropecheck({"replay", "REL-01:source=computed,head_dim=8", "--subject", "half_split"});
   CHECK(relation.exit_code == 0);
-  CHECK_THAT(relation.out, Catch::EndsWith("# No numpy program: the check relates results of the kernel to each other, "
-                                           "so no single element can be computed alone.\n"));
+  CHECK_THAT(relation.out,
+             Catch::EndsWith("# No numpy program: the check compares results of the kernel with each other, "
+                             "so no single element can be computed.\n"));
 }
 
 TEST_CASE("command: replay tells two results of the kernel from a result and an exact value") {

@@ -1,4 +1,4 @@
-// The reports that verify writes, and the list of what is expected to fail.
+// The reports that verify writes, and the list of expected failures.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
@@ -62,7 +62,7 @@ TEST_CASE("command: each kind of report can go to stdout, and only one of them")
                 {"--junit and --markdown both write to a.txt"});
 }
 
-TEST_CASE("command: a report that cannot be written is told at once, and nothing is half written") {
+TEST_CASE("command: a report that cannot be written is refused at once, and no half file is left") {
   const TemporaryFolder folder;
   for (const char* kind : {"--json", "--junit", "--markdown"}) {
     check_refused(2, verify({"half_split"}, {kind, "/nowhere/report"}),
@@ -77,7 +77,7 @@ TEST_CASE("command: a report that cannot be written is told at once, and nothing
   }
 }
 
-TEST_CASE("command: reports hold where the path of a subject is no UTF-8") {
+TEST_CASE("command: reports work where the path of a subject is not UTF-8") {
   const TemporaryFolder folder;
   const std::string path = (folder / "a\xff<&>\x01.so").string();
   fs::copy_file(mutants, path);
@@ -89,7 +89,7 @@ TEST_CASE("command: reports hold where the path of a subject is no UTF-8") {
   CHECK(xml.load_file(junit.c_str()));
 }
 
-TEST_CASE("command: what is expected to fail does not fail the run, and what passes unexpectedly does") {
+TEST_CASE("command: an expected failure does not fail the run, an unexpected pass does") {
   const TemporaryFolder folder;
   const std::string list = (folder / "expected.txt").string();
   const std::string wrong = mutants + "#PIPE-01";
@@ -129,12 +129,12 @@ TEST_CASE("command: what is expected to fail does not fail the run, and what pas
   CHECK_THAT(line_with(passes.out, "ROT-02  "), Contains("UNEXPECTED PASS"));
   CHECK_THAT(passes.out, Contains("half_split: conforms, but 1 expected failure passes: take it off the list"));
 
-  // To fail fast is to stop at what is not expected.
+  // --fail-fast stops at the first unexpected failure.
   write(list, all);
   CHECK(ropecheck(verify({wrong}, {"--expected-failures", list, "--fail-fast"})).exit_code == 0);
 }
 
-TEST_CASE("command: a list of expected failures that is wrong is refused by file and line") {
+TEST_CASE("command: a wrong list of expected failures is refused by file and line") {
   const TemporaryFolder folder;
   const std::string list = (folder / "expected.txt").string();
   write(list, "# what is known\nROT-99\n");
@@ -147,7 +147,7 @@ TEST_CASE("command: a list of expected failures that is wrong is refused by file
                 {"--expected-failures: /nowhere/list cannot be read: No such file or directory"});
 }
 
-TEST_CASE("command: the page of requirements is written whole, and only of requirements") {
+TEST_CASE("command: the page of requirements is written whole, and only with requirements") {
   const TemporaryFolder folder;
   const std::string page = (folder / "page.md").string();
   const Result to_stdout = ropecheck({"list", "requirements", "--markdown", "-"});

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is the page of requirements the one that the sources make?  requirements_page_check.py ROPECHECK SOURCE_FOLDER"""
+"""Does the page of requirements match the sources?  requirements_page_check.py ROPECHECK SOURCE_FOLDER"""
 
 import difflib
 import subprocess

@@ -1,4 +1,5 @@
-// ropecheck vectors: out to files, through a program that knows no more than tools/vectors/README.md, and back.
+// ropecheck vectors: calls go out to files and results come back, through a program written only from
+// docs/kernel-as-files.md.
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
@@ -69,7 +70,7 @@ class Exchange {
     return judged;
   }
 
-  // What the schema says of a document, where there is a validator.
+  // The schema's verdict on a document, where there is a validator.
   void check_schema(const std::string& schema, const Json& document) const {
     if (jsonschema_python().empty()) return;
     write(folder_ / "document", document.dump() + "\n");
@@ -85,7 +86,7 @@ class Exchange {
   TemporaryFolder folder_;
 };
 
-TEST_CASE("command: a program that knows the page alone goes the round trip in every way that files can carry") {
+TEST_CASE("command: a program written only from the page answers in every way that files can carry") {
   if (!numpy_is_there()) return;
   const Exchange files({"--dtype", "f32,bf16", "--most-kb", "200"});
   CHECK_THAT(files.exported.out, Contains("left out  ROT-08") && Contains("ropecheck vectors verify " + files.path()));
@@ -144,7 +145,7 @@ TEST_CASE("command: a wrong program is rejected by the requirements that its mis
   }
 }
 
-TEST_CASE("command: responses that are missing, cut short or of another type are named, beside those that are wrong") {
+TEST_CASE("command: responses that are missing, cut short or of another type are named, beside wrong ones") {
   if (!numpy_is_there()) return;
   const Exchange files({"--head-dim", "8", "--dtype", "f32", "--only", "ROT-01,ROT-02,ROT-03,ROT-05", "--expected"});
   files.check_schema("tools/vectors/manifest.schema.json", files.manifest());
@@ -169,11 +170,11 @@ TEST_CASE("command: responses that are missing, cut short or of another type are
   REQUIRE(responses["malformed"].size() == 1);
   CHECK_THAT(responses["malformed"][0].get<std::string>(), Contains("ROT-02.0001.1.q_out.npy: byte 8"));
   CHECK_THAT(judged.result.out, Contains("1 missing, 1 malformed") && Contains("  missing    ") &&
-                                    Contains("there is no response " + response("ROT-01.0002.1").string()));
+                                    Contains("response " + response("ROT-01.0002.1").string() + " is missing"));
   CHECK_THAT(read(files.file("r.xml")), Contains("failures=\"1\" errors=\"2\""));
-  CHECK_THAT(read(files.file("r.md")), Contains("there is no response"));
+  CHECK_THAT(read(files.file("r.md")), Contains(" is missing"));
 
-  // The line that the report gives shows the case again.
+  // The replay line of the report shows the failure again.
   const std::string line = line_with(judged.result.out, "ropecheck replay 'ROT-05:");
   REQUIRE_FALSE(line.empty());
   const Result again = run_program({"sh", "-c", line.substr(line.find("ropecheck"))},
@@ -186,7 +187,7 @@ TEST_CASE("command: responses that are missing, cut short or of another type are
   CHECK(files.judged({"--only", "ROT-03"}).result.exit_code == 0);
 }
 
-TEST_CASE("command: an export narrows to what the program can do, and says what is left out") {
+TEST_CASE("command: an export narrows to the program's claims, and says what is left out") {
   const Exchange files({"--head-dim", "8", "--dtype", "f32", "--source", "frequencies", "--features", "none", "--only",
                         "ROT-01,POS-03", "--max-position", "100"},
                        false);
@@ -203,11 +204,11 @@ TEST_CASE("command: an export narrows to what the program can do, and says what 
   }
 }
 
-TEST_CASE("command: what cannot be exported or judged is refused, and says what to do") {
+TEST_CASE("command: what cannot be exported or judged is refused, with what to do") {
   const TemporaryFolder folder;
   const auto path = [&](const char* name) { return (folder / name).string(); };
   check_refused(2, {"vectors"}, {"vectors: "});
-  check_refused(2, {"vectors", "verify", path("nothing")}, {"there is no manifest.json"});
+  check_refused(2, {"vectors", "verify", path("nothing")}, {"manifest.json is missing"});
   check_refused(2, {"vectors", "export", path("x"), "--source", "table"},
                 {"--source: \"table\" is not known; use tables"});
   check_refused(2, {"vectors", "export", path("x"), "--tables", "third"},

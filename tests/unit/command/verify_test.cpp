@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
 
-TEST_CASE("command: a value that an option cannot take is named with what it takes") {
+TEST_CASE("command: a wrong value of an option is named with the values that it takes") {
   check_refused(2, {"verify", "half_split", "--head-dim", "x"}, {"--head-dim = x; expected INT"});
   check_refused(2, {"verify", "half_split", "--level", "fast"}, {"--level: \"fast\"", "quick, full or exhaustive"});
   check_refused(2, {"verify", "half_split", "--dtype", "f32,f8"}, {"--dtype: \"f8\"", "use f64, f32, f16 or bf16"});
@@ -21,12 +21,12 @@ TEST_CASE("command: a value that an option cannot take is named with what it tak
   check_refused(2, {"verify", "half_split", "--pairing", "split"},
                 {"--pairing: \"split\"", "half_split or interleaved"});
   check_refused(2, {"verify", "half_split", "--seed", "-1"},
-                {"--seed: \"-1\" is no seed; it must be a whole number from 0"});
+                {"--seed: \"-1\" is not a seed; expected a whole number from 0"});
   check_refused(2, {"verify", "half_split", "--seed", "18446744073709551616"}, {"--seed", "from 0 to 2^64 - 1"});
-  check_refused(2, {"verify", "half_split", "--seed", "one"}, {"--seed: \"one\" is no seed"});
+  check_refused(2, {"verify", "half_split", "--seed", "one"}, {"--seed: \"one\" is not a seed"});
 }
 
-TEST_CASE("command: a spec given by flags that cannot be is refused by field, value and limit") {
+TEST_CASE("command: an invalid spec given by flags is refused by field, value and limit") {
   const auto spec = [](const Words& flags, const Words& expected) {
     Words command{"verify", "half_split"};
     command.insert(command.end(), flags.begin(), flags.end());
@@ -41,7 +41,7 @@ TEST_CASE("command: a spec given by flags that cannot be is refused by field, va
   spec({"--axes", "16:16", "--axes-order", "mixed", "--head-dim", "64"}, {"\"mixed\"", "chunked or interleaved"});
 }
 
-TEST_CASE("command: a spec file that is wrong is refused by file, byte or field") {
+TEST_CASE("command: a wrong spec file is refused by file, byte or field") {
   const TemporaryFolder folder;
   const std::string file = (folder / "spec.json").string();
   const auto spec = [&](const std::string& text, const Words& expected) {
@@ -66,7 +66,7 @@ TEST_CASE("command: a spec file that is wrong is refused by file, byte or field"
                 {"--spec: " + folder.path().string() + " cannot be read: Is a directory"});
 }
 
-TEST_CASE("command: a subject that is no kernel is refused by path and reason") {
+TEST_CASE("command: a subject without a kernel is refused by path and reason") {
   check_refused(2, {"verify", "halfsplit"}, {"\"halfsplit\" is neither a built-in (half_split, interleaved, complex"});
   check_refused(3, {"verify", "/nowhere/lib.so"},
                 {"/nowhere/lib.so does not exist; give the path of a shared library"});
@@ -89,12 +89,12 @@ TEST_CASE("command: a subject that is no kernel is refused by path and reason") 
       {"kernel future of " + future, "built for ABI 2, this ropecheck speaks ABI 1", "use a newer ropecheck"});
 }
 
-TEST_CASE("command: a subject that cannot be opened is told before any other is judged") {
+TEST_CASE("command: a subject that cannot be opened is reported before any other is judged") {
   check_refused(3, {"verify", "half_split", "/nowhere/lib.so"}, {"/nowhere/lib.so does not exist"});
   check_refused(2, {"verify", "half_split", "halfsplit"}, {"\"halfsplit\" is neither a built-in"});
 }
 
-TEST_CASE("command: what leaves no case to run is not a pass") {
+TEST_CASE("command: a run without cases is not a pass") {
   const Result result = ropecheck({"verify", "half_split", "--pairing", "interleaved"});
   CHECK(result.exit_code == 2);
   CHECK_THAT(result.out, Contains("no case was executed: the claims cover nothing of what was asked"));
@@ -103,7 +103,7 @@ TEST_CASE("command: what leaves no case to run is not a pass") {
 
 std::string requirement_count() { return std::to_string(all_requirements().size()); }
 
-TEST_CASE("command: a right kernel conforms, with nothing but the report in a pipe") {
+TEST_CASE("command: a right kernel conforms, with only the report in a pipe") {
   const Result result = ropecheck({"verify", "half_split", "--level", "quick"});
   const std::string passed = std::to_string(all_requirements().size() - 1);  // MEM-07 is about devices
   CHECK(result.exit_code == 0);
@@ -113,7 +113,7 @@ TEST_CASE("command: a right kernel conforms, with nothing but the report in a pi
   CHECK(result.err.empty());
 }
 
-TEST_CASE("command: on a terminal there is colour and a line of progress, which goes away") {
+TEST_CASE("command: on a terminal there is colour, and a line of progress that goes away") {
   const std::string command = (build_folder() / "ropecheck").string() + " verify half_split --level quick --dtype f32";
   const Result result = run_program({"script", "-qec", command, "/dev/null"});
   CHECK(result.exit_code == 0);
@@ -121,7 +121,7 @@ TEST_CASE("command: on a terminal there is colour and a line of progress, which 
              Contains("/" + requirement_count() + "] half_split  ") && Contains("\r\x1b[K\x1b[1mhalf_split"));
 }
 
-TEST_CASE("command: a seed gives the same cases and another seed others") {
+TEST_CASE("command: a seed gives the same cases, another seed gives others") {
   const auto cases = [](const char* seed) {
     Json json = Json::parse(ropecheck(verify({"half_split"}, {"--seed", seed, "--json", "-"})).out);
     json["subjects"][0].erase("seconds");

@@ -22,16 +22,16 @@ std::set<std::string> rules_of_one_pair(std::vector<std::int32_t> head_dims) {
   return rules;
 }
 
-TEST_CASE("ANG-04: each rule that a single pair can follow is asked of a single pair", "[angle]") {
+TEST_CASE("ANG-04: each rule that can have a single pair is tested with one", "[angle]") {
   const std::set<std::string> rules{"constant", "linear", "llama3", "longrope", "pixel", "proportional", "yarn"};
   CHECK(rules_of_one_pair({}) == rules);
-  // Proportional turns a part of the head by itself, and is never asked of a part.
+  // Proportional defines its own part of the head, so it is never tested on a part.
   std::set<std::string> partial = rules;
   partial.erase("proportional");
   CHECK(rules_of_one_pair({64, 128}) == partial);
 }
 
-TEST_CASE("a kernel that claims only one scaling rule is asked that rule", "[angle]") {
+TEST_CASE("a kernel that claims only one scaling rule is tested with that rule", "[angle]") {
   Claims yarn_only = test::all_claims();
   yarn_only.capabilities.angle_sources = ROPE_BIT(ROPE_COMPUTED);
   yarn_only.capabilities.scalings = ROPE_BIT(ROPE_SCALING_YARN);

@@ -10,7 +10,7 @@
 namespace rope {
 namespace {
 
-// Right, but for the last bit of one element in every third call.
+// Right, except for the last bit of one element in every third call.
 std::int32_t unsteady(const rope_call* call) {
   static int calls = 0;
   const std::int32_t status = half_split_kernel().apply(call);
@@ -18,7 +18,7 @@ std::int32_t unsteady(const rope_call* call) {
   return status;
 }
 
-// A cache of frequencies that is keyed by the number of tokens alone, as many are by the length of their table.
+// A cache of frequencies whose key is only the number of tokens; many caches use the length of their table.
 std::int32_t keyed_by_tokens(const rope_call* call) {
   static std::int64_t tokens = 0;
   static double base = 0;
@@ -41,7 +41,7 @@ Finding found(const char* requirement, std::int32_t (*apply)(const rope_call*)) 
   return requirement_called(requirement).check(c, examiner);
 }
 
-TEST_CASE("a last bit that comes and goes is found, and the two values are told", "[determinism]") {
+TEST_CASE("a last bit that comes and goes is found, and both values are reported", "[determinism]") {
   CHECK(found("DET-01", half_split_kernel().apply).passed());
   const Finding finding = found("DET-01", unsteady);
   REQUIRE(finding.kind == FailureKind::repetition);
@@ -50,12 +50,12 @@ TEST_CASE("a last bit that comes and goes is found, and the two values are told"
   CHECK(finding.element->feature == 0);
 }
 
-TEST_CASE("what a call leaves behind for another one is found", "[determinism]") {
+TEST_CASE("state that one call leaves for another is found", "[determinism]") {
   CHECK(found("STA-01", half_split_kernel().apply).passed());
   CHECK(found("STA-01", keyed_by_tokens).kind == FailureKind::value);
 }
 
-TEST_CASE("rows that are kept for as many tokens with the same first and last position are found", "[determinism]") {
+TEST_CASE("rows cached by number of tokens, first and last position are found", "[determinism]") {
   const auto ends = [](const Tensor& p) {
     return std::pair(p.bytes.front(), p.bytes[p.bytes.size() - size_of(p.dtype)]);
   };
@@ -92,7 +92,7 @@ TEST_CASE("a kernel that is wrong by itself costs one new process, not one for e
   CHECK(processes == 1);
 }
 
-TEST_CASE("a grade is not demanded of the calls that come between, in types that nobody asked for", "[determinism]") {
+TEST_CASE("no grade is demanded of the calls in between, in types that were not asked for", "[determinism]") {
   KernelSubject subject(half_split_kernel());
   Oracles oracles;
   const Grade demanded{AngleGrade::A, ArithmeticGrade::one};
@@ -104,7 +104,7 @@ TEST_CASE("a grade is not demanded of the calls that come between, in types that
   CHECK_FALSE(examiner.accuracy(wide).passed());
 }
 
-TEST_CASE("a call that is wrong in a new process too is not put down to earlier ones", "[determinism]") {
+TEST_CASE("a call that is wrong in a new process too is not blamed on earlier ones", "[determinism]") {
   bool always = true, after_f32 = false;
   test::Fake subject(test::all_claims(), [&](Call& call) {
     after_f32 = after_f32 || call.q.dtype == DType::f32;

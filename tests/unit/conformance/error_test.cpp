@@ -1,4 +1,4 @@
-// ERR on kernels that leave out one check of their arguments.
+// ERR on kernels that omit one check of their arguments.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -25,7 +25,7 @@ std::map<std::string, std::set<Fault>> faults_by_requirement() {
   return faults;
 }
 
-TEST_CASE("ERR: each fault that there is a word for is put to a kernel by one requirement", "[error]") {
+TEST_CASE("ERR: each fault that has a word is tested by one requirement", "[error]") {
   std::map<Fault, int> asked;
   for (const auto& [requirement, faults] : faults_by_requirement()) {
     for (const Fault fault : faults) ++asked[fault];
@@ -59,7 +59,7 @@ TEST_CASE("ERR: a status other than ok is a refusal, and ok is not", "[error]") 
   }
 }
 
-// A kernel that has every check but one, of calls like `accepts`: it says ok to them.
+// A kernel that has every check but one: it says ok to calls like `accepts`.
 std::set<std::string> found_where(bool (*accepts)(const Call&)) {
   Claims claims = test::all_claims();
   claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
@@ -76,7 +76,7 @@ std::set<std::string> found_where(bool (*accepts)(const Call&)) {
   return failed;
 }
 
-TEST_CASE("ERR: the check that is left out is the one that is named", "[error]") {
+TEST_CASE("ERR: the omitted check is the one that is named", "[error]") {
   using Ids = std::set<std::string>;
   CHECK(found_where([](const Call&) { return false; }).empty());
   CHECK(found_where([](const Call& call) { return call.rotary_dim % 2 != 0; }) == Ids{"ERR-01"});

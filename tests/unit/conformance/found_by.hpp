@@ -1,4 +1,4 @@
-// One check on one kernel in this process, and kernels that are right but for one edit of their results.
+// One check on one kernel in this process, and kernels that are right except for one edit of their results.
 #pragma once
 
 #include <string>
@@ -20,14 +20,14 @@ inline Finding found_by(const std::string& case_text, const Answer& answer) {
   return requirement_called(c.requirement).check(c, examiner);
 }
 
-// The pair that a result of q is of, as the kernel was given it, and the result.
+// The pair of a result of q, as the kernel was given it, and the result.
 struct Rotated {
   double first, second;
   bool of_second;
   double result;
 };
 
-// The right kernel, and then `edit` of each result in a pair of q, for half-split calls out of place.
+// The right kernel, followed by `edit` of each result in a pair of q, for half-split calls out of place.
 inline Answer edited(std::function<double(const Rotated&)> edit) {
   return [edit = std::move(edit)](Call& call) {
     const Reply reply = right(call);

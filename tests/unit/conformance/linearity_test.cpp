@@ -16,7 +16,7 @@ using Ids = std::set<std::string>;
 
 const char* const all_ids[] = {"ROT-05", "ROT-06", "ROT-07", "ROT-11", "ROT-12"};
 
-// Those that do not hold of a kernel. An even seed scales by 8, an odd one by 1/4.
+// The requirements that the kernel breaks. An even seed scales by 8, an odd one by 1/4.
 Ids broken(const test::Answer& kernel, const std::string& more = "") {
   Ids ids;
   for (const std::string id : all_ids) {
@@ -35,14 +35,14 @@ double next_to(double value, double where) {
   return std::nextafter(static_cast<float>(value), static_cast<float>(where));
 }
 
-TEST_CASE("a rotation is linear, bit for bit where that is asked", "[linearity]") {
+TEST_CASE("a rotation is linear, bit for bit where bits are required", "[linearity]") {
   for (const char* more : {"", ",rotary_dim=16", ",dtype=bf16,out_dtype=bf16", ",dtype=f64,out_dtype=f64"}) {
     INFO(more);
     CHECK(broken(right, more).empty());
   }
 }
 
-TEST_CASE("each property of a linear map has the requirement that sees it broken", "[linearity]") {
+TEST_CASE("each broken property of a linear map fails its requirement", "[linearity]") {
   // Large results saturate: odd, but not homogeneous.
   CHECK(broken(edited([](const Rotated& x) {
           return std::fabs(x.result) > 6 ? std::copysign(6, x.result) : x.result;
@@ -60,7 +60,7 @@ TEST_CASE("each property of a linear map has the requirement that sees it broken
         })) == Ids{"ROT-07"});
 }
 
-TEST_CASE("a last bit that depends on size or sign is within every bound, and seen where bits are asked for",
+TEST_CASE("a last bit that depends on size or sign is within every bound, and seen where bits are required",
           "[linearity]") {
   CHECK(broken(edited([](const Rotated& x) { return std::fabs(x.first) > 4 ? next_to(x.result, 0) : x.result; })) ==
         Ids{"ROT-11"});
@@ -68,8 +68,8 @@ TEST_CASE("a last bit that depends on size or sign is within every bound, and se
         Ids{"ROT-12"});
 }
 
-TEST_CASE("close to underflow no bits are asked for", "[linearity]") {
-  // Scaled by a quarter these results are rounded to subnormals, each in its own way.
+TEST_CASE("close to underflow no bits are required", "[linearity]") {
+  // Scaled by a quarter, these results are rounded to subnormals, each differently.
   for (const std::string id : {"ROT-11", "ROT-12"}) {
     const Finding finding = found_by(id + ":source=computed,head_dim=32,start=300,seed=3,input=subnormal", right);
     CHECK(finding.passed());

@@ -10,7 +10,7 @@
 namespace rope {
 namespace {
 
-TEST_CASE("every requirement has an id of its own, a sentence, and its limits", "[requirements]") {
+TEST_CASE("every requirement has its own id, a sentence, and its limits", "[requirements]") {
   const std::regex id("[A-Z]{3}-[0-9]{2}");
   std::set<std::string_view> seen;
   for (const Requirement& requirement : all_requirements()) {
@@ -29,7 +29,7 @@ TEST_CASE("every requirement has an id of its own, a sentence, and its limits", 
   CHECK(seen.size() >= 30);
 }
 
-TEST_CASE("a requirement is found by its id, and an unknown one is refused with those there are", "[requirements]") {
+TEST_CASE("a requirement is found by its id, and an unknown one is refused with the known ones", "[requirements]") {
   for (const Requirement& requirement : all_requirements()) {
     CHECK(requirement_called(requirement.id).sentence == requirement.sentence);
   }
@@ -49,7 +49,7 @@ TEST_CASE("every requirement belongs to a family that has a title", "[family]") 
   CHECK(family_of("") == nullptr);
 }
 
-TEST_CASE("families have an id, a title and a sentence of their own", "[family]") {
+TEST_CASE("families have their own id, title and sentence", "[family]") {
   std::set<std::string_view> words;
   for (const Family& family : families()) {
     CHECK(family.id.size() == 3);

@@ -1,4 +1,4 @@
-// ROT-13 on kernels that differ in nothing but how they narrow their results.
+// ROT-13 on kernels that differ only in how they narrow their results.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -16,8 +16,8 @@ using test::Answer;
 using test::found_by;
 using test::right;
 
-// Computes in f32 and narrows to the type of q_out by `narrow`, which gets an f32 value and the two 16-bit neighbours
-// of it, the one nearer to zero first.
+// Computes in f32 and narrows to the type of q_out by `narrow`, which gets an f32 value and its two 16-bit neighbours,
+// the one nearer to zero first.
 Answer narrowed_by(double (*narrow)(double value, double toward_zero, double away)) {
   return [=](Call& call) {
     const DType dtype = call.q_out->dtype;
@@ -80,7 +80,7 @@ TEST_CASE("ROT-13: cutting off and rounding away are found, though each result i
   }
 }
 
-TEST_CASE("ROT-13: pairs left over are looked at alone wherever positions suffice", "[rounding]") {
+TEST_CASE("ROT-13: left-over pairs are tested by themselves wherever positions suffice", "[rounding]") {
   const auto fewest_pairs = [](std::int64_t max_position) {
     Claims claims = test::all_claims();
     claims.capabilities.max_position = max_position;
@@ -97,10 +97,10 @@ TEST_CASE("ROT-13: pairs left over are looked at alone wherever positions suffic
   CHECK(fewest_pairs(1000) == 64);
 }
 
-TEST_CASE("ROT-13: what it does not look at", "[rounding]") {
+TEST_CASE("ROT-13: what it does not test", "[rounding]") {
   // Upwards is away from zero for one half of the results and towards it for the other.
   CHECK(found_by(many("ROT-13", "bf16"), narrowed_by(upwards)).passed());
-  // Of few results the mean says nothing: shrinking must not take one of them for a failure.
+  // The mean of few results says nothing: shrinking must not take one of them for a failure.
   const Finding few =
       found_by("ROT-13:source=computed,head_dim=128,seq=8,dtype=bf16,out_dtype=bf16", narrowed_by(cut_off));
   CHECK(few.passed());

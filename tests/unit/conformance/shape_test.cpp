@@ -17,7 +17,7 @@ std::vector<Case> many_rows(std::vector<std::int32_t> head_dims, Level level) {
   return list.take();
 }
 
-TEST_CASE("SHP-01: where only large heads are claimed there are few cases, and each dtype has both of the usual ones",
+TEST_CASE("SHP-01: if only large heads are claimed there are few cases, and each dtype has both of the usual ones",
           "[shape]") {
   const std::vector<Case> cases = many_rows({128}, Level::full);
   CHECK(cases.size() < many_rows({4}, Level::full).size() / 3);

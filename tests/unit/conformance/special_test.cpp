@@ -1,4 +1,4 @@
-// SPC on kernels that are right but for one kind of value.
+// SPC on kernels that are right except for one kind of value.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -35,7 +35,7 @@ TEST_CASE("SPC: a right kernel holds", "[special]") {
   }
 }
 
-TEST_CASE("SPC-01: what is planted has to show in both results of its pair", "[special]") {
+TEST_CASE("SPC-01: a planted value has to show in both results of its pair", "[special]") {
   const auto kind_of = [](const std::string& call, const std::function<double(const Rotated&)>& edit) {
     return found_by("SPC-01" + call, edited(edit)).kind;
   };
@@ -51,13 +51,13 @@ TEST_CASE("SPC-01: what is planted has to show in both results of its pair", "[s
   REQUIRE(saturated.kind == FailureKind::relation);
   CHECK(std::isinf(saturated.element->expected));
   CHECK(std::fabs(saturated.element->actual) == largest);
-  // Which of the two comes out of an infinity nobody prescribes.
+  // Nothing prescribes which of the two comes out of an infinity.
   CHECK(kind_of(whole, [](const Rotated& x) {
           return std::isinf(x.result) ? std::numeric_limits<double>::quiet_NaN() : x.result;
         }) == FailureKind::none);
 }
 
-// All rows of a head get `sum`, which is 0, or a NaN where anything in the row, or in all rows, is not finite.
+// All rows of a head get `sum`: 0, or a NaN if anything in the row, or in all rows, is not finite.
 test::Answer leaking(bool between_rows) {
   return [=](Call& call) {
     const Reply reply = right(call);
@@ -78,7 +78,7 @@ test::Answer leaking(bool between_rows) {
   };
 }
 
-TEST_CASE("SPC-01: what is planted must not show anywhere else", "[special]") {
+TEST_CASE("SPC-01: a planted value must not show anywhere else", "[special]") {
   for (const bool between_rows : {false, true}) {
     for (const std::string& call : {whole, partial}) {
       INFO(call << between_rows);
@@ -86,13 +86,13 @@ TEST_CASE("SPC-01: what is planted must not show anywhere else", "[special]") {
       REQUIRE(finding.kind == FailureKind::value);
       CHECK(std::isnan(finding.element->actual));
       CHECK(finding.element->feature == 0);
-      // With no value planted nothing leaks.
+      // With no value planted, nothing leaks.
       CHECK(found_by("ROT-01" + call, leaking(between_rows)).passed());
     }
   }
 }
 
-TEST_CASE("SPC-01: a NaN that passes through may become another NaN, and nothing else", "[special]") {
+TEST_CASE("SPC-01: a NaN that passes through may become another NaN, but no other value", "[special]") {
   const auto with_last_feature = [](std::uint32_t bits) {
     return [=](Call& call) {
       const Reply reply = right(call);
@@ -118,7 +118,7 @@ struct Wrong {
   std::function<double(const Rotated&)> edit;
 };
 
-TEST_CASE("SPC: a kernel that is wrong for one kind of input alone is found by that input alone", "[special]") {
+TEST_CASE("SPC: a kernel that is wrong for only one kind of input is found by that input only", "[special]") {
   constexpr double normal = std::numeric_limits<float>::min();
   const Wrong all[] = {
       {"SPC-02", "huge", [](const Rotated& x) { return std::fabs(x.result) > largest / 8 ? infinity : x.result; }},
@@ -131,7 +131,7 @@ TEST_CASE("SPC: a kernel that is wrong for one kind of input alone is found by t
       for (const char* input : {"huge", "zero", "subnormal", "spread"}) {
         INFO(wrong.requirement << " by " << id << " of " << input);
         const Finding finding = found_by(id + whole + ",input=" + input, edited(wrong.edit));
-        // Zeros are subnormal to whoever flushes, and stay what they are.
+        // Zeros count as subnormal for a kernel that flushes, and stay zeros.
         CHECK((finding.kind == FailureKind::value) == (input == std::string(wrong.input)));
         CHECK(finding.passed() == (input != std::string(wrong.input)));
       }

@@ -21,20 +21,20 @@ TEST_CASE("A right kernel has no diagnosis") {
   CHECK_FALSE(diagnosed(right));
 }
 
-TEST_CASE("The base that is used is found") {
+TEST_CASE("The wrong base is found") {
   for (double base : {10000.0, 500000.0}) {
     Fake subject = misled([=](Call& call) { call.base = base; });
     const auto found = diagnosed(subject);
     const Candidate& first = first_of(found);
     CHECK(first.bug_class == BugClass::frequency_base);
-    CHECK(first.sentence == "base " + std::to_string(static_cast<int>(base)) + " whatever base is given");
+    CHECK(first.sentence == "base " + std::to_string(static_cast<int>(base)) + " is used, not the given one");
     CHECK(first.fit > 0.9);
     CHECK(found->certain);
     CHECK(found->explained == std::vector<std::string>{"ROT-01"});
   }
 }
 
-TEST_CASE("A position that is off is found with its distance") {
+TEST_CASE("A position offset is found with its distance") {
   for (int by : {1, 2, 4}) {
     Fake subject = misled([=](Call& call) {
       if (call.source == AngleSource::tables) return;
@@ -57,14 +57,14 @@ TEST_CASE("The other pairing is found") {
   CHECK(first_of(diagnosed(subject)).bug_class == BugClass::pairing_layout);
 }
 
-TEST_CASE("What is wrong in the backward pass alone is of the backward class, with its condition") {
+TEST_CASE("An error only in the backward pass is of the backward class, with its condition") {
   Fake subject = misled([](Call& call) { call.direction = Direction::forward; });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::backward);
   CHECK(found->trigger.find("backward") != std::string::npos);
 }
 
-TEST_CASE("A rule that is ignored is found, and the class is that of the rule") {
+TEST_CASE("An ignored rule is found, and its class is the rule's class") {
   Fake subject = misled([](Call& call) {
     if (std::holds_alternative<scaling::Linear>(call.scaling)) call.scaling = scaling::None{};
   });
@@ -75,8 +75,8 @@ TEST_CASE("A rule that is ignored is found, and the class is that of the rule") 
   CHECK(first.sentence.starts_with("linear: "));
 }
 
-TEST_CASE("Where nothing known fits, no cause is certain") {
-  // Every feature gets a value that no stage could make.
+TEST_CASE("If nothing known fits, no cause is certain") {
+  // Every feature gets a value that no stage could produce.
   Fake subject = misled([](Call&) {});
   Fake garbled(subject.claims(), [&](Call& call) {
     const Reply reply = subject.apply(call);
@@ -94,7 +94,7 @@ TEST_CASE("Where nothing known fits, no cause is certain") {
 }
 
 TEST_CASE("Causes of two classes that fit alike are both listed, and neither is certain") {
-  // One token at position 1 whose batches share positions: the position 1 and the length 1 cannot be parted.
+  // One token at position 1 whose batches share positions: position 1 cannot be told from length 1.
   Claims claims = narrow_claims();
   claims.capabilities.features = 0;
   claims.head_dims = {2};
@@ -125,7 +125,7 @@ TEST_CASE("Sections of axes that are counted in features are found") {
   CHECK(first_of(found).sentence == "the sections of the axes are counted in features where they are pairs");
 }
 
-TEST_CASE("The one table of two that is read wrongly is found") {
+TEST_CASE("If only one of two tables is read wrongly, it is found") {
   Fake subject = misled([](Call& call) {
     if (!call.sin) return;
     const auto row = static_cast<std::size_t>(call.sin->strides[0]) * size_of(call.sin->dtype);
@@ -137,16 +137,16 @@ TEST_CASE("The one table of two that is read wrongly is found") {
   CHECK(first_of(found).sentence == "only the first row of sin is used");
 }
 
-TEST_CASE("A parameter of a rule that is built in is found with its value") {
+TEST_CASE("A built-in parameter of a rule is found with its value") {
   Fake subject = misled([](Call& call) {
     if (auto* rule = std::get_if<scaling::Pixel>(&call.scaling)) rule->max_frequency = 10;
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
   CHECK(first_of(found).bug_class == BugClass::scaling_config);
-  CHECK(first_of(found).sentence == "pixel: max_frequency 10 whatever is given");
+  CHECK(first_of(found).sentence == "pixel: max_frequency 10 is used, not the given one");
 }
 
-TEST_CASE("A third axis that is taken for the first is found") {
+TEST_CASE("A third axis that is mistaken for the first is found") {
   Fake subject = misled([](Call& call) {
     if (!call.axis) return;
     for (std::int64_t p = 0; p < call.axis->shape[0]; ++p) {
@@ -163,7 +163,7 @@ TEST_CASE("A third axis that is taken for the first is found") {
 
 namespace {
 
-// One head of f32 from a plain loop: `turn` gets the angle of a pair and answers cos and sin, `features` the pair.
+// One head of f32 from a plain loop: `turn` gets a pair's angle and returns cos and sin, `features` returns the pair.
 using CosAndSin = std::array<double, 2>;
 Fake plain_loop(int head_dim, std::function<CosAndSin(double)> turn, std::function<std::array<int, 2>(int)> features) {
   Claims claims = narrow_claims();
@@ -202,23 +202,23 @@ TEST_CASE("Errors that begin at an angle are told from those that begin at a pos
   CHECK(first_of(diagnosed(by_position, {"ROT-01", "ANG-02"})).bug_class == BugClass::position_offset);
 }
 
-TEST_CASE("What fits at positions of a million and more alone is what inexact angles look like") {
+TEST_CASE("A cause that fits only at positions of a million and more is reported as inexact angles") {
   Fake subject = misled([](Call& call) { call.position_offset -= call.position_offset > 4'000'000 ? 1 : 0; });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-02"});
   CHECK(first_of(found).bug_class == BugClass::precision);
   CHECK(first_of(found).sentence.starts_with("angles of large positions are too far off, as if "));
 }
 
-TEST_CASE("Where only a rule of scaling comes out wrong, in no way that is known, it is named") {
+TEST_CASE("If only one scaling rule comes out wrong, in no known way, the rule is named") {
   Fake subject = misled([](Call& call) {
     if (auto* rule = std::get_if<scaling::Yarn>(&call.scaling)) rule->beta_fast += 3.7;
   });
   const auto found = diagnosed(subject, {"ANG-04"});
   CHECK(first_of(found).bug_class == BugClass::scaling_config);
-  CHECK(first_of(found).sentence == "yarn: the angles are not those of the rule");
+  CHECK(first_of(found).sentence == "yarn: the angles do not follow the rule");
 }
 
-TEST_CASE("Positions that linear scaling makes whole are found") {
+TEST_CASE("Positions that linear scaling cuts to whole ones are found") {
   const auto scaled = [](Call& call, const std::function<double(double)>& change) {
     const auto* rule = std::get_if<scaling::Linear>(&call.scaling);
     if (rule == nullptr || call.positions || call.source != AngleSource::computed || call.q.shape[1] != 1) return;
@@ -230,7 +230,7 @@ TEST_CASE("Positions that linear scaling makes whole are found") {
         "linear: positions divided by the factor are cut to whole ones");
 }
 
-TEST_CASE("What no hypothesis knows is named by the plan that is executed") {
+TEST_CASE("An error that no hypothesis knows is named by the executed plan") {
   Fake subject = plain_loop(
       128,
       [](double phi) {
@@ -246,8 +246,8 @@ TEST_CASE("What no hypothesis knows is named by the plan that is executed") {
   CHECK(found->plan[1] == first_of(found).sentence);
 }
 
-TEST_CASE("What is kept of an earlier call is told from a race") {
-  // Of the call before, so that the same call comes out wrong or right by what it follows.
+TEST_CASE("State kept from an earlier call is told from a race") {
+  // From the call before, so that the same call comes out wrong or right depending on what it follows.
   std::optional<std::pair<std::vector<std::int64_t>, std::pair<Tensor, Tensor>>> kept;
   Fake subject = misled([&](Call& call) {
     if (call.source != AngleSource::tables) return;
@@ -263,7 +263,7 @@ TEST_CASE("What is kept of an earlier call is told from a race") {
   CHECK(first_of(found).sentence.find("earlier call") != std::string::npos);
 }
 
-TEST_CASE("A status that says the kernel failed is no refusal") {
+TEST_CASE("A status that says the kernel failed does not count as a refusal") {
   for (const auto& [status, bug_class] : {std::pair{ROPE_FAILED, BugClass::strides_memory_race},
                                           std::pair{ROPE_INVALID_ARGUMENT, BugClass::bad_arguments}}) {
     Fake subject(all_claims(), [answered = status](Call&) { return Reply{ReplyKind::done, answered, "", 0}; });
@@ -282,7 +282,7 @@ TEST_CASE("Where rows turn again in place tells the cause") {
     CHECK(first_of(found).bug_class == bug_class);
     CHECK(first_of(found).sentence == sentence);
   }
-  // The last tile of four tokens is moved back to be a whole one.
+  // The last tile of four tokens is moved back, so that it is a whole one.
   Fake tiles = misled([](Call&) {});
   Fake subject(tiles.claims(), [&tiles](Call& call) {
     Reply reply = tiles.apply(call);

@@ -11,7 +11,7 @@ using namespace rope::test;
 
 namespace {
 
-// Stopped where the byte after a tensor may not be read; where it may be, it rotates by the position after.
+// Stopped if the byte after a tensor may not be read. If it may be read, the kernel rotates by the next position.
 class ReadsOneMore : public Fake {
  public:
   explicit ReadsOneMore(std::optional<OutsideAccess> access)
@@ -26,7 +26,7 @@ class ReadsOneMore : public Fake {
 
 }  // namespace
 
-TEST_CASE("A call that was stopped at a read past the end is looked at for its values, any other is not") {
+TEST_CASE("A call stopped at a read past the end is run for its values, any other is not") {
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 8;
   c.source = AngleSource::computed;
@@ -45,7 +45,7 @@ TEST_CASE("A call that was stopped at a read past the end is looked at for its v
   CHECK_FALSE(beyond(std::nullopt));
 }
 
-TEST_CASE("What parts rows is found: the circumstance, not a quantity that does it by chance") {
+TEST_CASE("The circumstance that separates rows is found, not a quantity that does so by chance") {
   Fake subject = misled([](Call&) {});
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);

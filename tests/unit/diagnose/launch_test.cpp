@@ -1,4 +1,4 @@
-// Diagnoses of what a launch leaves undone and of tokens that get another's position.
+// Diagnoses of rows that a launch leaves undone, and of tokens that get another token's position.
 #include <fmt/format.h>
 
 #include <array>
@@ -15,7 +15,7 @@
 using namespace rope;
 using namespace rope::test;
 
-TEST_CASE("Rows that are left over from blocks are found with the size of the block") {
+TEST_CASE("Rows left over from blocks are found with the size of the block") {
   for (std::int64_t block : {4, 16}) {
     Fake whole = misled([](Call&) {});
     Fake subject(whole.claims(), [&](Call& call) {
@@ -49,7 +49,7 @@ TEST_CASE("Rows that are left over from blocks are found with the size of the bl
 
 namespace {
 
-// A right kernel whose results `change` may replace, element by element, knowing the input.
+// A right kernel. `change` may replace each element of its results, knowing the input.
 Fake altered(std::function<double(const Call& before, const RowIndex&, double x, double y)> change) {
   const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
   return Fake(whole->claims(), [=](Call& call) {
@@ -72,7 +72,7 @@ Fake altered(std::function<double(const Call& before, const RowIndex&, double x,
 
 }  // namespace
 
-TEST_CASE("Tokens that a block of 64 leaves as they came are found") {
+TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
   Fake subject = altered([](const Call& call, const RowIndex& row, double x, double y) {
     const std::int64_t tokens = call.q.shape[1];
     return tokens > 64 && row.seq >= tokens / 64 * 64 ? x : y;
@@ -89,8 +89,8 @@ TEST_CASE("Zeros that are skipped are found") {
   CHECK(first_of(found).sentence == "features that are 0 stay 0");
 }
 
-TEST_CASE("What inputs of an unusual size alone show is of special values, though another cause explains it") {
-  // In bf16 alone a rounding of inputs to f16 explains every row of what takes subnormal ones for zeros.
+TEST_CASE("An error only in inputs of unusual size is of special values, though another cause explains it") {
+  // Only in bf16 does rounding inputs to f16 explain every row of a kernel that takes subnormal inputs for zeros.
   const auto flushed = open_library(build_folder() / "mutants.so", "SPC-FLUSHED-INPUTS");
   Claims claims = flushed->claims();
   claims.far_tensors = claims.packed_tensors = false;
@@ -116,7 +116,7 @@ TEST_CASE("Numbers that no input holds are of the memory between the rows") {
   CHECK(first_of(diagnosed(subject, {"MEM-03"})).bug_class == BugClass::strides_memory_race);
 }
 
-TEST_CASE("What is never written, in no order that is known, is told from what is computed wrongly") {
+TEST_CASE("Elements never written, in no known order, are told from wrong results") {
   Claims claims = all_claims();
   claims.far_tensors = claims.packed_tensors = false;
   claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_IN_PLACE);
@@ -135,7 +135,7 @@ TEST_CASE("What is never written, in no order that is known, is told from what i
   CHECK(first_of(found).sentence == "some elements are never written: what should do them was not started");
 }
 
-TEST_CASE("Chunks that are counted on from the first are found") {
+TEST_CASE("Chunks whose positions continue from the first are found") {
   Fake subject = misled([](Call& call) {
     const std::int64_t tokens = call.q.shape[1];
     if (!call.positions || call.axes > 1 || tokens % 2 != 0 || tokens < 4) return;
@@ -150,7 +150,7 @@ TEST_CASE("Chunks that are counted on from the first are found") {
         std::memcpy(&value, at(s), static_cast<std::size_t>(size));
         return value;
       };
-      // Beyond the sequence there may be no row in the tables.
+      // Beyond the sequence the tables may have no row.
       if (read(tokens / 2 - 1) + tokens - tokens / 2 >= call.sequence_length) continue;
       for (std::int64_t s = tokens / 2; s < tokens; ++s) {
         const std::int64_t value = read(tokens / 2 - 1) + s - tokens / 2 + 1;
@@ -163,7 +163,7 @@ TEST_CASE("Chunks that are counted on from the first are found") {
   CHECK(first_of(found).sentence == "of 2 chunks of tokens all are counted on from the first");
 }
 
-TEST_CASE("Given positions that go through a buffer are found with its size") {
+TEST_CASE("A limited buffer for given positions is found with its size") {
   Fake subject = misled([](Call& call) {
     if (!call.positions) return;
     Tensor& p = *call.positions;
@@ -180,7 +180,7 @@ TEST_CASE("Given positions that go through a buffer are found with its size") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::position_offset);
-  CHECK(first_of(found).sentence == "the given position of token 8 is that of token 0 again");
+  CHECK(first_of(found).sentence == "token 8 gets the position of token 0");
 }
 
 TEST_CASE("An offset that only the first tokens get is found") {

@@ -19,7 +19,7 @@ using namespace rope::test;
 
 namespace {
 
-// A case that a kernel with all claims can be asked, from a stream of numbers.
+// A case for a kernel with all claims, drawn from a stream of numbers.
 Case drawn(rc::Random& random) {
   static const Claims claims = all_claims();
   return *random_case(random, claims, [](Case& c) {
@@ -27,7 +27,7 @@ Case drawn(rc::Random& random) {
   });
 }
 
-// What random cases seldom hold: many tokens, heads and features, far positions, lengths around the original one.
+// What random cases seldom have: many tokens, heads and features, far positions, lengths around the original one.
 std::vector<Case> uncommon() {
   std::vector<Case> all;
   const auto add = [&](auto change) {
@@ -77,7 +77,7 @@ std::vector<Case> uncommon() {
   return all;
 }
 
-// The call as a kernel that computes what the model predicts would leave it.
+// The call after a kernel that computes what the model predicts.
 Call answered(const Call& before, const diagnosis::Prediction& said) {
   Call after = before;
   std::size_t at = 0;
@@ -104,7 +104,7 @@ Finding judged(const Case& c, const diagnosis::Change& change, Oracles& oracles)
 
 }  // namespace
 
-TEST_CASE("The model without a change is what the oracle says, in every kind of call") {
+TEST_CASE("The model without a change agrees with the oracle, in every kind of call") {
   rc::Random random(20260102);
   Oracles oracles;
   for (int i = 0; i < 150; ++i) {
@@ -116,7 +116,7 @@ TEST_CASE("The model without a change is what the oracle says, in every kind of 
   }
 }
 
-TEST_CASE("Every hypothesis differs from what is right in some call, in value or in what is touched") {
+TEST_CASE("Every hypothesis differs from the right result in some call, in value or in what is touched") {
   rc::Random random(20260103);
   Oracles oracles;
   std::vector<Case> cases = uncommon();
@@ -143,14 +143,14 @@ TEST_CASE("Every hypothesis differs from what is right in some call, in value or
     });
     if (!differs) never.push_back(h.sentence);
   }
-  // Where calls say their length rightly some cannot differ.
+  // If calls tell the right length, some hypotheses cannot differ.
   std::string names;
   for (const std::string& sentence : never) names += sentence + "\n";
   INFO(names);
   CHECK(50 * never.size() <= diagnosis::all_hypotheses().size());
 }
 
-TEST_CASE("Two changes of one stage are made one after the other") {
+TEST_CASE("Two changes of one stage are applied one after the other") {
   diagnosis::Change one, two;
   one.position = [](const diagnosis::Spot&, int, long double p) { return p + 1; };
   two.position = [](const diagnosis::Spot&, int, long double p) { return 2 * p; };
@@ -160,7 +160,7 @@ TEST_CASE("Two changes of one stage are made one after the other") {
   CHECK(both(two, one).position({call, params}, 0, 3) == 7);
 }
 
-TEST_CASE("A read beyond a tensor is seen, and may yield anything") {
+TEST_CASE("A read beyond a tensor is seen, and may give any value") {
   Oracles oracles;
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 4;

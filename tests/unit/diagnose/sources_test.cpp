@@ -1,4 +1,4 @@
-// No source of the diagnosis decides on words that are shown: rewording a message must not change a verdict.
+// No source of the diagnosis decides on words that are shown: new wording of a message must not change a verdict.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -16,12 +16,12 @@ using namespace rope;
 
 namespace {
 
-// Where the words are: the only file that may spell them.
+// The only file that may spell the words.
 constexpr const char* table_file = "circumstance.cpp";
 
 std::string without_comment(const std::string& line) { return std::regex_replace(line, std::regex("//.*"), ""); }
 
-// What a line does that only a decision on words does; nullopt: nothing. Ids of requirements are no words: they are
+// The sign in a line of a decision on words; nullopt: it has none. Ids of requirements do not count as words: they are
 // listed in requirement_evidence.cpp, and never reworded.
 std::optional<std::string> decision_on_words(const std::string& line) {
   const std::string code = without_comment(line);
@@ -57,7 +57,7 @@ std::set<std::string> table_words() {
   return all;
 }
 
-// The literal of a line that a table has.
+// The literal in a line that also stands in a table.
 std::optional<std::string> spelled_word(const std::string& line, const std::set<std::string>& words) {
   static const std::regex literal(R"re("([^"\\]*)")re");
   const std::string code = without_comment(line);
@@ -96,7 +96,7 @@ TEST_CASE("No line of the diagnosis decides on words, and only the tables spell 
   CHECK(lines > 2000);
 }
 
-TEST_CASE("A decision on words is seen in every form that the diagnosis had") {
+TEST_CASE("A decision on words is seen in every form that the diagnosis once had") {
   for (const char* line :
        {R"(if (of_angles && l.words == "in place") cost += angles_in_place;)",
         R"(const bool index = l.words.starts_with("token ") || l.words.starts_with("head ");)",

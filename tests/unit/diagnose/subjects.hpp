@@ -1,4 +1,4 @@
-// Right kernels that are told another call than the one they are asked: what they compute instead is then known.
+// Right kernels that get another call than the one under test: so it is known what they compute instead.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 
 namespace rope::test {
 
-// A kernel with all claims that takes a call to be what `change` makes of it.
+// A kernel with all claims that changes each call by `change`, then computes it.
 inline Fake misled(std::function<void(Call&)> change) {
   Claims claims = all_claims();
   claims.far_tensors = claims.packed_tensors = false;

@@ -15,7 +15,7 @@ using diagnosis::Literal;
 using diagnosis::Quantity;
 using diagnosis::UnderRule;
 
-TEST_CASE("Every class, circumstance, rule and quantity has words of its own") {
+TEST_CASE("Every class, circumstance, rule and quantity has its own words") {
   std::set<std::string_view> classes;
   for (const BugClassWord& row : bug_class_words()) {
     CHECK_FALSE(row.word.empty());
@@ -35,7 +35,7 @@ TEST_CASE("Every class, circumstance, rule and quantity has words of its own") {
   }
 }
 
-TEST_CASE("A class that a circumstance speaks for is that of the condition") {
+TEST_CASE("The class that a circumstance speaks for is the class of the condition") {
   for (const auto& entry : diagnosis::circumstances()) {
     INFO(entry.words);
     CHECK(class_of_condition({Literal{entry.what}}) == entry.speaks_for);
@@ -43,21 +43,21 @@ TEST_CASE("A class that a circumstance speaks for is that of the condition") {
   CHECK(class_of_condition({Literal{UnderRule{1}}}) == BugClass::scaling_config);
 }
 
-TEST_CASE("Of several circumstances that speak for a class the one that says most decides, in any order") {
+TEST_CASE("If several circumstances speak for a class, the one that says most decides, in any order") {
   const Literal backward{Circumstance::backward}, in_place{Circumstance::in_place}, in_bf16{Circumstance::bf16};
   CHECK(class_of_condition({in_bf16, in_place, backward}) == BugClass::backward);
   CHECK(class_of_condition({in_place, in_bf16}) == BugClass::strides_memory_race);
   CHECK_FALSE(class_of_condition({Literal{Circumstance::forward}}));
 }
 
-TEST_CASE("Limits speak for a launch from a thousand on, and heads for heads") {
+TEST_CASE("Limits from a thousand on speak for a launch, and heads for heads") {
   CHECK(class_of_condition({Literal{Quantity::token, Comparison::at_least, 1024}}) == BugClass::launch_limits);
   CHECK_FALSE(class_of_condition({Literal{Quantity::token, Comparison::at_least, 999}}));
   CHECK(class_of_condition({Literal{Quantity::head, Comparison::equal, 3}}) == BugClass::heads_batch_qk);
   CHECK_FALSE(class_of_condition({Literal{Quantity::position, Comparison::at_least, 1 << 21}}));
 }
 
-TEST_CASE("A cause that fits from a position of a million on is one of precision; up to there it is not") {
+TEST_CASE("A cause that fits only from position one million on is one of precision; one up to there is not") {
   diagnosis::Hypothesis h;
   h.bug_class = BugClass::position_offset;
   diagnosis::Weighed cause;
@@ -68,7 +68,7 @@ TEST_CASE("A cause that fits from a position of a million on is one of precision
   CHECK(class_of(cause) == BugClass::position_offset);
 }
 
-TEST_CASE("What is left out says by its condition why") {
+TEST_CASE("The condition of what is left out tells the class") {
   diagnosis::Hypothesis h;
   h.bug_class = BugClass::strides_memory_race;
   h.unrotated = true;

@@ -19,7 +19,7 @@ Diagnosis two_candidates() {
                           {BugClass::sign_direction, "sin is negated", "", 0.6}};
   diagnosis.certain = true;
   diagnosis.evidence = "9 of 9 wrong rows";
-  diagnosis.trigger = "backward; without any one of these it holds";
+  diagnosis.trigger = "backward; it passes without any one of these";
   diagnosis.explained = {"BWD-01"};
   diagnosis.unexplained = {"REL-01"};
   return diagnosis;
@@ -40,16 +40,16 @@ TEST_CASE("A diagnosis in words: the cause, its evidence, and the rivals with th
   REQUIRE(lines.size() == 5);
   CHECK(lines[0] == "diagnosis: backward: backward rotates forward; only backward");
   CHECK(lines[1] == "  evidence: 9 of 9 wrong rows");
-  CHECK(lines[2] == "  fails with: backward; without any one of these it holds");
-  CHECK(lines[3] == "  not shown to follow from it: REL-01");
+  CHECK(lines[2] == "  fails with: backward; it passes without any one of these");
+  CHECK(lines[3] == "  not explained by it: REL-01");
   CHECK(lines[4] == "  or sign-direction: sin is negated  (fit 0.60; the first 0.97)");
 }
 
-TEST_CASE("What is not certain says so, and so does what nothing explains") {
+TEST_CASE("A diagnosis says if it is not certain, and if nothing explains the failure") {
   Diagnosis diagnosis = two_candidates();
   diagnosis.certain = false;
   CHECK(diagnosis_lines(diagnosis)[0].starts_with("diagnosis: not certain, most likely backward:"));
-  CHECK(diagnosis_lines({}) == std::vector<std::string>{"diagnosis: nothing that is known explains what was seen"});
+  CHECK(diagnosis_lines({}) == std::vector<std::string>{"diagnosis: no known bug explains the evidence"});
 }
 
 TEST_CASE("Every report has the diagnosis") {

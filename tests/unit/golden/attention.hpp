@@ -1,30 +1,33 @@
-// Attention as a reference, in f64: for the published examples, and for the requirements that look at scores.
+// Attention of one head as a person writes it, in f64; rows are tokens. The scores, weights and attended values of the
+// golden files are compared with it.
 #pragma once
 
 #include <optional>
-#include <span>
-#include <vector>
+#include <xtensor-blas/xlinalg.hpp>
+#include <xtensor/xmath.hpp>
+#include <xtensor/xtensor.hpp>
+#include <xtensor/xview.hpp>
+
+#include "tests/unit/golden/arrays.hpp"
 
 namespace rope {
 
-// Row-major [rows, columns].
-struct Matrix {
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-  std::vector<double> values;
+inline auto as_column(const Vector& of_rows) { return xt::view(of_rows, xt::all(), xt::newaxis()); }
 
-  double& at(std::size_t row, std::size_t column) { return values[row * columns + column]; }
-  double at(std::size_t row, std::size_t column) const { return values[row * columns + column]; }
-};
-
-// scores[i, j] = <q[i], k[j]> * scale, Vaswani et al., arXiv 1706.03762, eq. 1. Where `mask` is given and holds 0 at
-// [i, j], the score is -1e9, as the published report has it.
-Matrix attention_scores(const Matrix& q, const Matrix& k, double scale, const std::optional<Matrix>& mask);
+// scale q k^T, Vaswani et al., arXiv 1706.03762, eq. 1. If a mask [queries, keys] holds 0, the score is -1e9, as in the
+// published report.
+inline Matrix attention_scores(const Matrix& q, const Matrix& k, double scale, const std::optional<Matrix>& mask) {
+  const Matrix scores = scale * xt::linalg::dot(q, Matrix(xt::transpose(k)));
+  if (!mask) return scores;
+  return xt::where(xt::equal(*mask, 0), -1e9, scores);
+}
 
 // Softmax of each row, by subtracting the row's maximum first.
-Matrix softmax(const Matrix& scores);
-
-// weights [n, m] times value [m, d].
-Matrix weighted_values(const Matrix& weights, const Matrix& value);
+inline Matrix softmax(const Matrix& scores) {
+  const Vector largest = xt::amax(scores, {1});
+  const Matrix powers = xt::exp(scores - as_column(largest));
+  const Vector sums = xt::sum(powers, {1});
+  return powers / as_column(sums);
+}
 
 }  // namespace rope

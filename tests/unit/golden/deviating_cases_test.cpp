@@ -1,6 +1,6 @@
-// Negative controls: what a source made that breaks the definition, handed to our judge as if a kernel had made it. The
-// judge has to reject it for the reason that the manifest gives: once the rule `instead` is put into the definition,
-// the same outputs have to be right.
+// Negative controls: outputs of a source that breaks the definition, judged as if a kernel had made them. The judge has
+// to reject them for the reason in the manifest. So once the rule `instead` replaces the definition, the same outputs
+// have to be right.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -25,7 +25,7 @@ bool is_of_scores(const rope::GoldenCase& golden) {
   return golden.instead->rule == rope::GoldenRule::k_not_conjugated;  // attention_cases_test.cpp
 }
 
-// The verdict of the conformance suite on a call whose outputs are those of the source.
+// The conformance suite's verdict on a call with the source's outputs.
 rope::Finding verdict(const rope::GoldenCase& golden, rope::AngleSource source) {
   const rope::Case c = *rope::case_of_golden(golden, source);
   rope::GoldenCall answered = rope::build_golden_call(c, committed());
@@ -56,7 +56,7 @@ TEST_CASE("deviating cases: a source that conforms is not rejected by the same j
                          "labml/d64", "published/notebook-flow", "published/report-attention"}) {
     INFO(id);
     const rope::GoldenCase& golden = *committed().find(id);
-    // The report makes theta by exp, with a larger C than the grades know: from its tables it is right.
+    // The report computes theta by exp, with a larger C than the grades know. From its tables it is right.
     const bool by_exp = std::string_view(id) == "published/report-attention";
     CHECK(verdict(golden, by_exp ? rope::AngleSource::tables : rope::AngleSource::computed).passed());
   }
@@ -71,8 +71,8 @@ TEST_CASE("deviating cases: with the mistake put into the definition, the same o
   }
 }
 
-// A mistake explains its own case only: put into another, it leaves the outputs wrong. Otherwise the test above would
-// show no more than that some rule is wide enough.
+// A mistake explains only its own case: put into another, it leaves the outputs wrong. Otherwise the test above would
+// only show that some rule is wide enough.
 TEST_CASE("deviating cases: no mistake explains the outputs of another", "[golden]") {
   for (const rope::GoldenCase* golden : deviating()) {
     for (const rope::GoldenCase* other : deviating()) {

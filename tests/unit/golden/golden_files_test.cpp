@@ -1,4 +1,4 @@
-// The committed golden files: complete, undamaged, and what their own manifest says they are.
+// The committed golden files: complete, undamaged, and as their manifest describes them.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -67,7 +67,7 @@ TEST_CASE("golden files: outputs follow bit for bit from tables, inputs and the 
   CHECK(seen.size() >= 8);  // f32, bf16 and f16, each by more than one rule
 }
 
-// Ties the spec of a case to what the source computed: a wrong factor, kind or length here would be off by far more.
+// Ties a case's spec to what the source computed: a wrong factor, kind or length would be off by far more.
 TEST_CASE("golden files: frequencies and lambda are the spec's, within the C of the case", "[golden]") {
   const rope::Manifest& manifest = committed();
   for (const rope::GoldenCase& golden : manifest.cases) {

@@ -7,7 +7,7 @@
 
 using rope::DType;
 
-TEST_CASE("generated inputs: the bits are fixed for ever", "[golden]") {
+TEST_CASE("generated inputs: the bits never change", "[golden]") {
   // From golden/regenerate/inputs.py.
   const std::vector<std::byte> bytes = rope::generate_input(42, 3, DType::f32);
   std::uint32_t bits[3];
@@ -17,7 +17,7 @@ TEST_CASE("generated inputs: the bits are fixed for ever", "[golden]") {
   CHECK(bits[2] == 0x3f930f9fu);
 }
 
-TEST_CASE("generated inputs: magnitudes, signs, and a prefix is a prefix", "[golden]") {
+TEST_CASE("generated inputs: magnitudes, signs, and a short input is a prefix of a long one", "[golden]") {
   for (DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     const std::size_t size = size_of(dtype);
     const std::vector<std::byte> bytes = rope::generate_input(7, 4096, dtype);

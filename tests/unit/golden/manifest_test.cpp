@@ -98,7 +98,7 @@ void check_refused(const std::function<void(Folder&)>& change, const std::string
 
 }  // namespace
 
-TEST_CASE("manifest: a case is read as it stands", "[golden]") {
+TEST_CASE("manifest: a case is read as written", "[golden]") {
   Folder folder;
   folder.array(0)["seed"] = 17;
   folder.array(5)["printed"] = {{"digits", 4}, {"form", "fixed"}};
@@ -131,7 +131,7 @@ TEST_CASE("manifest: files lie in its folder", "[golden]") {
   check_refused([](Folder& f) { f.array(0)["file"] = "a/../../q.npy"; }, "leads out of the manifest's folder");
   check_refused([](Folder& f) { f.array(0)["file"] = "./q.npy"; }, "leads out of the manifest's folder");
   check_refused([](Folder& f) { f.array(0)["file"] = "/etc/passwd"; }, "leads out of the manifest's folder");
-  check_refused([](Folder& f) { f.array(0)["file"] = "nowhere.npy"; }, "there is no file");
+  check_refused([](Folder& f) { f.array(0)["file"] = "nowhere.npy"; }, "nowhere.npy is missing");
   check_refused([](Folder& f) { f.array(0)["file"] = ""; }, "not empty");
   check_refused(
       [](Folder& f) {
@@ -240,7 +240,7 @@ TEST_CASE("manifest: cases that contradict themselves", "[golden]") {
   check_refused([](Folder& f) { f.array(5)["shape"] = {3, 1, 2, 4}; }, "array q_out");
 }
 
-TEST_CASE("manifest: not there, not JSON", "[golden]") {
+TEST_CASE("manifest: missing, not JSON", "[golden]") {
   Folder folder;
   CHECK_THROWS_WITH(rope::read_manifest(folder.path()), Catch::Contains("manifest.json: no such file"));
   std::ofstream(folder.path() / "manifest.json") << "{\"schema\": 1,";

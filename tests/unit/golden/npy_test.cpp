@@ -15,7 +15,7 @@ namespace {
 
 const std::string header_2x3 = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\n";
 
-// A file of format `major`, whose length field says what it should, or `announced`.
+// A file of format `major`. Its length field holds the right length, or `announced`.
 std::string file(int major, const std::string& header, std::size_t data_bytes, long announced = -1) {
   std::string content = "\x93NUMPY";
   content += static_cast<char>(major);
@@ -36,7 +36,7 @@ std::string with_shape(const std::string& shape) {
 
 NpyArray parse(const std::string& content) { return rope::parse_npy(std::as_bytes(std::span(content)), "x.npy"); }
 
-// The message of the refusal, or nothing where the file is taken.
+// The message of the refusal; empty if the file is accepted.
 std::string refusal(const std::string& content) {
   try {
     parse(content);
@@ -111,7 +111,7 @@ TEST_CASE("npy: what is refused, at which byte, and what to do", "[golden]") {
   check_refusal(file(1, "{'descr: 1}\n", 8), "11", "no closing quote");
 }
 
-TEST_CASE("npy: shapes that are none", "[golden]") {
+TEST_CASE("npy: invalid shapes", "[golden]") {
   check_refusal(file(1, with_shape("(-2,)"), 8), "61", "whole number");
   check_refusal(file(1, with_shape("(2.0,)"), 8), "62", "a comma or the end of the shape");
   check_refusal(file(1, with_shape("(2)"), 8), "62", "needs a comma");
@@ -120,14 +120,14 @@ TEST_CASE("npy: shapes that are none", "[golden]") {
   check_refusal(file(1, with_shape("(None,)"), 8), "61", "whole number");
 }
 
-TEST_CASE("npy: shapes whose size cannot be are refused before anything is allocated", "[golden]") {
+TEST_CASE("npy: shapes of impossible size are refused before anything is allocated", "[golden]") {
   check_refusal(file(1, with_shape("(9223372036854775808,)"), 8), "61", "2^63 - 1");
   check_refusal(file(1, with_shape("(4611686018427387904, 4)"), 8), "10", "larger than any file");
   check_refusal(file(1, with_shape("(4294967296, 4294967296)"), 8), "10", "larger than any file");
   check_refusal(file(1, with_shape("(1000000000000000,)"), 8), "91", "8 of 4000000000000000 bytes");
 }
 
-TEST_CASE("npy: a header length that lies", "[golden]") {
+TEST_CASE("npy: a wrong header length", "[golden]") {
   const auto length = static_cast<long>(header_2x3.size());
   check_refusal(file(1, header_2x3, 24, length + 1000), "8", "truncated or damaged");
   check_refusal(file(2, header_2x3, 24, 0xffffffffL), "8", "4294967295 bytes is announced");
@@ -137,7 +137,7 @@ TEST_CASE("npy: a header length that lies", "[golden]") {
   check_refusal(file(1, header_2x3, 24, 0), "10", "header ends");
 }
 
-TEST_CASE("npy: no prefix and no single changed byte of a header leads to anything but a refusal or an array",
+TEST_CASE("npy: any prefix and any changed byte of a header leads to a refusal or an array",
           "[golden]") {
   const std::string good = file(1, header_2x3, 24);
   for (std::size_t length = 0; length < good.size(); ++length) CHECK_FALSE(refusal(good.substr(0, length)).empty());
@@ -154,7 +154,7 @@ TEST_CASE("npy: no prefix and no single changed byte of a header leads to anythi
   }
 }
 
-TEST_CASE("npy: what is written is read, and begins at a multiple of 64", "[golden]") {
+TEST_CASE("npy: written files are read back, and their data begins at a multiple of 64", "[golden]") {
   const std::filesystem::path folder = rope::build_folder() / "npy_test";
   std::filesystem::create_directories(folder);
   for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{}, {3}, {0}, {2, 3, 5}, {1, 1, 1, 1, 1}}) {
@@ -178,7 +178,7 @@ TEST_CASE("npy: bytes that do not fill the shape are not written", "[golden]") {
   CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("npy: files that are none", "[golden]") {
+TEST_CASE("npy: files that are not npy files", "[golden]") {
   CHECK_THROWS_WITH(rope::read_npy("/nowhere/a.npy"), "/nowhere/a.npy: no such file; expected a regular file there");
   CHECK_THROWS_WITH(rope::read_npy("/dev/zero"), Catch::Contains("not a regular file"));
   CHECK_THROWS_WITH(rope::read_npy("/tmp"), Catch::Contains("not a regular file"));

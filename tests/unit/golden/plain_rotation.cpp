@@ -1,15 +1,22 @@
 #include "tests/unit/golden/plain_rotation.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
+#include <xtensor/xadapt.hpp>
+#include <xtensor/xmath.hpp>
+#include <xtensor/xtensor.hpp>
+#include <xtensor/xview.hpp>
 
 #include "reference/error_model.hpp"
 #include "reference/oracle.hpp"
+#include "tests/unit/golden/arrays.hpp"
 
 namespace rope {
 namespace {
+
+using Row = xt::xtensor<long double, 1>;  // of the features of a head
 
 long double to_long_double(const Real& value) { return mpfr_get_ld(value.get(), MPFR_RNDN); }
 
@@ -17,10 +24,6 @@ double rounded_to(DType dtype, double value) {
   std::byte bytes[8];
   store(dtype, bytes, value);
   return load(dtype, bytes);
-}
-
-std::size_t extent(const GoldenCase& golden, const GoldenArray& array, std::size_t which) {
-  return static_cast<std::size_t>(array.shape[static_cast<std::size_t>(golden.axis_of[which])]);
 }
 
 void follow_plan(PlainRotation& rotation, const RotationPlan& plan) {
@@ -38,55 +41,28 @@ void follow_plan(PlainRotation& rotation, const RotationPlan& plan) {
 std::function<long double(std::size_t, const Token&)> positions_from(const Manifest& manifest, const GoldenCase& golden,
                                                                      std::string_view name) {
   const GoldenArray& array = *golden.find(name);
-  const auto batches = static_cast<std::size_t>(array.shape[1]), seq = static_cast<std::size_t>(array.shape[2]);
-  return [values = values_of(manifest, golden, name), batches, seq](std::size_t axis, const Token& token) {
-    return static_cast<long double>(values[(axis * batches + (batches == 1 ? 0 : token.batch)) * seq + token.seq]);
+  const std::array<std::size_t, 3> shape{static_cast<std::size_t>(array.shape[0]),
+                                         static_cast<std::size_t>(array.shape[1]),
+                                         static_cast<std::size_t>(array.shape[2])};
+  const xt::xtensor<double, 3> values = xt::reshape_view(values_of(manifest, golden, name), shape);
+  return [values](std::size_t axis, const Token& token) {
+    return static_cast<long double>(values(axis, values.shape(1) == 1 ? 0 : token.batch, token.seq));
   };
 }
 
-// The grade that a case's rounding rule has in the error model (error_model.md, "arithmetic").
+// The grade of a case's rounding rule in the error model (error_model.md, "arithmetic").
 ArithmeticGrade grade_of(const GoldenCase& golden) {
   if (golden.rounding == GoldenRounding::per_op) return ArithmeticGrade::three;
   const bool narrow_tables = golden.find("cos")->dtype != DType::f32;
   return narrow_tables ? ArithmeticGrade::two : ArithmeticGrade::one;
 }
 
-// xPos multiplies by zeta^e, e = (position - center) / scale_base, of which e is exact where scale_base is a power of
-// two. zeta takes four roundings (a product, a sum, a product, a quotient), which the power magnifies by |e|; the power
-// itself is good to an ulp, 2u; k takes its inverse, u; and each of the two products is rounded once more, u.
-double magnitude_error(double exponent) { return (4 * std::fabs(exponent) + 4) * unit_roundoff(DType::f32); }
+// xPos multiplies by zeta^e, e = (position - center) / scale_base. e is exact where scale_base is a power of two. zeta
+// takes four roundings (a product, a sum, a product, a quotient), and the power magnifies them by |e|. The power itself
+// is good to an ulp, 2u. k takes its inverse, u. Each of the two products is rounded once more, u.
+Row magnitude_error(const Row& exponent) { return (4 * xt::abs(exponent) + 4) * unit_roundoff(DType::f32); }
 
 }  // namespace
-
-std::vector<double> values_of(const Manifest& manifest, const GoldenCase& golden, std::string_view name) {
-  const GoldenArray& array = *golden.find(name);
-  const NpyArray stored = load(manifest, golden, array);
-  std::vector<double> values(stored.bytes.size() / size_of(array.dtype));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = load(array.dtype, stored.bytes.data() + i * size_of(array.dtype));
-  }
-  return values;
-}
-
-std::size_t index_in(const GoldenCase& golden, const GoldenArray& array, const Token& token, std::size_t feature) {
-  const std::size_t at[4] = {token.batch, token.seq, token.head, feature};
-  std::size_t index = 0;
-  for (int axis = 0; axis < 4; ++axis) {
-    for (std::size_t which = 0; which < 4; ++which) {
-      if (golden.axis_of[which] == axis) index = index * extent(golden, array, which) + at[which];
-    }
-  }
-  return index;
-}
-
-void for_each_token(const GoldenCase& golden, const GoldenArray& array,
-                    const std::function<void(const Token&)>& visit) {
-  for (std::size_t b = 0; b < extent(golden, array, 0); ++b) {
-    for (std::size_t s = 0; s < extent(golden, array, 1); ++s) {
-      for (std::size_t h = 0; h < extent(golden, array, 2); ++h) visit({b, s, h});
-    }
-  }
-}
 
 PlainRotation as_defined(const Manifest& manifest, const GoldenCase& golden) {
   PlainRotation rotation;
@@ -94,7 +70,7 @@ PlainRotation as_defined(const Manifest& manifest, const GoldenCase& golden) {
   rotation.c.assign(rotation.theta.size(), *golden.c);
   rotation.working = working_type(golden.dtype);
   if (golden.theta_is_given) {
-    const std::vector<double> given = values_of(manifest, golden, "theta");
+    const Vector given = values_of(manifest, golden, "theta");
     rotation.theta.assign(given.begin(), given.end());
     rotation.c.assign(given.size(), 0);
   }
@@ -150,67 +126,94 @@ PlainRotation as_the_source_does(const Manifest& manifest, const GoldenCase& gol
         return std::min((feature + 1) / 2, pairs - 1);
       };
       break;
-    case GoldenRule::k_not_conjugated: break;  // of scores; the rotations are right
+    case GoldenRule::k_not_conjugated: break;  // affects scores; the rotations are right
   }
   return rotation;
 }
 
-// The bound is that of reference/error_model.md with r = the norm of the two values that are multiplied: for each
-// element, |y~ - y| <= lambda m r ((C + 1) |phi| u + arithmetic + magnitude) + tiny, where m is xPos's factor, 1 else.
-// What long double adds to phi, 2^-63 of it, is below 2^-38 of the first term.
+namespace {
+
+// For each feature that turns: where it and its partner are read, the pair whose sine and the pair whose cosine turn
+// it, and the partner's sign.
+struct Features {
+  std::vector<std::size_t> own, partner, sine, cosine;
+  Row sign;
+
+  Features(const PlainRotation& rotation, Pairing pairing) {
+    const std::size_t pairs = rotation.theta.size(), rotary = 2 * pairs;
+    const bool split = pairing == Pairing::half_split;
+    sign = Row::from_shape({rotary});
+    for (std::size_t feature = 0; feature < rotary; ++feature) {
+      own.push_back(rotation.read_at(feature));
+      partner.push_back(rotation.read_at(split ? (feature + pairs) % rotary : feature ^ 1));
+      sine.push_back(split ? feature % pairs : feature / 2);
+      cosine.push_back(rotation.pair_of_cos(feature));
+      sign(feature) = (split ? feature < pairs : feature % 2 == 0) ? -1 : 1;
+    }
+  }
+};
+
+template <class Number>
+Row each(const std::vector<Number>& of_pairs, const std::vector<std::size_t>& pairs) {
+  const Row all = xt::cast<long double>(xt::adapt(of_pairs));
+  return xt::view(all, xt::keep(pairs));
+}
+
+// The error that a kernel of the case's rounding rule adds to its angles' error.
+BoundTerms terms_of(const GoldenCase& golden, const GoldenArray& out, const PlainRotation& rotation) {
+  // f64 tensors with angles made in f32 are judged as f32: f64 products add less than f32's would.
+  const bool narrowed = golden.dtype == DType::f64 && rotation.working == DType::f32;
+  return bound_terms({AngleKnowledge::computed, narrowed ? DType::f32 : golden.dtype, narrowed ? DType::f32 : out.dtype,
+                      DType::f32, rotation.lambda});
+}
+
+double worst_of(const Row& error, const Row& bound) {
+  const Row use = xt::where(xt::equal(error, 0.0L), 0.0L, error / bound);
+  if (xt::any(xt::isnan(use))) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(xt::amax(use)());
+}
+
+}  // namespace
+
+// The bound of reference/error_model.md, with r = the norm of the two values that are multiplied. For each element, |y~
+// - y| <= lambda m r ((C + 1) |phi| u + arithmetic + magnitude) + tiny, where m is xPos's factor, 1 else. long double
+// adds 2^-63 of phi to it, which is below 2^-38 of the first term.
 double worst_use(const Manifest& manifest, const GoldenCase& golden, const PlainRotation& rotation) {
   double worst = 0;
-  const std::size_t pairs = rotation.theta.size(), rotary = 2 * pairs;
-  const bool split = golden.spec.pairing == Pairing::half_split;
-  for (const char* name : {"q", "k"}) {
-    const GoldenArray* array = golden.find(name);
-    if (array == nullptr) continue;
-    const GoldenArray& out_array = *golden.find(std::string(name) + "_out");
-    const std::vector<double> x = values_of(manifest, golden, name);
-    const std::vector<double> partners = rotation.k_turned_with_q ? values_of(manifest, golden, "q") : x;
-    const std::vector<double> y = values_of(manifest, golden, out_array.name);
-    // f64 tensors whose angles are made in f32 are judged as f32 ones: what f64 products add is less than f32's would
-    // be.
-    const bool narrowed = golden.dtype == DType::f64 && rotation.working == DType::f32;
-    const BoundTerms terms = bound_terms({AngleKnowledge::computed, narrowed ? DType::f32 : golden.dtype,
-                                          narrowed ? DType::f32 : out_array.dtype, DType::f32, rotation.lambda});
-    const double u = unit_roundoff(rotation.working);
-    const auto grade = static_cast<std::size_t>(grade_of(golden));
-    const auto check = [&](double error, double bound) {
-      const double use = error == 0 ? 0 : error / bound;
-      worst = std::max(worst, std::isnan(use) ? std::numeric_limits<double>::infinity() : use);
-    };
-    for_each_token(golden, *array, [&](const Token& token) {
-      const auto in = [&](const std::vector<double>& from, std::size_t feature) {
-        return from[index_in(golden, *array, token, rotation.read_at(feature))];
+  const Features of(rotation, golden.spec.pairing);
+  const std::size_t rotary = of.own.size();
+  const Row theta = each(rotation.theta, of.sine), theta_of_cos = each(rotation.theta, of.cosine);
+  const Row c = xt::maximum(each(rotation.c, of.sine), each(rotation.c, of.cosine));
+  const Row axis = each(rotation.axis, of.sine);
+  const auto grade = static_cast<std::size_t>(grade_of(golden));
+  const double u = unit_roundoff(rotation.working);
+  for (const std::string name : {"q", "k"}) {
+    if (golden.find(name) == nullptr) continue;
+    const TokenArray x = tokens_of(manifest, golden, name), y = tokens_of(manifest, golden, name + "_out");
+    const TokenArray partners = rotation.k_turned_with_q ? tokens_of(manifest, golden, "q") : x;
+    const BoundTerms terms = terms_of(golden, *golden.find(name + "_out"), rotation);
+    for_each_token(x, [&](const Token& at) {
+      const auto row = [&](const TokenArray& array, auto features) -> Row {
+        return xt::view(array, at.batch, at.seq, at.head, features);
       };
-      for (std::size_t feature = 0; feature < rotary; ++feature) {
-        const std::size_t p = split ? feature % pairs : feature / 2;
-        const bool is_first = split ? feature < pairs : feature % 2 == 0;
-        const std::size_t other = split ? (feature + pairs) % rotary : feature ^ 1;
-        const std::size_t cos_pair = rotation.pair_of_cos(feature);
-        const long double position = rotation.position(static_cast<std::size_t>(rotation.axis[p]), token);
-        const long double phi = position * rotation.theta[p], cos_phi = position * rotation.theta[cos_pair];
-        const long double own = in(x, feature), partner = is_first ? -in(partners, other) : in(partners, other);
-        double factor = rotation.lambda, extra = 0;
-        if (rotation.magnitude) {
-          const Magnitude& m = *rotation.magnitude;
-          const double exponent = (static_cast<double>(position) - m.center) / m.scale_base;
-          factor *= std::pow(m.zeta[p], name[0] == 'k' ? -exponent : exponent);
-          extra = magnitude_error(exponent);
-        }
-        const long double exact = factor * (own * std::cos(cos_phi) + partner * std::sin(phi));
-        const double angle = (std::max(rotation.c[p], rotation.c[cos_pair]) + 1) * u *
-                             static_cast<double>(std::max(std::fabs(phi), std::fabs(cos_phi)));
-        const double r = std::hypot(static_cast<double>(own), static_cast<double>(partner));
-        const double actual = y[index_in(golden, out_array, token, feature)];
-        check(static_cast<double>(std::fabs(actual - exact)),
-              factor * r * (angle + terms.arithmetic[grade] + extra) + terms.tiny[grade]);
+      Row position = axis;
+      for (long double& of_axis : position) of_axis = rotation.position(static_cast<std::size_t>(of_axis), at);
+      const Row phi = position * theta, phi_of_cos = position * theta_of_cos;
+      const Row own = row(x, xt::keep(of.own)), partner = of.sign * row(partners, xt::keep(of.partner));
+      Row factor = rotation.lambda * xt::ones<long double>({rotary}), extra = xt::zeros<long double>({rotary});
+      if (rotation.magnitude) {
+        const Magnitude& m = *rotation.magnitude;
+        const Row exponent = (position - m.center) / m.scale_base;
+        factor *= xt::pow(each(m.zeta, of.sine), name == "k" ? Row(-exponent) : exponent);
+        extra = magnitude_error(exponent);
       }
-      for (auto feature = rotary; feature < static_cast<std::size_t>(golden.spec.head_dim); ++feature) {
-        const std::size_t at = index_in(golden, *array, token, feature);
-        check(std::fabs(y[at] - x[at]), 0);
-      }
+      const Row exact = factor * (own * xt::cos(phi_of_cos) + partner * xt::sin(phi));
+      const Row angle = (c + 1) * u * xt::maximum(xt::abs(phi), xt::abs(phi_of_cos));
+      const Row reach = factor * xt::hypot(own, partner);
+      const Row bound = reach * (angle + terms.arithmetic[grade] + extra) + terms.tiny[grade];
+      worst = std::max(worst, worst_of(xt::abs(row(y, xt::range(std::size_t{0}, rotary)) - exact), bound));
+      const auto rest = xt::range(rotary, static_cast<std::size_t>(golden.spec.head_dim));
+      if (row(y, rest) != row(x, rest)) worst = std::numeric_limits<double>::infinity();
     });
   }
   return worst;

@@ -1,4 +1,4 @@
-"""Runs the Python of docs/golden-files.md as it stands there, and looks at what it loaded.
+"""Runs the Python of docs/golden-files.md as it stands there, and checks the arrays that it loaded.
 
     readme_example.py ROOT        exit code 77 where numpy is missing: ctest then counts the test as skipped
 """

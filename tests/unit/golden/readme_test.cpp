@@ -1,4 +1,4 @@
-// golden/README.md: its C++ runs as it stands there. docs/golden-files.md: its tables name what the manifest has.
+// golden/README.md: its C++ runs as it stands there. docs/golden-files.md: its tables name all that the manifest has.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -70,7 +70,7 @@ TEST_CASE("golden README: its C++ reads a case", "[golden]") {
   CHECK(lines_of(printed) == lines_of(run));
 }
 
-TEST_CASE("golden guide: the numbers and every word of the manifest stand in it", "[golden]") {
+TEST_CASE("golden guide: it holds the numbers and every word of the manifest", "[golden]") {
   const std::string guide = text_of("docs/golden-files.md");
   std::size_t arrays = 0;
   std::set<std::string> words;
@@ -91,7 +91,7 @@ TEST_CASE("golden guide: the numbers and every word of the manifest stand in it"
   }
 }
 
-TEST_CASE("golden schema: it knows the words that the reader knows", "[golden]") {
+TEST_CASE("golden schema: it knows the reader's words", "[golden]") {
   const std::string schema = text_of("golden/manifest.schema.json");
   int words = 0;
   const auto expect_each = [&](auto first) {

@@ -1,5 +1,5 @@
-"""What `golden regenerate --check` and `--with` say of a set in which something is different. Runs no package: the fresh
-set is the committed one, with the difference put in.
+"""The answers of `golden regenerate --check` and `--with` to a set with a difference. Runs no package: the fresh set is
+the committed one, with the difference put in.
 
     regenerate_test.py ROOT       exit code 77 where build/golden-venv is not there: ctest then counts it as skipped
 """
@@ -90,7 +90,7 @@ def the_description_of_a_case_is_compared() -> None:
             STORED["labml/d64"].entry.get(key)
         )]
     fresh = changed(lambda fresh: fresh["labml/d64"].entry.update(version="9"))
-    assert reported(fresh)[0] == 0  # another version is what --with asks for
+    assert reported(fresh)[0] == 0  # --with asks for another version
 
 
 def a_changed_output_is_reported_with_its_case_layer_array_and_size() -> None:
@@ -104,7 +104,7 @@ def a_change_that_another_cpu_may_make_is_no_difference() -> None:
     status, text = reported(changed(one_ulp("labml/scores-full", "scores")))
     assert status == 0 and "as another CPU may" in text, text
     status, text = reported(changed(one_ulp("published/report-eq-4", "cos")))
-    assert status == 1 and "outputs: published/report-eq-4 q_out, fresh" in text, text  # it should have followed
+    assert status == 1 and "outputs: published/report-eq-4 q_out, fresh" in text, text  # q_out should have followed
 
 
 def a_missing_case_and_a_source_that_failed_are_said() -> None:

@@ -17,8 +17,8 @@ TEST_CASE("sha256 of the examples of FIPS 180-4", "[golden]") {
   CHECK(digest(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST_CASE("sha256 pads right at every length around a block", "[golden]") {
-  // From Python's hashlib; 55 is the longest message whose padding fits its own block.
+TEST_CASE("sha256 pads correctly at every length around a block", "[golden]") {
+  // From Python's hashlib; 55 is the longest message whose padding fits into the same block.
   CHECK(digest(std::string(55, 'a')) == "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
   CHECK(digest(std::string(56, 'a')) == "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
   CHECK(digest(std::string(63, 'a')) == "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34");

@@ -1,4 +1,4 @@
-// What identification recovers from outside alone: the kernel is told base 10000 and no scaling, and executes another
+// What identification recovers only from outside: the kernel is told base 10000 and no scaling, and executes another
 // spec.
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ void give_frequencies(Call& call, const RopeSpec& spec) {
   }
 }
 
-// A right kernel of another spec than the one that it is told. `float_theta`: its frequencies are rounded to f32.
+// A right kernel of another spec than it is told. `float_theta`: its frequencies are rounded to f32.
 ExecutedPlan blind(const RopeSpec& executed, DType dtype, bool float_theta = false) {
   RopeSpec told = executed;
   told.base = 10'000;
@@ -63,7 +63,7 @@ std::map<std::pair<int, int>, double> turning(const RopeSpec& spec) {
   return theta;
 }
 
-// The worst pair: relative, and up to whole turns. Infinite where other features turn together.
+// The error of the worst pair, relative and up to whole turns. Infinite if other features turn together.
 double apart(const RopeSpec& a, const RopeSpec& b) {
   const auto x = turning(a), y = turning(b);
   if (x.size() != y.size()) return INFINITY;
@@ -71,14 +71,14 @@ double apart(const RopeSpec& a, const RopeSpec& b) {
   for (const auto& [features, theta] : x) {
     const auto other = y.find(features);
     if (other == y.end()) return INFINITY;
-    // Angles of 0 and of whole turns are rounded as whole turns are.
+    // Angles of 0 and of whole turns have the roundings of whole turns.
     const double off = std::fabs(wrapped(theta - other->second)) - 0x1p-50 * (theta + other->second);
     worst = std::max(worst, off / std::fabs(wrapped(theta)));
   }
   return worst;
 }
 
-// Of the pairs of a ramp: how many keep theta, are mixed, are divided by the factor.
+// The pairs of a ramp: how many keep theta, are mixed, are divided by the factor.
 struct RampPairs {
   int kept = 0, mixed = 0, divided = 0;
 };
@@ -101,14 +101,14 @@ RampPairs ramp_pairs(const RopeSpec& spec, double factor) {
   return count;
 }
 
-// Base and factor, where the frequencies have them; else 0.
+// Base and factor, if the frequencies have them; else 0.
 struct Numbers {
   double base = 0, factor = 0;
 };
 
 Numbers numbers_of(const RopeSpec& spec) {
   Numbers n{spec.base, 0};
-  if (const auto* rule = std::get_if<scaling::Ntk>(&spec.scaling))  // another base, and nothing else
+  if (const auto* rule = std::get_if<scaling::Ntk>(&spec.scaling))  // only another base
     n.base = spec.base * std::pow(rule->factor, spec.rotary_dim / (spec.rotary_dim - 2.0));
   if (const auto* rule = std::get_if<scaling::Linear>(&spec.scaling)) n.factor = rule->factor;
   if (const auto* rule = std::get_if<scaling::Yarn>(&spec.scaling)) n.factor = rule->factor;
@@ -127,13 +127,14 @@ std::string_view rule_of(const RopeSpec& spec) {
   return std::holds_alternative<scaling::Ntk>(spec.scaling) ? scaling::None::kind : kind_of(spec.scaling);
 }
 
-// Whether no other rule makes the same frequencies with numbers of its own: more pairs than the rule has numbers.
+// Whether no other rule makes the same frequencies with its own numbers: there are more pairs than the rule has
+// numbers.
 bool singled_out(const RopeSpec& spec) {
   const std::size_t pairs = turning(spec).size();
   const bool all = pairs == static_cast<std::size_t>(spec.rotary_dim) / 2;
   const auto ramp = [&](double factor) {
     const RampPairs count = ramp_pairs(spec, factor);
-    // Base, factor and two ends; the first pair says nothing of any where it is kept.
+    // Base, factor and two ends. Where the first pair is kept, it tells none of them.
     const int informative = count.kept - (count.kept > 0 ? 1 : 0) + count.mixed + count.divided;
     return informative > 4 && count.mixed >= 3 && count.divided >= 1;
   };
@@ -157,11 +158,11 @@ Verdict verdict_on(const ExecutedPlan& plan, const RopeSpec& executed, DType dty
   if (turning(executed).empty()) return plan.pairs.empty() || plan.spec ? Verdict::nothing_turns : Verdict::wrong;
   if (plan.rules.empty() || !plan.rules.front().is_rule) return Verdict::no_rule;
   if (!plan.spec || plan.predicted == 0 || plan.predicted_right != plan.predicted) return Verdict::wrong;
-  // The rule and what was measured, and that and the spec, are both off by that much at most.
+  // The rule differs from the measurement, and the measurement from the spec, by at most that much.
   const double theta_roundoff = 2 * plan.rules.front().theta_roundoff;
   if (apart(*plan.spec, executed) > std::max(promised, theta_roundoff)) return Verdict::wrong;
   const double lambda = compile(executed, 1).lambda, seen = compile(*plan.spec, 1).lambda;
-  // Four roundings of an entry, and as many of f64 in the norm.
+  // Four roundings of an entry, and four of f64 in the norm.
   if (std::fabs(seen - lambda) > 4 * (unit_roundoff(dtype) + 0x1p-53) * lambda) return Verdict::wrong;
   const std::vector<int> axis = axis_of_pairs(executed);
   for (const ExecutedPair& pair : plan.pairs) {
@@ -174,7 +175,7 @@ Verdict verdict_on(const ExecutedPlan& plan, const RopeSpec& executed, DType dty
     const FrequencyRule& rule = plan.rules[i];
     if (rule_of(rule.spec) != rule_of(executed)) continue;
     const Numbers found = numbers_of(rule.spec);
-    // Of frequencies that are rounded themselves the numbers are known no better than the rounding leaves them.
+    // From rounded frequencies, the numbers are known only as well as the rounding allows.
     if (rule.theta_roundoff <= 0x1p-46 && singled_out(executed) &&
         (!same_number(found.base, wanted.base, promised) || !same_number(found.factor, wanted.factor, promised)))
       return Verdict::wrong;
@@ -183,15 +184,15 @@ Verdict verdict_on(const ExecutedPlan& plan, const RopeSpec& executed, DType dty
   return Verdict::same_function;
 }
 
-// Random specs of these rules, as indices of Scaling. The figures are printed where they were asked for.
+// Random specs of these rules, as indices of Scaling. Prints the figures if they were asked for.
 void check_blind(DType dtype, const std::vector<std::size_t>& rules, bool float_theta) {
   std::map<std::string, std::map<Verdict, int>> seen;  // by rule
   const auto wrong = test::counterexample(
       [&] {
-        // All sizes alike; unshrunk, as another rule draws other numbers.
+        // All sizes alike; unshrunk, because another rule draws other numbers.
         RopeSpec spec = *rc::gen::noShrink(rc::gen::resize(
             rc::kNominalSize, rc::gen::exec([&] { return test::any_spec_of(*rc::gen::elementOf(rules)); })));
-        spec.head_dim += spec.head_dim % 2;  // the contract knows even ones only
+        spec.head_dim += spec.head_dim % 2;  // the contract has only even ones
         const ExecutedPlan plan = blind(spec, dtype, float_theta);
         const Verdict verdict = verdict_on(plan, spec, dtype);
         ++seen[std::string(kind_of(spec.scaling))][verdict];
@@ -215,17 +216,17 @@ void check_blind(DType dtype, const std::vector<std::size_t>& rules, bool float_
 
 TEST_CASE("identify: base, rule and factor are found though the kernel was told others", "[identify]") {
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
-    check_blind(dtype, {0, 1, 2, 4, 6, 7, 8, 9}, false);  // all whose theta follows no length
+    check_blind(dtype, {0, 1, 2, 4, 6, 7, 8, 9}, false);  // all whose theta does not depend on the length
   }
 }
 
-// The function to the roundoff that is reported, and no other rule. Without pixel, whose theta of many turns loses more
-// to f32 than the promise allows.
+// Finds the function to the reported roundoff, and no other rule. Without pixel: its theta of many turns loses more to
+// f32 than the promise allows.
 TEST_CASE("identify: the rule is found where theta was rounded to f32", "[identify]") {
   check_blind(DType::f32, {0, 1, 2, 4, 6, 7, 9}, true);
 }
 
-TEST_CASE("identify: what was found of one spec is no recovery of another", "[identify]") {
+TEST_CASE("identify: a plan recovered from one spec does not pass for another", "[identify]") {
   RopeSpec spec;
   spec.head_dim = spec.rotary_dim = 128;
   const auto with = [&](double base, Scaling scaling) {

@@ -10,7 +10,7 @@
 namespace rope {
 namespace {
 
-// The frequencies of `executed`, asked for as `told`.
+// The frequencies of `executed`, from a kernel that is told `told`.
 FrequencyQuestion question_of(const RopeSpec& executed, const RopeSpec& told, double error) {
   FrequencyQuestion question;
   question.spec = told;
@@ -57,14 +57,14 @@ TEST_CASE("rule: each is found though the kernel was told base 10000 and no scal
   CHECK(std::get<scaling::Llama3>(rule.spec.scaling).high_freq_factor == Approx(4));
 }
 
-TEST_CASE("rule: ntk is another base, and said to be both", "[identify]") {
+TEST_CASE("rule: ntk is another base, and is reported as both", "[identify]") {
   const FrequencyRule rule = found(spec_of(10'000, scaling::Ntk{{}, 4}));
   CHECK(rule.spec.base == Approx(10'000 * std::pow(4, 64.0 / 62)).epsilon(1e-8));
   REQUIRE(rule.also.size() == 1);
   CHECK(rule.also[0] == "ntk, factor 4, base 10000");
 }
 
-TEST_CASE("rule: what is known of the base is as good as what is known of theta", "[identify]") {
+TEST_CASE("rule: base is known as well as theta is", "[identify]") {
   for (const double error : {1e-12, 1e-8, 1e-5}) {
     const FrequencyRule rule = found(spec_of(12'345.678), error);
     CHECK(std::fabs(rule.spec.base / 12'345.678 - 1) <= rule.base_error);
@@ -72,13 +72,13 @@ TEST_CASE("rule: what is known of the base is as good as what is known of theta"
   }
 }
 
-TEST_CASE("rule: no list of rules fits just anything", "[identify]") {
+TEST_CASE("rule: arbitrary frequencies fit no rule", "[identify]") {
   FrequencyQuestion question = question_of(spec_of(10'000), spec_of(10'000), 1e-12);
   for (std::size_t p = 0; p < question.theta.size(); ++p) question.theta[p].value *= 1 + 0.01 * std::sin(double(p * p));
   const auto rules = frequency_rules(question, 0x1p-40);
   REQUIRE(rules.size() == 1);
   CHECK_THAT(rules[0].words, Catch::StartsWith("no rule that is known"));
-  question.theta[5].value = 0;  // no divisor makes it stand still
+  question.theta[5].value = 0;  // no divisor makes theta 0
   CHECK(frequency_rules(question, 0x1p-40).empty());
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("rule: readings of another base", "[identify]") {
   CHECK_THAT(rising.also.at(0), Catch::Contains("its sign lost"));
 }
 
-TEST_CASE("geometric: whole turns are put back, whichever end they are missing from", "[identify]") {
+TEST_CASE("geometric: whole turns are put back, at either end", "[identify]") {
   for (const double base : {1e-4, 10'000.0}) {
     for (const double start : {1.0, 5.5}) {
       std::vector<GeometricPoint> points;
@@ -102,7 +102,7 @@ TEST_CASE("geometric: whole turns are put back, whichever end they are missing f
         const double theta = start * std::pow(base, -p / 32.0);
         points.push_back({-p / 32.0, wrapped(theta), 1e-12});
       }
-      if (base < 1 && start > 1) continue;  // nothing is below a turn then
+      if (base < 1 && start > 1) continue;  // then no theta is below one turn
       const auto fit = fit_geometric(points, 0x1p-40);
       REQUIRE(fit.has_value());
       CHECK(fit->base == Approx(base).epsilon(1e-7));

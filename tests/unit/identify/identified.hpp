@@ -1,4 +1,4 @@
-// What identification makes of a kernel that a test makes up.
+// Identification of kernels that a test defines.
 #pragma once
 
 #include <cstdlib>
@@ -27,19 +27,19 @@ inline ExecutedPlan identified(const Case& way, std::function<Reply(Call&)> answ
   return identify(subject, way, oracles);
 }
 
-// Of either pairing.
+// Right in both pairings.
 inline Reply right_pairing(Call& call) {
   KernelSubject kernel(call.pairing == Pairing::half_split ? half_split_kernel() : interleaved_kernel());
   return kernel.apply(call);
 }
 
-// As many specs as the environment asks for, 1000 for the published figures; few in every run.
+// As many specs as the environment asks for, 1000 for the published figures; only few in every run.
 inline int spec_count() {
   const char* text = std::getenv("ROPECHECK_IDENTIFY_SPECS");
   return text != nullptr ? std::atoi(text) : 60;
 }
 
-// What theta, base and factor have to be recovered to, relative.
+// The relative error that theta, base and factor have to be recovered to.
 inline double promised(DType dtype) { return dtype == DType::f32 || dtype == DType::f64 ? 1e-6 : 1e-3; }
 
 inline std::string in_words(const ExecutedPlan& plan) {

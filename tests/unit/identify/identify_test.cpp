@@ -1,4 +1,4 @@
-// What identification recovers from kernels that are right, in every dtype, from every angle source.
+// What identification recovers from right kernels, in every dtype, from every angle source.
 #include <catch2/catch.hpp>
 
 #include "reference/rotation_plan.hpp"
@@ -12,9 +12,9 @@ namespace {
 using test::identified;
 using test::way_of;
 
-// Relative, up to whole turns. theta of a kernel is itself rounded, to 2^-46 of itself at most (reference/
-// error_model.md: grade A). A pair that has hardly turned at the largest position is known no better than two
-// angles, of 4 roundoffs each, over that position.
+// Relative, up to whole turns. A kernel's theta is itself rounded, to 2^-46 of itself at most
+// (reference/error_model.md: grade A). If a pair has hardly turned at the largest position, its theta is known only as
+// well as two angles, of 4 roundoffs each, divided by that position.
 void same_theta(const ExecutedPair& pair, double theta, double promised, DType dtype) {
   const double off = std::fabs(wrapped(pair.theta - theta));
   const double least_error = 8 * unit_roundoff(dtype) / static_cast<double>(pair.reached);
@@ -22,7 +22,7 @@ void same_theta(const ExecutedPair& pair, double theta, double promised, DType d
   RC_ASSERT(off <= std::max(promised * std::min(1.0, std::fabs(theta)), least_error));
 }
 
-// The plan that was executed against the one that the spec means, and the spec that was found against the spec.
+// Compares the executed plan with the spec's plan, and the recovered spec with the spec.
 void same_plan(const ExecutedPlan& plan, const RopeSpec& spec, double promised) {
   RC_LOG() << to_flags(spec) << "\n" << test::in_words(plan);
   RC_ASSERT(plan.problem == "");
@@ -42,7 +42,7 @@ void same_plan(const ExecutedPlan& plan, const RopeSpec& spec, double promised) 
     RC_ASSERT(found->axis == wanted.axis);
   }
   RC_ASSERT(differences(plan).empty());
-  if (turning == 0) return;  // rope that leaves everything as it is, which nobody can tell from another such
+  if (turning == 0) return;  // rope that changes nothing cannot be told from another such rope
   RC_ASSERT(plan.pairs.size() >= turning);
   RC_ASSERT(plan.predicted > 0);
   RC_ASSERT(plan.predicted_right == plan.predicted);
@@ -50,7 +50,7 @@ void same_plan(const ExecutedPlan& plan, const RopeSpec& spec, double promised) 
   RopeSpec seen = *plan.spec;
   const RotationPlan again = compile(seen, plan.sequence_length);
   RC_ASSERT(std::fabs(again.lambda - exact.lambda) <= promised * exact.lambda);
-  // All else as it was written: base, rule and every parameter, axes.
+  // Everything else as it was written: base, rule and every parameter, axes.
   seen.attention_factor = spec.attention_factor;
   RC_ASSERT(test::same(seen, spec));
 }
@@ -60,7 +60,7 @@ TEST_CASE("identify: the spec of a right kernel is recovered", "[identify]") {
     const auto wrong = test::counterexample(
         [&] {
           RopeSpec spec = test::any_spec();
-          spec.head_dim += spec.head_dim % 2;  // the contract knows even ones only
+          spec.head_dim += spec.head_dim % 2;  // the contract has only even ones
           const ExecutedPlan plan = identified(way_of(spec, dtype), test::right_pairing);
           same_plan(plan, spec, test::promised(dtype));
         },
@@ -71,7 +71,8 @@ TEST_CASE("identify: the spec of a right kernel is recovered", "[identify]") {
   }
 }
 
-// Features that pass through keep what lambda multiplies: where it is near 1, roundings of the type are as large.
+// lambda does not multiply features that pass through. If it is near 1, roundings of the type are as large as its
+// effect.
 TEST_CASE("identify: pass-through features are told from a lambda that is nearly 1", "[identify]") {
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     for (const double lambda : {0.9845, 1.0036, 1.0}) {
@@ -135,7 +136,7 @@ TEST_CASE("identify: right kernels in their own precision, from frequencies and 
   }
 }
 
-TEST_CASE("identify: what is no rotation of pairs has a sentence of its own", "[identify]") {
+TEST_CASE("identify: each kernel that does not rotate pairs gets its own sentence", "[identify]") {
   RopeSpec spec;
   spec.head_dim = spec.rotary_dim = 16;
   const auto says = [&](std::function<void(std::vector<double>&)> change) {

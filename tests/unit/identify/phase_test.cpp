@@ -13,7 +13,7 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
-// Angles of a pair that begins at `intercept`, each off by up to `noise`.
+// Angles of a pair that begins at `intercept`, each with an error of at most `noise`.
 Phases phases_of(const std::vector<std::int64_t>& positions, long double theta, double intercept, double noise,
                  unsigned seed) {
   std::mt19937 random(seed);
@@ -34,7 +34,7 @@ TEST_CASE("phase: wrapped is in (-pi, pi]", "[identify]") {
   CHECK(wrapped(7) == Approx(7 - 2 * pi));
 }
 
-TEST_CASE("phase: doubling finds theta within the error that it states", "[identify]") {
+TEST_CASE("phase: doubling finds theta within its stated error", "[identify]") {
   const auto wrong = test::counterexample([] {
     const double noise = test::between(1e-9, 0.02);
     const double theta = test::between(1e-6, 3) * (test::coin() ? 1 : -1);
@@ -52,7 +52,7 @@ TEST_CASE("phase: doubling finds theta within the error that it states", "[ident
   CHECK_FALSE(wrong.has_value());
 }
 
-TEST_CASE("phase: a position that was taken for another does not fit, and ends the doubling", "[identify]") {
+TEST_CASE("phase: a position mistaken for another does not fit, and ends the doubling", "[identify]") {
   const std::vector<std::int64_t> positions = phase_positions(1 << 20, true);
   std::vector<std::int64_t> executed = positions;
   for (std::int64_t& m : executed) m %= 1 << 15;
@@ -67,7 +67,7 @@ TEST_CASE("phase: a position that was taken for another does not fit, and ends t
   }
 }
 
-TEST_CASE("phase: the position that was executed is found from all pairs together", "[identify]") {
+TEST_CASE("phase: the executed position is found from all pairs together", "[identify]") {
   const std::vector<std::int64_t> positions = phase_positions(1 << 14, true);
   const double noise = 1e-4;
   std::vector<PhaseEstimate> pairs;
@@ -87,7 +87,7 @@ TEST_CASE("phase: the position that was executed is found from all pairs togethe
   CHECK_FALSE(effective_position(pairs, phase, {noise, 0}).has_value());
 }
 
-TEST_CASE("phase: probes hold positions that no narrow type does", "[identify]") {
+TEST_CASE("phase: probes include positions that no narrow type holds", "[identify]") {
   const std::vector<std::int64_t> positions = phase_positions(1 << 25, true);
   const auto has = [&](std::int64_t m) { return std::find(positions.begin(), positions.end(), m) != positions.end(); };
   CHECK(has(0));

@@ -1,4 +1,4 @@
-// What identification says of kernels that are wrong in a known way.
+// The answers of identification to kernels that are wrong in a known way.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -14,7 +14,7 @@ struct Wrong {
   const char* says;
 };
 
-// A head of which a part turns, at a base that is not built in.
+// Part of a head turns, at a base that is not built in.
 Case way(Pairing pairing) {
   Case c;
   c.spec.head_dim = 64;
@@ -41,7 +41,7 @@ void check_says(const std::vector<Wrong>& wrong, const Case& c) {
   }
 }
 
-TEST_CASE("identify: wrong kernels are told what they compute instead", "[identify]") {
+TEST_CASE("identify: for a wrong kernel it says what the kernel computes", "[identify]") {
   check_says({{"PAIR-01", "rotates pairs (i, i+24) for i = 0 .. 23 where (2i, 2i+1) for i = 0 .. 23 is specified"},
               {"PAIR-03", "the two features of a pair turn by different angles"},
               {"SIGN-01", "the inverse rotation: every angle has the other sign"},
@@ -57,7 +57,7 @@ TEST_CASE("identify: wrong kernels are told what they compute instead", "[identi
               {"PREC-05", "rounded to bf16"},
               {"PREC-BF16-POSITIONS", "positions are rounded to bf16: 257 is 256"},
               {"PREC-F32-POSITIONS", "positions are rounded to f32: 16777217 is 16777216"},
-              {"POS-03", "every token is one further than the one before, whatever is given"},
+              {"POS-03", "given positions are ignored: every token is one further than the one before"},
               {"POS-07", "are taken for others: 11, 11, 11, 11, 12, 12, 12, 12 for 11, 12, 13, 14, 15, 23, 40, 47"},
               {"POS-11", "are taken for others: 11, 0, 12, 0, 13, 0, 14, 0 for"},
               {"POS-FROM-ONE", "positions begin at 1"},
@@ -93,7 +93,7 @@ TEST_CASE("identify: wrong factors and axes", "[identify]") {
              c);
 }
 
-TEST_CASE("identify: what is done with tables that are given", "[identify]") {
+TEST_CASE("identify: misuse of given tables", "[identify]") {
   Case c = way(Pairing::interleaved);
   c.source = AngleSource::tables;
   check_says({{"PAIR-03", "(other columns): pair 0 at position 0 is given sin[0][1] where sin[0][0] is specified"},

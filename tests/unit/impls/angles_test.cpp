@@ -11,13 +11,13 @@ namespace {
 
 using test::TestCall;
 
-// The distance of a value from the exact cos or sin, in double's units of 2^-53.
+// The distance between a value and the exact cos or sin, in double's units of 2^-53.
 double error_in_units(double value, const Real& exact) { return std::fabs((Real(value) - exact).to_double()) * 0x1p53; }
 
 Real cos_of(Real phi) { return mpfr_cos(phi.get(), phi.get(), MPFR_RNDN), phi; }
 Real sin_of(Real phi) { return mpfr_sin(phi.get(), phi.get(), MPFR_RNDN), phi; }
 
-TEST_CASE("computed and given frequencies are exact to f64 at every position that is claimed") {
+TEST_CASE("computed and given frequencies are exact to f64 at every claimed position") {
   const std::int64_t position =
       GENERATE(std::int64_t{1}, std::int64_t{257}, std::int64_t{4097}, (std::int64_t{1} << 20) - 1,
                (std::int64_t{1} << 31) + 1, (std::int64_t{1} << 36) - 1, -((std::int64_t{1} << 33) + 5));

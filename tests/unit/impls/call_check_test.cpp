@@ -160,7 +160,7 @@ TEST_CASE("a pairing that is not claimed is unsupported") {
   CHECK(interleaved_kernel().apply(&t.call) == ROPE_UNSUPPORTED);
 }
 
-TEST_CASE("unequal halves are unsupported where they are not claimed") {
+TEST_CASE("unequal halves are unsupported if they are not claimed") {
   for (const std::int32_t pairing : {ROPE_HALF_SPLIT, ROPE_INTERLEAVED}) {
     TestCall t(DType::f32, DType::f32, 1, 2, 1, 8, pairing);
     t.give_tables(4, true);
@@ -172,7 +172,7 @@ TEST_CASE("unequal halves are unsupported where they are not claimed") {
   }
 }
 
-TEST_CASE("empty tensors are no error, whatever their pointers") {
+TEST_CASE("empty tensors are accepted, whatever their pointers") {
   for (const rope_kernel* kernel : builtin_kernels()) {
     const std::int32_t pairing = (kernel->claims.pairings & ROPE_BIT(ROPE_HALF_SPLIT)) != 0 ? 0 : 1;
     for (int dimension = 0; dimension < 3; ++dimension) {

@@ -24,7 +24,7 @@ TEST_CASE("the contract has one layout in C and C++") {
   CHECK(c_size_of_kernel() == sizeof(rope_kernel));
 }
 
-// What rope_scaling_kind says, by name in lower case.
+// The values of rope_scaling_kind, by name in lower case.
 std::map<std::string, std::size_t> enumerators() {
   std::ifstream stream(source_folder() / "impls/include/rope_kernel.h");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -44,7 +44,7 @@ TEST_CASE("rope_scaling_kind has the rules in their order") {
   CHECK(enumerators() == rules);
 }
 
-TEST_CASE("every scaling rule survives the way to C and back") {
+TEST_CASE("every scaling rule survives the conversion to C and back") {
   const scaling::Setting setting{8, 8, 10000, 9999};
   std::set<std::size_t> seen;
   for (const auto& [rule, base] : example_rules(setting, 4096)) {
@@ -60,7 +60,7 @@ TEST_CASE("every scaling rule survives the way to C and back") {
   CHECK(to_scaling(to_c(scaling::None{}), 8) == Scaling(scaling::None{}));
 }
 
-TEST_CASE("every parameter that shapes theta has its place in the contract") {
+TEST_CASE("every parameter that shapes theta has a field in the contract") {
   scaling::Yarn yarn;
   yarn.factor = 4;
   yarn.original_max_position_embeddings = 4096;
@@ -85,7 +85,7 @@ TEST_CASE("unknown kinds and modes are refused") {
   CHECK_THROWS_AS(to_scaling(c, 8), InputError);
 }
 
-TEST_CASE("positions are read by strides, and counted from the offset where there are none") {
+TEST_CASE("positions are read by strides, and counted from the offset if there are none") {
   const std::int32_t narrow[] = {0, 10, 1, 11, 2, 12};
   rope_positions positions{narrow, ROPE_I32, 2, 1, 0, 2, 0};
   CHECK(position_of(positions, 1, 5, 2) == 12);

@@ -1,4 +1,4 @@
-// What the cross-checks share: calls of every kind, their results pair by pair, and who takes part.
+// Shared by the cross-checks: calls of every kind, their results pair by pair, and the subjects.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,9 @@
 
 namespace rope::cross_check {
 
-// A case that makes sense as a call: every spec, pairing, dtype and angle source, positions of every size.
+inline constexpr double u = 0x1p-53;  // unit roundoff of f64
+
+// A case that makes a valid call: every spec, pairing, dtype and angle source, positions of every size.
 inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource> source = {}) {
   Case c = test::any_case();
   c.dtype = dtype.value_or(c.dtype);
@@ -47,7 +49,7 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
   return c;
 }
 
-// One pair of one output row: what came out, how far it may be off, and the norm of the input times |lambda|.
+// One pair of one output row: the result, its bound, and the norm of the input times |lambda|.
 struct PairResult {
   DoubleDouble first, second;
   double bound = 0;
@@ -60,7 +62,7 @@ struct Place {
   std::size_t pair;
 };
 
-// Every pair of q, then of k, in one order for all.
+// Every pair of q, then of k, in the same order for all subjects.
 template <class Visitor>
 void for_each_pair(const Trial& trial, Expectation& expectation, Visitor&& visit) {
   for (const bool key : {false, true}) {
@@ -77,7 +79,7 @@ void for_each_pair(const Trial& trial, Expectation& expectation, Visitor&& visit
   }
 }
 
-// The built-ins compute their angles in f64 at least: grade A1. For f64 there is no wider type to do so, so B1.
+// The built-ins compute their angles in f64 at least: grade A1. For f64 calls that type is not wider, so B1.
 inline AngleGrade promised(const Case& c) { return c.dtype == DType::f64 ? AngleGrade::B : AngleGrade::A; }
 
 inline std::vector<PairResult> results_of(const Case& c, const Trial& trial, Oracles& oracles) {
@@ -95,7 +97,7 @@ inline std::vector<PairResult> results_of(const Case& c, const Trial& trial, Ora
   return results;
 }
 
-// error/bound, at most 1 where it holds; infinite for a NaN and where nothing is allowed.
+// error/bound, at most 1 if it holds; infinite for a NaN, and for any error where the bound is 0.
 inline double share(double error, double bound) {
   if (error <= bound) return error == 0 ? 0 : error / bound;
   return error / bound > 1 ? error / bound : std::numeric_limits<double>::infinity();

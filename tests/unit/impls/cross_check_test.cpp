@@ -1,5 +1,5 @@
 // Implementations against each other, the naive matrix and the oracle, on random specs. Bounds come from the error
-// model through Expectation, or are derived beside where they are used.
+// model through Expectation, or are derived where they are used.
 #include "tests/unit/impls/cross_check.hpp"
 
 #include <rapidcheck/catch.h>
@@ -10,8 +10,6 @@
 
 namespace rope::cross_check {
 namespace {
-
-constexpr double u = 0x1p-53;
 
 std::vector<PairResult> oracle_results(const Case& c, const Trial& trial, Oracles& oracles) {
   Expectation expectation(trial.call, c.spec, oracles);
@@ -24,7 +22,7 @@ std::vector<PairResult> oracle_results(const Case& c, const Trial& trial, Oracle
   return results;
 }
 
-// The plan that a call describes, its theta those that it hands over where it does.
+// The plan that a call describes; theta from the call if it gives frequencies.
 RotationPlan plan_of(const Case& c, const Call& call) {
   RotationPlan plan = compile(c.spec, sequence_length(c));
   if (!call.theta) return plan;
@@ -54,7 +52,7 @@ std::vector<MatrixBlock> table_blocks(const RotationPlan& plan, const Call& call
   return blocks;
 }
 
-// The same by the naive matrix, which shares no code with the oracle; positions straight from the case.
+// The same by the naive matrix, which shares no code with the oracle; positions come directly from the case.
 std::vector<PairResult> matrix_results(const Case& c, const Trial& trial) {
   const Call& call = trial.call;
   const RotationPlan plan = plan_of(c, call);
@@ -88,7 +86,7 @@ std::vector<PairResult> matrix_results(const Case& c, const Trial& trial) {
         const double norm = gain * std::hypot(x[first], x[second]);
         const double m = static_cast<double>(position[static_cast<std::size_t>(plan.pairs[p].axis)]);
         const double phi = call.source == AngleSource::tables ? 0 : m * plan.pairs[p].theta.to_double();
-        // As in oracle_test.cpp; `norm` is computed from rounded entries itself, hence the 1 + 4u.
+        // As in oracle_test.cpp. `norm` is itself computed from rounded entries, hence the 1 + 4u.
         const double bound = norm * ((std::sqrt(2.0) + 2) * u + (std::fabs(phi) + 8) * 0x1p-63) * (1 + 4 * u);
         results.push_back({{y[first], 0}, {y[second], 0}, bound, norm});
       }
@@ -124,8 +122,8 @@ bool passes_through(const Case& c, const Trial& trial) {
   return same;
 }
 
-// The property of the subjects: every two of them that claim the case agree, and each with the naive matrix and with
-// the oracle.
+// The property: every two subjects that claim the case agree with each other, and each agrees with the naive matrix and
+// with the oracle.
 void all_agree(const Subjects& subjects, const Case& c, int& compared) {
   RC_LOG() << to_text(c) << "\n";
   Oracles oracles;
@@ -160,8 +158,8 @@ TEST_CASE("every two implementations agree with each other, the naive matrix and
       int compared = 0;
       const std::string way = std::string(name(dtype)) + " from " + std::string(name(source));
       rc::prop(way, [&] { all_agree(subjects, any_call(dtype, source), compared); });
-      // Three or four take part: half_split or interleaved, naive_matrix, cuda-on-cpu, and complex where both halves
-      // are equal. With matrix and oracle that makes ten comparisons or more. (Catch comes here once for each
+      // Three or four take part: half_split or interleaved, naive_matrix, cuda-on-cpu, and complex if both halves are
+      // equal. With matrix and oracle that makes ten comparisons or more. (Catch runs this line once for each
       // property.)
       CHECK((compared == 0 || compared >= 100 * 10));
     }

@@ -15,7 +15,7 @@ std::vector<std::uint16_t> all_patterns() {
   return patterns;
 }
 
-// Floats on both sides of every rounding boundary that random bits would miss, and random bits.
+// Floats on both sides of every rounding boundary, which random bits would miss, and random bits.
 std::vector<float> difficult_floats() {
   std::vector<float> values = {0.0f,      -0.0f,     65504.0f,  65519.996f, 65520.0f,
                                -65520.0f, 0x1p-24f,  0x1p-25f,  0x1.8p-25f, 0x1p-14f,
@@ -80,7 +80,7 @@ TEST_CASE("float rows round to 16 bits as the reference does") {
   check_narrowing(float_to_bfloat16, double_to_bfloat16, bfloat16_to_double);
 }
 
-TEST_CASE("a NaN whose payload a rounding would carry away stays a NaN") {
+TEST_CASE("a NaN whose payload a rounding would remove stays a NaN") {
   for (const std::uint32_t bits : {0x7fffffffu, 0xffffffffu, 0x7f800001u, 0xff80ffffu}) {
     const auto nan = std::bit_cast<float>(bits);
     std::uint16_t result = 0;
@@ -91,7 +91,7 @@ TEST_CASE("a NaN whose payload a rounding would carry away stays a NaN") {
   }
 }
 
-TEST_CASE("strided rows are those of contiguous ones") {
+TEST_CASE("strided rows equal contiguous ones") {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     const auto size = static_cast<std::int64_t>(size_of(dtype));
     std::vector<std::byte> source(static_cast<std::size_t>(300 * size));

@@ -1,5 +1,5 @@
-// What holds of every rotation, whoever computes it: each pair keeps its norm, and scores depend on distances alone.
-// Bounds come from the error model through Expectation, or are derived beside where they are used.
+// Properties of every rotation, whoever computes it: each pair keeps its norm, and scores depend only on distances.
+// Bounds come from the error model through Expectation, or are derived where they are used.
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 #include <numbers>
@@ -11,10 +11,8 @@
 namespace rope::cross_check {
 namespace {
 
-constexpr double u = 0x1p-53;
-
-// As any_call(), with exact rotations: equal halves, and a pairing that the subject claims. With a dtype: of inputs and
-// outputs, so that its roundoff bounds what can be seen.
+// Like any_call(), with exact rotations: equal halves, and a pairing that the subject claims. `dtype` sets the type of
+// inputs and outputs, so that its roundoff bounds what can be seen.
 Case any_rotation(const Subject& subject, std::optional<DType> dtype) {
   Case c = any_call(dtype);
   if (dtype) c.out_dtype = *dtype;
@@ -25,15 +23,15 @@ Case any_rotation(const Subject& subject, std::optional<DType> dtype) {
   return c;
 }
 
-// What rounding the tables costs a rotation. Each entry is off by u(given) of itself, or by half a subnormal; for a
-// unit pair that is u(given) in norm, and sqrt(2) half subnormals.
+// The error that rounded tables add to a rotation. Each entry is off by u(given) of itself, or by half a subnormal. For
+// a unit pair that is u(given) in norm, and sqrt(2) half subnormals.
 double table_error(const Call& call) {
   if (!call.cos) return 0;
   const DType given = call.cos->dtype;
   return unit_roundoff(given) + smallest_subnormal(given) * std::numbers::sqrt2 / 2;
 }
 
-// The rows of an output with bounds against the exact rotation, also where the tables are rounded.
+// The rows of an output, with bounds against the exact rotation even if the tables are rounded.
 std::vector<PairResult> against_rotation(const Case& c, const Trial& trial, Oracles& oracles) {
   std::vector<PairResult> results = results_of(c, trial, oracles);
   const double rounded = table_error(trial.call);
@@ -48,7 +46,7 @@ std::vector<PairResult> against_rotation(const Case& c, const Trial& trial, Orac
 bool are_grouped(const Case& c) { return c.key_heads > 0 && c.key_heads < c.heads; }
 
 // |R(m) x| = lambda |x|: an error of at most b in each element of a pair changes its norm by at most sqrt(2) b. hypot
-// is within an ulp, twice.
+// is within an ulp, and is used twice.
 void norm_is_kept(Subject& subject, std::optional<DType> dtype = {}, int* grouped = nullptr) {
   const Case c = any_rotation(subject, dtype);
   if (grouped != nullptr) *grouped += are_grouped(c);
@@ -76,9 +74,9 @@ struct Score {
   double bound = 0;
 };
 
-// <y_q, y_k> of one head of q at a token and one of k at another. By Cauchy-Schwarz, with errors of at most b in each
-// element: |<y~, z~> - <y, z>| <= sqrt(2) (b_y |z| + |y| b_z) + 2 b_y b_z for each pair; long double adds 2^-64 of the
-// magnitude for each of its operations.
+// <y_q, y_k> of one head of q at a token and one of k at another. The errors are at most b in each element. By
+// Cauchy-Schwarz, |<y~, z~> - <y, z>| <= sqrt(2) (b_y |z| + |y| b_z) + 2 b_y b_z for each pair. Each operation in long
+// double adds 2^-64 of the magnitude.
 Score score(const std::vector<PairResult>& results, std::size_t q, std::size_t k, std::size_t pairs) {
   Score s;
   double magnitude = 0;
@@ -94,8 +92,8 @@ Score score(const std::vector<PairResult>& results, std::size_t q, std::size_t k
   return s;
 }
 
-// <R(m) q, R(n) k> = <R(m + s) q, R(n + s) k>, for all tokens m, n and heads of a batch, each head of q with the head
-// of k that its group shares.
+// <R(m) q, R(n) k> = <R(m + s) q, R(n + s) k>, for all tokens m, n and heads of a batch. Each head of q goes with the
+// head of k that its group shares.
 void distance_decides(Subject& subject, std::optional<DType> dtype = {}, int* grouped = nullptr) {
   Case c = any_rotation(subject, dtype);
   c.pattern = PositionPattern::consecutive;  // so that a later start moves all positions alike
@@ -145,11 +143,11 @@ TEST_CASE("every implementation keeps the norm of each pair, times lambda", "[cr
   for (const auto& subject : builtins()) {
     int grouped = 0;
     rc::prop(subject->name(), [&] { norm_is_kept(*subject, {}, &grouped); });
-    CHECK((grouped == 0 || grouped >= 20));  // Catch comes here once for each property
+    CHECK((grouped == 0 || grouped >= 20));  // Catch runs this line once for each property
   }
 }
 
-TEST_CASE("in every implementation a score depends on the distance of its tokens alone", "[cross_check]") {
+TEST_CASE("in every implementation a score depends only on the distance of its tokens", "[cross_check]") {
   for (const auto& subject : builtins()) {
     int grouped = 0;
     rc::prop(subject->name(), [&] { distance_decides(*subject, {}, &grouped); });
@@ -175,11 +173,11 @@ TEST_CASE("kernels that break the norm or the distance are refuted", "[cross_che
 
 using test::PlantedError;
 
-// What an error changes at most, over lambda and the norms, where one pair turns by theta = 1; and what the property
-// that looks for it allows then. b is the error model's bound of an element at a small angle. norm: 1e-3, of sqrt(2) b
-// (norm_is_kept). The scores of distance_decides: with q at an odd position and k at an even one here, the other way
-// round there, two scores of one distance alpha are cos(alpha + e) and cos(alpha - e), at most 2 sin(e) apart; allowed
-// are sqrt(2) 2 b + 2 b^2 for each (score).
+// Whether the largest effect of an error exceeds what the property that looks for it allows. Both are over lambda and
+// the norms, where one pair turns by theta = 1. b is the error model's bound of an element at a small angle. norm:
+// effect 1e-3, allowed sqrt(2) b (norm_is_kept). distance_decides: of two scores of one distance alpha, one has q at an
+// odd position and k at an even one, the other vice versa. They are cos(alpha + e) and cos(alpha - e), at most 2 sin(e)
+// apart. Each may be off by sqrt(2) 2 b + 2 b^2 (score).
 bool exceeds_the_bound(PlantedError error, DType dtype) {
   const double b = bound_terms({AngleKnowledge::computed, dtype, dtype, dtype, 1}).arithmetic[0];
   const double scores = 2 * (2 * std::numbers::sqrt2 * b + 2 * b * b);
@@ -228,7 +226,7 @@ TEST_CASE("a planted error is refuted in every dtype whose bound it exceeds", "[
   }
 }
 
-TEST_CASE("without a planted error nothing is refuted", "[cross_check]") {
+TEST_CASE("without a planted error no property is refuted", "[cross_check]") {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     for (const rope_kernel* kernel : builtin_kernels()) {
       for (const bool by_norm : {true, false}) {

@@ -1,4 +1,4 @@
-// A built-in kernel with one small error planted, as a subject: what a property must be able to see.
+// A built-in kernel with one small planted error, as a subject: a property must be able to see it.
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ inline std::string name(PlantedError error) {
   return "no error";
 }
 
-// An angle that were wrong at every position would move q and k alike: no score would change. Hence the odd positions.
+// If the angle were wrong at every position, q and k would move alike: no score would change. Hence the odd positions.
 class WithPlantedError : public Subject {
  public:
   WithPlantedError(const rope_kernel& kernel, PlantedError error)

@@ -1,4 +1,4 @@
-// A rope_call with storage of its own, for the tests of impls/: a valid call to begin with, every field open to change.
+// A rope_call with its own storage, for the tests of impls/: valid at first, with every field open to change.
 #pragma once
 
 #include <cmath>
@@ -36,7 +36,7 @@ struct TestTensor {
   }
 };
 
-// q alone, forward, half-split, theta computed from base 10000. Move nothing: the call points into this object.
+// Only q, forward, half-split, theta computed from base 10000. Move nothing: the call points into this object.
 struct TestCall {
   TestTensor q;
   TestTensor out;
@@ -63,7 +63,7 @@ struct TestCall {
   TestCall(const TestCall&) = delete;
   TestCall& operator=(const TestCall&) = delete;
 
-  // Tables of base 10000 for positions 0 .. rows-1 instead. Full width has the columns that the pairing asks for.
+  // Replaces the source by tables of base 10000 for positions 0 .. rows-1. Full width has the pairing's columns.
   void give_tables(std::int64_t rows, bool full) {
     const int half = call.rotary_dim / 2;
     const int width = full ? 2 * half : half;

@@ -161,7 +161,7 @@ class Refusals(unittest.TestCase):
             ropecheck.verify(subject, **more)
 
     def test_what_the_command_does_not_take(self):
-        self.refused(ropecheck.UsageError, "a int is no kernel", 3)
+        self.refused(ropecheck.UsageError, "a int is not a kernel", 3)
         self.refused(ropecheck.UsageError, '--level: "slow"', "half_split", level="slow")
         self.refused(ropecheck.UsageError, "rotary_dim is 7; it must be even", kernels.right, spec={"head_dim": 7})
         self.refused(ropecheck.SubjectError, "module kernels has no rigth; it has right", "kernels:rigth")

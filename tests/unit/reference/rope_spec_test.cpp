@@ -14,7 +14,7 @@ using Catch::Contains;
 
 // What validate() says of the default spec after a change; empty where it accepts it.
 template <class Change>
-std::string refusal(Change change) {
+std::string refusal_after(Change change) {
   RopeSpec spec;
   change(spec);
   try {
@@ -26,32 +26,33 @@ std::string refusal(Change change) {
 }
 
 TEST_CASE("a spec that contradicts itself is refused with field, value and what is allowed", "[rope_spec]") {
-  CHECK(refusal([](RopeSpec&) {}).empty());
-  const auto rotary = [](int rotary_dim) { return refusal([=](RopeSpec& s) { s.rotary_dim = rotary_dim; }); };
+  CHECK(refusal_after([](RopeSpec&) {}).empty());
+  const auto rotary = [](int rotary_dim) { return refusal_after([=](RopeSpec& s) { s.rotary_dim = rotary_dim; }); };
   CHECK(rotary(2).empty());
   CHECK(rotary(128).empty());
   CHECK_THAT(rotary(63), Contains("rotary_dim is 63") && Contains("must be even"));
   CHECK_THAT(rotary(130), Contains("rotary_dim is 130") && Contains("2 to head_dim = 128"));
   CHECK_THAT(rotary(0), Contains("rotary_dim is 0") && Contains("2 to head_dim"));
   CHECK_THAT(rotary(-2), Contains("rotary_dim is -2") && Contains("2 to head_dim"));
-  CHECK_THAT(refusal([](RopeSpec& s) { s.head_dim = 0; }), Contains("head_dim is 0") && Contains("at least 1"));
+  CHECK_THAT(refusal_after([](RopeSpec& s) { s.head_dim = 0; }), Contains("head_dim is 0") && Contains("at least 1"));
 
   const double infinity = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double base : {0.0, -1e4, infinity, nan}) {
-    CHECK_THAT(refusal([=](RopeSpec& s) { s.base = base; }), Contains("base is ") && Contains("must be above 0"));
+    CHECK_THAT(refusal_after([=](RopeSpec& s) { s.base = base; }), Contains("base is ") && Contains("must be above 0"));
   }
-  CHECK(refusal([](RopeSpec& s) { s.base = 1e-3; }).empty());
+  CHECK(refusal_after([](RopeSpec& s) { s.base = 1e-3; }).empty());
   for (const double factor : {infinity, -infinity, nan}) {
-    CHECK_THAT(refusal([=](RopeSpec& s) { s.attention_factor = factor; }), Contains("attention_factor must be finite"));
+    CHECK_THAT(refusal_after([=](RopeSpec& s) { s.attention_factor = factor; }),
+               Contains("attention_factor must be finite"));
   }
-  CHECK_THAT(refusal([](RopeSpec& s) { s.xpos = XPos{0, 512, 0}; }), Contains("xpos.gamma must be above 0"));
-  CHECK_THAT(refusal([](RopeSpec& s) { s.xpos = XPos{0.4, 0, 0}; }), Contains("xpos.scale_base must be above 0"));
+  CHECK_THAT(refusal_after([](RopeSpec& s) { s.xpos = XPos{0, 512, 0}; }), Contains("xpos.gamma must be above 0"));
+  CHECK_THAT(refusal_after([](RopeSpec& s) { s.xpos = XPos{0.4, 0, 0}; }), Contains("xpos.scale_base must be above 0"));
 }
 
 TEST_CASE("sections of axes have to add up", "[rope_spec]") {
   const auto with = [](std::vector<int> sections, AxisLayout::Order order, bool restart) {
-    return refusal([&](RopeSpec& s) { s.axes = {std::move(sections), order, restart}; });
+    return refusal_after([&](RopeSpec& s) { s.axes = {std::move(sections), order, restart}; });
   };
   constexpr auto chunked = AxisLayout::Order::chunked;
   CHECK(with({16, 24, 24}, chunked, false).empty());
@@ -65,7 +66,7 @@ TEST_CASE("sections of axes have to add up", "[rope_spec]") {
 
 TEST_CASE("a scaling rule says which of its parameters makes no sense", "[rope_spec]") {
   const auto with = [](const Scaling& rule, int rotary_dim = 128) {
-    return refusal([&](RopeSpec& s) { s.scaling = rule, s.rotary_dim = rotary_dim; });
+    return refusal_after([&](RopeSpec& s) { s.scaling = rule, s.rotary_dim = rotary_dim; });
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK_THAT(with(scaling::Linear{{}, 0}), Contains("scaling.factor must be above 0"));
@@ -89,7 +90,7 @@ TEST_CASE("a scaling rule says which of its parameters makes no sense", "[rope_s
   yarn.factor = 4;
   yarn.original_max_position_embeddings = 4096;
   CHECK(with(yarn).empty());
-  CHECK_THAT(refusal([&](RopeSpec& s) { s.scaling = yarn, s.base = 1; }), Contains("base above 1"));
+  CHECK_THAT(refusal_after([&](RopeSpec& s) { s.scaling = yarn, s.base = 1; }), Contains("base above 1"));
   yarn.beta_slow = 0;
   CHECK_THAT(with(yarn), Contains("scaling.beta_slow must be above 0 (found 0)"));
 }

@@ -144,7 +144,7 @@ TEST_CASE("numpy: where no element can be computed alone, it says why", "[numpy]
   CHECK_THAT(why_no_snippet(finding), Contains("outside of rotary_dim"));
   finding.kind = FailureKind::relation;
   CHECK_FALSE(numpy_snippet(finding, {}).has_value());
-  CHECK_THAT(why_no_snippet(finding), Contains("relates results"));
+  CHECK_THAT(why_no_snippet(finding), Contains("compares results"));
 }
 
 }  // namespace

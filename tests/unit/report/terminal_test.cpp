@@ -79,7 +79,7 @@ TEST_CASE("terminal: a note carries as much as a failure, and is counted apart")
   const std::string text = terminal_report(sample_report(), {});
   CHECK_THAT(text, Contains("  POS-09  note            12 cases\n"
                             "    What POS-09 says SHOULD hold.\n"
-                            "      found     2 of 8 elements of the same call came out otherwise; the first is "));
+                            "      found     2 of 8 elements differ between two runs of the same call; the first is "));
   CHECK_THAT(text, Contains("      failed    2 of 12 cases\n"
                             "      replay    ropecheck replay 'POS-09:head_dim=4,batch=2,seq=3' --subject "));
   SubjectReport report = right_report();

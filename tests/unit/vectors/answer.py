@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A program that answers exported calls, written from tools/vectors/README.md alone: answer.py FOLDER [FAULT].
+"""A program that answers exported calls, written from docs/kernel-as-files.md alone: answer.py FOLDER [FAULT].
 
 It is the proof that the page is enough: nothing here is taken from ropecheck. Everything is computed in f64 and rounded
 once. Scaling rules: none and linear. Exit codes: 0 answered, 2 a call that it cannot do, 77 numpy is not there.

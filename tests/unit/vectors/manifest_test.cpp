@@ -74,7 +74,7 @@ TEST_CASE("vectors manifest: whatever is not as the schema says is refused by it
   refused("/cases", Json::array(), {"cases: expected a list of at least 1"});
   refused("/cases/0/case", "ROT-99:seq=1", {"cases[0]: this build does not know the case", "ROT-99"});
   refused("/cases/0/case", "ROT-01:seq=x", {"cases[0]: this build does not know the case", "\"x\" is not a number"});
-  refused("/cases/0/calls/0/id", "../x", {"calls[0].id: \"../x\"; expected capital letters"});
+  refused("/cases/0/calls/0/id", "../x", {"calls[0].id: \"../x\"; expected only capital letters"});
   refused("/cases/0/calls/0/id", right["/cases/1/calls/0/id"_json_pointer], {"expected responses/"});
   refused("/cases/1", right["/cases/0"_json_pointer], {"cases[1]: two calls have the id"});
   refused("/cases/0/calls/0/outputs/0/file", "../../etc/passwd",
@@ -89,7 +89,7 @@ TEST_CASE("vectors manifest: whatever is not as the schema says is refused by it
   put(path, right.dump());
   CHECK(error_of(path).empty());
   std::filesystem::remove(path / "manifest.json");
-  CHECK_THAT(error_of(path), Contains("there is no manifest.json; expected a folder that `ropecheck vectors export`"));
+  CHECK_THAT(error_of(path), Contains("manifest.json is missing; expected a folder that `ropecheck vectors export`"));
 }
 
 }  // namespace

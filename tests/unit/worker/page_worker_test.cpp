@@ -57,8 +57,8 @@ TEST_CASE("page worker: a worker written from the protocol's page alone is under
 TEST_CASE("page worker: a start that went wrong is told in words") {
   const auto [fault, seconds, words] = GENERATE(table<const char*, double, const char*>(
       {{"silent", 0.5, "did not answer within 0.5 s while it was loaded"},
-       {"no_json", 20, "the worker's first line is no JSON object: Hello, I am a kernel"},
-       {"no_object", 20, "the worker's first line is no JSON object: [1]"},
+       {"no_json", 20, "the worker's first line is not a JSON object: Hello, I am a kernel"},
+       {"no_object", 20, "the worker's first line is not a JSON object: [1]"},
        {"odd_types", 20, "the worker's first line cannot be used: "},
        {"half_hello", 1, "the worker's first line has no newline: {\"v\":1,\"op\":\"hel"},
        {"other_version", 20, "the worker speaks version 2 of the protocol, this ropecheck version 1"},

@@ -4,7 +4,7 @@
 #include "tests/unit/judge/case/any_case.hpp"
 #include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
-#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/call/row_placement.hpp"
 #include "tools/judge/case/build_call.hpp"
 #include "tools/worker/client/call_layout.hpp"
 

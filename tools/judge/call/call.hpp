@@ -24,7 +24,7 @@ struct Tensor {
   std::vector<std::byte> bytes;
   bool null = false;  // the kernel gets NULL in place of the bytes
   // Where not empty: the strides that the kernel gets, of rows that are placed otherwise than they are stored here,
-  // placed_rows.hpp.
+  // row_placement.hpp.
   std::vector<std::int64_t> placed_strides;
   // Of k or k_out, where not 0: elements from element [0, 0, ..] of q or q_out, which has the same memory, to this
   // one's.

@@ -1,4 +1,4 @@
-#include "tools/judge/call/beside.hpp"
+#include "tools/judge/call/concurrent_call.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -114,11 +114,11 @@ class Companion {
 
 }  // namespace
 
-BesideResult run_beside(const Apply& apply, const rope_call& judged, const rope_call& companion,
-                        const std::function<void()>& on_thread) {
+ConcurrentResult run_concurrently(const Apply& apply, const rope_call& judged, const rope_call& companion,
+                                  const std::function<void()>& on_thread) {
   const Outputs outputs(judged);
   const Bytes before = outputs.copy();
-  BesideResult result;
+  ConcurrentResult result;
   const auto run = [&] {
     outputs.put(before);
     rope_call own = judged;  // a kernel that casts const away spoils its own copy only

@@ -8,7 +8,7 @@
 
 namespace rope {
 
-struct BesideResult {
+struct ConcurrentResult {
   std::int32_t status = ROPE_OK;            // of the judged call: that of the first run that was not ok
   std::int32_t companion_status = ROPE_OK;  // likewise
   std::int64_t nanoseconds = 0;             // of the judged call where it ran alone
@@ -20,7 +20,7 @@ using Apply = std::function<std::int32_t(const rope_call*)>;
 // finds the outputs as they were before. Left in them is what a run beside the companion computed, if any differed
 // from the one alone; else what all of them computed. Exceptions of either thread are thrown here, when both have
 // ended. `on_thread` is called first on the second thread.
-BesideResult run_beside(const Apply& apply, const rope_call& judged, const rope_call& companion,
-                        const std::function<void()>& on_thread = {});
+ConcurrentResult run_concurrently(const Apply& apply, const rope_call& judged, const rope_call& companion,
+                                  const std::function<void()>& on_thread = {});
 
 }  // namespace rope

@@ -32,9 +32,9 @@ constexpr FaultWord words[] = {
     {Fault::float_positions, "float_positions", "positions are of type f32"},
     {Fault::odd_table, "odd_table", "the tables are one column too narrow"},
     {Fault::wide_table, "wide_table", "the tables are wider than rotary_dim, and than head_dim"},
-    {Fault::unknown_pairing, "unknown_pairing", "pairing is no rope_pairing"},
-    {Fault::unknown_direction, "unknown_direction", "direction is no rope_direction"},
-    {Fault::unknown_source, "unknown_source", "angle_source is no rope_angle_source"},
+    {Fault::unknown_pairing, "unknown_pairing", "pairing is not a rope_pairing"},
+    {Fault::unknown_direction, "unknown_direction", "direction is not a rope_direction"},
+    {Fault::unknown_source, "unknown_source", "angle_source is not a rope_angle_source"},
 };
 
 constexpr int no_enumerator = 77;

@@ -1,4 +1,4 @@
-#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/call/row_placement.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -43,7 +43,7 @@ enum class Layout {
   reversed,         // every dimension from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
   packed,           // in each token the heads of q, of k and of a v, as one product gives them
-  distant_batches,  // a stride of more than 2^31 elements from batch to batch, placed_rows.hpp
+  distant_batches,  // a stride of more than 2^31 elements from batch to batch, row_placement.hpp
   distant_tokens,
   distant_heads,
   distant_rows  // contiguous tensors, and tables with such a stride from row to row

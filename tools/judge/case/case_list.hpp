@@ -16,7 +16,7 @@
 #include "tools/judge/call/claims.hpp"
 #include "tools/judge/case/case.hpp"
 #include "tools/judge/case/demand.hpp"
-#include "tools/judge/case/usual_way.hpp"
+#include "tools/judge/case/representative.hpp"
 
 namespace rope {
 
@@ -47,7 +47,7 @@ class CaseList {
   Level level() const { return selection_.level; }
   const Manifest* golden() const { return golden_; }
   const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // where one was selected
-  const UsualWay& usual() const { return usual_; }
+  const Representative& usual() const { return usual_; }
 
   // Keeps the case if claims and selection cover it. Where a spec was selected it takes the place of the case's own;
   // golden cases have theirs, and are kept where the two agree.
@@ -83,7 +83,7 @@ class CaseList {
   std::string requirement_;
   Claims claims_;
   Selection selection_;
-  UsualWay usual_;
+  Representative usual_;
   const Manifest* golden_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;

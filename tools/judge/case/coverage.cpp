@@ -78,7 +78,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     return "outputs that are inputs, or far away, are laid out as these";
   }
   if (c.layout == Layout::shifted || c.output == OutputLayout::shifted) {
-    if (!claims.shifted_tensors) return "its worker has tensors at aligned addresses alone";
+    if (!claims.shifted_tensors) return "its worker only has tensors at aligned addresses";
     const std::size_t least = std::min(size_of(c.dtype), size_of(c.out_dtype));
     if (claims.capabilities.alignment > least) return "data that begins at any element is not claimed";
   }

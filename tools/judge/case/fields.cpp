@@ -1,13 +1,19 @@
 #include "tools/judge/case/fields.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <variant>
 
+#include "tools/judge/case/field_words.hpp"
+
 namespace rope {
 namespace {
 
-using namespace simplification;
+using namespace case_change;
+using namespace switched;
 using namespace trait;
 
 constexpr auto in_spec(auto member) {
@@ -92,6 +98,71 @@ void draw_output(Draw& draw, Case& c) {
   if (draw.one_in(3)) c.output = draw.one_in(2) ? OutputLayout::contiguous : OutputLayout::strided;
 }
 
+// "3 batches"
+template <class Count>
+Words counted(Count Case::*field, std::string_view what) {
+  return [=](const Case& c) { return fmt::format("{} {}", c.*field, what); };
+}
+
+template <class Count>
+Switch more_than_one(int turn, Count Case::*field, std::string_view what) {
+  return {turn, [=](const Case& c) { return c.*field > 1; }, counted(field, what), [=](Case& c) { c.*field = 1; }};
+}
+
+int plain_dim(const Case& c) { return c.spec.axes.sections.empty() ? 4 : c.spec.head_dim; }
+
+Switch unusual_dim(int turn) {
+  return {turn, [](const Case& c) { return c.spec.head_dim != plain_dim(c) && c.spec.head_dim != 2; },
+          [](const Case& c) { return fmt::format("head_dim {}", c.spec.head_dim); },
+          [](Case& c) {
+            const int plain = plain_dim(c);
+            c.spec.rotary_dim = c.spec.rotary_dim == c.spec.head_dim ? plain : std::min(c.spec.rotary_dim, plain);
+            c.spec.head_dim = plain;
+          }};
+}
+
+// A share of the head, all of it, and heads of other sizes.
+CaseChange other_dims(int turn) {
+  return {turn, [](const Case& c, std::vector<Case>& out) {
+            if (!c.spec.axes.sections.empty()) return;
+            out.emplace_back(c).spec.head_dim = c.spec.rotary_dim * 2;
+            out.emplace_back(c).spec.head_dim = c.spec.rotary_dim;
+            if (!std::holds_alternative<scaling::None>(c.spec.scaling)) return;
+            for (int dim : {2, 8, 20, 32, 48, 64, 128}) {
+              RopeSpec& spec = out.emplace_back(c).spec;
+              spec.head_dim = spec.rotary_dim = dim;
+            }
+          }};
+}
+
+// These tell what is left over from blocks of one size, of another, and what is past a limit.
+CaseChange other_shares_of_seq(int turn) {
+  return {turn, [](const Case& c, std::vector<Case>& out) {
+            if (c.seq <= 9) return;
+            for (const int seq : {c.seq * 2, c.seq + c.seq / 3, c.seq - c.seq * 2 / 5}) out.emplace_back(c).seq = seq;
+          }};
+}
+
+CaseChange other_dtypes(int turn) {
+  return {turn, [](const Case& c, std::vector<Case>& out) {
+            for (DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
+              Case& other = out.emplace_back(c);
+              other.dtype = other.out_dtype = dtype;
+            }
+          }};
+}
+
+CaseChange other_sources(int turn) {
+  return {turn, [](const Case& c, std::vector<Case>& out) {
+            for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
+              Case& s = out.emplace_back(c);
+              s.source = source;
+              if (source != AngleSource::tables) s.full_tables = s.unequal_halves = false, s.spare_rows = 0;
+              if (source == AngleSource::tables) s.start = std::min<std::int64_t>(s.start, 200);
+            }
+          }};
+}
+
 // How many members an aggregate has: one initializer more does not compile.
 struct Anything {
   template <class T>
@@ -112,90 +183,183 @@ std::span<const Field> fields() {
   static const std::array table{
       Field{.text = head_dim_text(),
             .traits = {sized(in_spec(&RopeSpec::head_dim), {4, 16, 63, 64, 127, 128, 255, 256, 512}),
-                       multiples_of_head_dim()}},  // simpler.cpp makes it smaller, with all that depends on it
+                       multiples_of_head_dim()},  // simpler.cpp makes it smaller, with all that depends on it
+            .switches = {unusual_dim(27)},
+            .neighbours = {other_dims(27)}},
       Field{.text = text_of("rotary_dim", in_spec(&RopeSpec::rotary_dim)),
             .traits = {features_that_stay()},
             .simpler = {by(6,
                            [](Case& c) {
                              if (c.spec.axes.sections.empty()) c.spec.rotary_dim = c.spec.head_dim;
-                           })}},
-      Field{.text = text_of("pairing", in_spec(&RopeSpec::pairing)), .traits = {which(in_spec(&RopeSpec::pairing))}},
+                           })},
+            .switches = {{5, [](const Case& c) { return c.spec.rotary_dim < c.spec.head_dim; },
+                          always(field_words::rotary_below_head_dim),
+                          [](Case& c) { c.spec.rotary_dim = c.spec.head_dim; }}}},
+      Field{.text = text_of("pairing", in_spec(&RopeSpec::pairing)),
+            .traits = {which(in_spec(&RopeSpec::pairing))},
+            .switches = {off_default(6, in_spec(&RopeSpec::pairing), always(field_words::interleaved_pairs))},
+            .neighbours = {between(26, in_spec(&RopeSpec::pairing), Pairing::half_split, Pairing::interleaved)}},
       Field{.text = text_of("base", in_spec(&RopeSpec::base)),
             .traits = {bases()},
-            .simpler = {to_default(5, in_spec(&RopeSpec::base))}},
+            .simpler = {to_default(5, in_spec(&RopeSpec::base))},
+            .switches = {off_default(4, in_spec(&RopeSpec::base),
+                                     [](const Case& c) { return fmt::format("base {}", c.spec.base); })},
+            .neighbours = {between(25, in_spec(&RopeSpec::base), 10000, 500000)}},
       Field{.text = text_of("scaling", in_spec(&RopeSpec::scaling)),  // combined in source
-            .simpler = {to_default(2, in_spec(&RopeSpec::scaling))}},
-      Field{.text = text_of("axes", in_axes(&AxisLayout::sections)),
+            .simpler = {to_default(2, in_spec(&RopeSpec::scaling))},
+            .switches = {off_default(2, in_spec(&RopeSpec::scaling),
+                                     [](const Case& c) { return fmt::format("{} scaling", kind_of(c.spec.scaling)); })},
+            .neighbours = {to_default(23, in_spec(&RopeSpec::scaling))}},
+      Field{.text = text_of("axes", in_axes(&AxisLayout::sections)),  // with order and restart
             .traits = {orders_of_axes()},
-            .simpler = {to_default(1, in_spec(&RopeSpec::axes))}},  // with order and restart
+            .simpler = {to_default(1, in_spec(&RopeSpec::axes))},
+            .switches = {{1, [](const Case& c) { return c.spec.axes.count() > 1; }, always(field_words::several_axes),
+                          [](Case& c) { c.spec.axes = {}; }}},
+            .neighbours = {to_default(22, in_spec(&RopeSpec::axes))}},
       Field{.text = text_of("axes_order", in_axes(&AxisLayout::order))},
       Field{.text = text_of("axes_restart", in_axes(&AxisLayout::restart))},
       Field{.text = text_of("attention_factor", in_spec(&RopeSpec::attention_factor)),
             .traits = {whether([](const Case& c) { return c.spec.attention_factor.value_or(1) != 1; })},
-            .simpler = {to_default(3, in_spec(&RopeSpec::attention_factor))}},
+            .simpler = {to_default(3, in_spec(&RopeSpec::attention_factor))},
+            .switches = {off_default(3, in_spec(&RopeSpec::attention_factor), always(field_words::attention_factor))},
+            .neighbours = {by(24, [](Case& c) { c.spec.attention_factor = c.spec.attention_factor ? 1.0 : 0.75; })}},
       Field{.text = text_of("batch", &Case::batch),
             .traits = {sized(&Case::batch, {1, 4, 16, 64})},
-            .simpler = {at_most_one(11, &Case::batch), ever_less(16, &Case::batch)}},
+            .simpler = {at_most_one(11, &Case::batch), ever_less(16, &Case::batch)},
+            .switches = {more_than_one(13, &Case::batch, "batches")},
+            .neighbours = {by(5, [](Case& c) { c.batch = c.batch > 1 ? 1 : 2; }), to(6, &Case::batch, 3)}},
       Field{.text = text_of("seq", &Case::seq),
             .traits = {sized(&Case::seq, {1, 4, 16, 64, 256, 512, 1024}),
                        whether([](const Case& c) { return c.seq % 16 == 0; })},  // whole tiles
-            .simpler = {at_most_one(12, &Case::seq), ever_less(15, &Case::seq)}},
+            .simpler = {at_most_one(12, &Case::seq), ever_less(15, &Case::seq)},
+            .switches = {more_than_one(15, &Case::seq, "tokens")},
+            .neighbours = {by(7, [](Case& c) { c.seq = c.seq > 1 ? 1 : 4; }), by(8, [](Case& c) { ++c.seq; }),
+                           other_shares_of_seq(9)}},
       Field{.text = text_of("heads", &Case::heads),
             .traits = {sized(&Case::heads, {1, 4, 16, 64, 128})},
-            .simpler = {at_most_one(13, &Case::heads), ever_less(17, &Case::heads)}},
+            .simpler = {at_most_one(13, &Case::heads), ever_less(17, &Case::heads)},
+            .switches = {more_than_one(14, &Case::heads, "heads")},
+            .neighbours = {by(12, [](Case& c) { c.heads = c.heads > 1 ? 1 : 3; })}},
       Field{.text = text_of("key_heads", &Case::key_heads),
             .traits = {heads_of_k()},
             .simpler = {to_default(10, &Case::key_heads), at_most_one(14, &Case::key_heads),
-                        ever_less(18, &Case::key_heads)}},
+                        ever_less(18, &Case::key_heads)},
+            .switches = {{11, [](const Case& c) { return c.key_heads > 0 && c.key_heads != c.heads; },
+                          always("k with fewer heads"), [](Case& c) { c.key_heads = c.heads; }},
+                         off_default(12, &Case::key_heads, always("k in the same call"))},
+            .neighbours = {by(13, [](Case& c) { c.key_heads = c.key_heads > 0 ? 0 : c.heads; }),
+                           to(14, &Case::key_heads, 1)}},
       Field{
-          .text = text_of("dtype", &Case::dtype),
+          .text = text_of("dtype", &Case::dtype),  // with out_dtype
           .traits = {both(among_floating(&Case::dtype), whether([](const Case& c) { return c.out_dtype != c.dtype; }))},
-          .simpler = {by(22, [](Case& c) { c.dtype = c.out_dtype = DType::f32; })}},
+          .simpler = {by(22, [](Case& c) { c.dtype = c.out_dtype = DType::f32; })},
+          .switches = {{16, [](const Case& c) { return c.dtype != DType::f32 || c.out_dtype != DType::f32; },
+                        [](const Case& c) { return std::string(name(c.dtype)); },
+                        [](Case& c) { c.dtype = c.out_dtype = DType::f32; }}},
+          .neighbours = {other_dtypes(28)}},
       Field{.text = text_of("out_dtype", &Case::out_dtype)},
-      Field{.text = text_of("source", &Case::source), .traits = {angles()}},
-      Field{.text = text_of("given", &Case::given), .simpler = {to_default(23, &Case::given)}},
+      Field{.text = text_of("source", &Case::source),
+            .traits = {angles()},
+            .switches = {off_default(20, &Case::source,
+                                     [](const Case& c) { return fmt::format("angles from {}", name(c.source)); })},
+            .neighbours = {other_sources(29)}},
+      Field{.text = text_of("given", &Case::given),
+            .simpler = {to_default(23, &Case::given)},
+            .switches = {{21, [](const Case& c) { return c.source != AngleSource::computed && c.given != DType::f32; },
+                          [](const Case& c) { return fmt::format("{} given", name(c.given)); },
+                          [](Case& c) { c.given = DType::f32; }}}},
       Field{.text = text_of("full_tables", &Case::full_tables),
-            .simpler = {by(21, [](Case& c) { c.full_tables = c.unequal_halves; })}},
+            .simpler = {by(21, [](Case& c) { c.full_tables = c.unequal_halves; })},
+            .switches = {{19, std::mem_fn(&Case::full_tables), always(field_words::full_width_tables),
+                          [](Case& c) { c.full_tables = c.unequal_halves = false; }}},
+            .neighbours = {by(31,
+                              [](Case& c) {
+                                c.full_tables = c.source == AngleSource::tables && !c.full_tables;
+                                c.unequal_halves = false;
+                              })}},
       Field{.text = text_of("unequal_halves", &Case::unequal_halves),
-            .simpler = {to_default(20, &Case::unequal_halves)}},
+            .simpler = {to_default(20, &Case::unequal_halves)},
+            .switches = {off_default(18, &Case::unequal_halves, always(field_words::unequal_halves))}},
       Field{.text = text_of("spare_rows", &Case::spare_rows),
             .traits = {whether([](const Case& c) { return c.spare_rows != 0; })},
-            .simpler = {to_default(19, &Case::spare_rows)}},
-      Field{.text = text_of("form", &Case::form),
-            .traits = {forms_of_positions()},
-            .simpler = {by(25,
-                           [](Case& c) {
-                             if (c.pattern == PositionPattern::consecutive) c.form = PositionForm::offset;
-                           }),
-                        by(26,
-                           [](Case& c) {
-                             if (c.form == PositionForm::per_batch) c.form = PositionForm::shared;
-                           })}},
-      Field{.text = text_of("position_dtype", &Case::position_dtype),  // combined in form
-            .simpler = {to_default(4, &Case::position_dtype)}},
+            .simpler = {to_default(19, &Case::spare_rows)},
+            .switches = {off_default(17, &Case::spare_rows, always(field_words::spare_rows))},
+            .neighbours = {by(
+                30, [](Case& c) { c.spare_rows = c.source == AngleSource::tables && c.spare_rows == 0 ? 50 : 0; })}},
+      Field{
+          .text = text_of("form", &Case::form),
+          .traits = {forms_of_positions()},
+          .simpler = {by(25,
+                         [](Case& c) {
+                           if (c.pattern == PositionPattern::consecutive) c.form = PositionForm::offset;
+                         }),
+                      by(26,
+                         [](Case& c) {
+                           if (c.form == PositionForm::per_batch) c.form = PositionForm::shared;
+                         })},
+          .switches = {{23, [](const Case& c) { return c.form == PositionForm::per_batch; },
+                        always(field_words::positions_for_each_batch), [](Case& c) { c.form = PositionForm::shared; }},
+                       {24, [](const Case& c) { return c.form != PositionForm::offset; },
+                        always(field_words::given_positions),
+                        [](Case& c) {
+                          c.form = PositionForm::offset;
+                          c.pattern = PositionPattern::consecutive;
+                        }}},
+          .neighbours = {by(18,
+                            [](Case& c) {
+                              c.form = PositionForm::offset;
+                              c.pattern = PositionPattern::consecutive;
+                            }),
+                         to(19, &Case::form, PositionForm::shared),
+                         by(20,
+                            [](Case& c) {
+                              c.form = PositionForm::per_batch;
+                              c.pattern = PositionPattern::scattered;
+                            })}},
+      Field{
+          .text = text_of("position_dtype", &Case::position_dtype),  // combined in form
+          .simpler = {to_default(4, &Case::position_dtype)},
+          .switches = {{25,
+                        [](const Case& c) { return c.position_dtype == DType::i32 && c.form != PositionForm::offset; },
+                        always(field_words::i32_positions), [](Case& c) { c.position_dtype = DType::i64; }}},
+          .neighbours = {between(21, &Case::position_dtype, DType::i32, DType::i64)}},
       Field{.text = text_of("pattern", &Case::pattern),
             .traits = {which(&Case::pattern)},
-            .simpler = {to_default(24, &Case::pattern)}},
+            .simpler = {to_default(24, &Case::pattern)},
+            .switches = {off_default(22, &Case::pattern, always("positions that do not follow on"))}},
       Field{.text = text_of("start", &Case::start),
             .traits = {sized(largest_position,
                              {0, 255, 2047, 4095, 1 << 16, 1 << 20, (1 << 24) - 1, (std::int64_t{1} << 31) - 1})},
-            .simpler = {to_default(27, &Case::start), ever_less(28, &Case::start)}},
+            .simpler = {to_default(27, &Case::start), ever_less(28, &Case::start)},
+            .switches = {off_default(26, &Case::start,
+                                     [](const Case& c) { return fmt::format("position {}", c.start); })},
+            .neighbours = {between(16, &Case::start, 0, 5), by(17, [](Case& c) { c.start += 37; })}},
       Field{.text = text_of("sequence_length", &Case::sequence_length),
             .traits = {whether([](const Case& c) { return c.sequence_length != 0; })}},
-      Field{
-          .text = text_of("direction", &Case::direction), .traits = {which(&Case::direction)}, .draw = draw_direction},
+      Field{.text = text_of("direction", &Case::direction),
+            .traits = {which(&Case::direction)},
+            .switches = {off_default(7, &Case::direction, always(field_words::backward))},
+            .neighbours = {between(15, &Case::direction, Direction::forward, Direction::backward)},
+            .draw = draw_direction},
       Field{.text = text_of("in_place", &Case::in_place),
             .traits = {whether(&Case::in_place)},
             .simpler = {to_default(9, &Case::in_place)},
+            .switches = {off_default(8, &Case::in_place, always(field_words::in_place))},
+            .neighbours = {between(1, &Case::in_place, false, true)},
             .draw = draw_in_place},
       Field{.text = text_of("layout", &Case::layout),
             .traits = {which(&Case::layout)},
             .simpler = {to_default(7, &Case::layout)},
+            .switches = {off_default(9, &Case::layout, [](const Case& c) { return field_words::words_of(c.layout); })},
+            .neighbours = {between(2, &Case::layout, Layout::contiguous, Layout::strided)},
             .draw = draw_layout},
-      Field{.text = text_of("output", &Case::output),
-            .traits = {which(&Case::output)},
-            .simpler = {to_default(8, &Case::output)},
-            .draw = draw_output},
+      Field{
+          .text = text_of("output", &Case::output),
+          .traits = {which(&Case::output)},
+          .simpler = {to_default(8, &Case::output)},
+          .switches = {off_default(10, &Case::output, [](const Case& c) { return field_words::words_of(c.output); })},
+          .neighbours = {to(3, &Case::output, OutputLayout::as_input), to(4, &Case::output, OutputLayout::contiguous)},
+          .draw = draw_output},
       Field{.text = text_of("input", &Case::input),
             .traits = {which(&Case::input)},
             .simpler = {by(29,

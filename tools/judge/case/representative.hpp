@@ -1,6 +1,6 @@
-// UsualWay: of the ways to call a kernel that differ in a type, a source or the width of a table alone, the one that
-// stands for the others where a check cannot afford all of them. Where the claims lack it, another one does: whatever a
-// kernel claims, there is one.
+// Representative: of the ways to call a kernel that differ in a type, a source or the width of a table alone, the one
+// that stands for the others where a check cannot afford all of them. Where the claims lack it, another one does:
+// whatever a kernel claims, there is one.
 #pragma once
 
 #include "tools/judge/call/claims.hpp"
@@ -8,10 +8,10 @@
 
 namespace rope {
 
-class UsualWay {
+class Representative {
  public:
   // Of `dtypes` only; empty: of all that are claimed.
-  UsualWay(const Claims& claims, const std::vector<DType>& dtypes);
+  Representative(const Claims& claims, const std::vector<DType>& dtypes);
 
   bool has_type(const Case& c) const;    // x in f32, else in the first claimed of bf16, f16, f64
   bool has_output(const Case& c) const;  // in the type of x, unless that is not claimed

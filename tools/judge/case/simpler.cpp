@@ -1,4 +1,4 @@
-// What shrinking tries: the simplifications of the table of fields, then smaller heads. RapidCheck walks them to a
+// What shrinking tries: what is simpler in the table of fields, then smaller heads. RapidCheck walks them to a
 // local minimum.
 #include <algorithm>
 
@@ -21,20 +21,13 @@ void shrink_dims(const Case& c, std::vector<Case>& out) {
   }
 }
 
-std::vector<Simplification> in_turn() {
-  std::vector<Simplification> all;
-  for (const Field& field : fields()) all.insert(all.end(), field.simpler.begin(), field.simpler.end());
-  std::ranges::stable_sort(all, {}, &Simplification::turn);
-  return all;
-}
-
 }  // namespace
 
 std::vector<Case> simpler(const Case& c) {
   std::vector<Case> out;
   if (!c.golden.empty()) return out;  // its arrays are what they are
-  static const std::vector<Simplification> simplifications = in_turn();
-  for (const Simplification& of_field : simplifications) of_field.propose(c, out);
+  static const std::vector<CaseChange> changes = in_turn(&Field::simpler);
+  for (const CaseChange& of_field : changes) of_field.propose(c, out);
   shrink_dims(c, out);
   std::erase_if(out, [&](const Case& s) { return s.seq < 1 || s.batch < 1 || s.heads < 1 || s == c; });
   return out;

@@ -14,7 +14,7 @@ std::string status_name(std::int32_t status) {
     case ROPE_UNSUPPORTED: return "unsupported";
     case ROPE_INVALID_ARGUMENT: return "invalid_argument";
     case ROPE_FAILED: return "failed";
-    default: return fmt::format("{}, which is no rope_status", status);
+    default: return fmt::format("{}, which is not a rope_status", status);
   }
 }
 
@@ -85,10 +85,10 @@ Trial Examiner::run_at_start(const Case& c) {
   return tried(build(c), [&](Call& made) { return subject_.apply_at_start(made); });
 }
 
-Trial Examiner::run_beside(const Case& c, const Case& companion) {
+Trial Examiner::run_concurrently(const Case& c, const Case& companion) {
   Call other = build(companion);
   return tried(build(c), [&](Call& made) {
-    const std::optional<Reply> reply = subject_.apply_beside(made, other);
+    const std::optional<Reply> reply = subject_.apply_concurrently(made, other);
     return reply ? *reply : Reply{ReplyKind::crashed, ROPE_FAILED, "cannot run two calls at once", 0};
   });
 }

@@ -31,8 +31,8 @@ class Examiner {
   Trial run(const Case& c);
   Trial run(Call call);
   Trial run_at_start(const Case& c);  // by Subject::apply_at_start
-  // By Subject::apply_beside, which claims must say that the subject can.
-  Trial run_beside(const Case& c, const Case& companion);
+  // By Subject::apply_concurrently, which claims must say that the subject can.
+  Trial run_concurrently(const Case& c, const Case& companion);
 
   // The case's call, not yet run.
   Call build(const Case& c) { return build_call(c, oracles_); }

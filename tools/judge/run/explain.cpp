@@ -94,7 +94,7 @@ std::string headline(const std::string& message) { return message.substr(0, mess
 std::string explain(const Failure& failure) {
   std::string text = explain(failure.finding);
   if (failure.needs_earlier_calls) {
-    text += "; alone, in a new process, the case holds: what the kernel keeps from earlier calls decides (STA-01)";
+    text += "; in a new process the case passes: the kernel keeps state from earlier calls (STA-01)";
   }
   return text;
 }
@@ -112,10 +112,11 @@ std::string explain(const Finding& finding) {
       return fmt::format("{} of {} relations do not hold; the worst gives {}", finding.wrong, finding.compared,
                          against_relation(*finding.element));
     case FailureKind::repetition:
-      return fmt::format("{} of {} elements of the same call came out otherwise; the first is feature {}: {}, then {}",
-                         finding.wrong, finding.compared, finding.element->feature,
-                         value_with_bits(finding.element->dtype, finding.element->expected),
-                         value_with_bits(finding.element->dtype, finding.element->actual));
+      return fmt::format(
+          "{} of {} elements differ between two runs of the same call; the first is feature {}: {}, then {}",
+          finding.wrong, finding.compared, finding.element->feature,
+          value_with_bits(finding.element->dtype, finding.element->expected),
+          value_with_bits(finding.element->dtype, finding.element->actual));
     case FailureKind::status:
     case FailureKind::crash:
     case FailureKind::timeout:

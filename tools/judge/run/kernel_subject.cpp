@@ -6,8 +6,8 @@
 #include <list>
 #include <optional>
 
-#include "tools/judge/call/beside.hpp"
-#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/call/concurrent_call.hpp"
+#include "tools/judge/call/row_placement.hpp"
 
 namespace rope {
 
@@ -86,18 +86,18 @@ Reply KernelSubject::apply(Call& call) {
   return reply;
 }
 
-std::optional<Reply> KernelSubject::apply_beside(Call& call, Call& companion) try {
+std::optional<Reply> KernelSubject::apply_concurrently(Call& call, Call& companion) try {
   Call other = companion;  // in place it would be changed
   rope_call bound = bind(call), bound_other = bind(other);
   PlacedTensors placed(call, bound), placed_other(other, bound_other);
-  const BesideResult result = run_beside(kernel_.apply, bound, bound_other);
+  const ConcurrentResult result = run_concurrently(kernel_.apply, bound, bound_other);
   placed.read_back();
   Reply reply;
   reply.status = result.status;
   reply.nanoseconds = result.nanoseconds;
   if (result.status == ROPE_OK && result.companion_status != ROPE_OK) {
     reply.status = result.companion_status;
-    reply.detail = "the call that ran beside it was answered so";
+    reply.detail = "the concurrent call was answered so";
   }
   return reply;
 } catch (const NoRoom& error) {

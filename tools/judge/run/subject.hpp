@@ -57,7 +57,7 @@ class Subject {
   // As apply(call), while `companion` runs again and again on a second thread of the same process; the companion comes
   // back as it was. What a run beside it got otherwise than a run alone is preferred for the outputs. nullopt: this
   // subject cannot run two calls at once.
-  virtual std::optional<Reply> apply_beside(Call& /*call*/, Call& /*companion*/) { return std::nullopt; }
+  virtual std::optional<Reply> apply_concurrently(Call& /*call*/, Call& /*companion*/) { return std::nullopt; }
 
   // The calls one after the other in a process of their own, under a tool of compute-sanitizer. What is in their
   // outputs then means nothing. Undecided where the tool cannot watch the subject.

@@ -22,8 +22,8 @@ std::vector<std::string> permitted_variants(const Claims& claims) {
     if (tables && in_mask(k.table_dtypes, given))
       variants.push_back(fmt::format("cos and sin taken in {}", name(given)));
   }
-  if (tables && k.half_tables != 0 && k.full_tables == 0) variants.emplace_back("tables of half width alone");
-  if (tables && k.full_tables != 0 && k.half_tables == 0) variants.emplace_back("tables of full width alone");
+  if (tables && k.half_tables != 0 && k.full_tables == 0) variants.emplace_back("only tables of half width");
+  if (tables && k.full_tables != 0 && k.half_tables == 0) variants.emplace_back("only tables of full width");
   if (k.alignment > 1) variants.push_back(fmt::format("data aligned to {} bytes", k.alignment));
   return variants;
 }

@@ -69,7 +69,7 @@ class Connection:
         del self._pending[: end + 1]
         message = json.loads(line)
         if not isinstance(message, dict):
-            raise ValueError(f"a line that is no JSON object: {line[:100]!r}")
+            raise ValueError(f"a line that is not a JSON object: {line[:100]!r}")
         return message
 
     def close(self) -> None:

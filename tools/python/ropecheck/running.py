@@ -56,7 +56,7 @@ def _isolated_name(subject: Subject, isolate: bool | None) -> str | None:
             raise UsageError(f'isolate=False: "{subject}" is no function of this process; give the function itself')
         return f"python:{subject}" if TARGET.fullmatch(subject) else subject
     if not callable(subject):
-        raise UsageError(f"a {type(subject).__name__} is no kernel; expected a function of one argument, or a name")
+        raise UsageError(f"a {type(subject).__name__} is not a kernel; expected a function of one argument, or a name")
     reason = why_not_importable(subject)
     if isolate and reason is not None:
         raise UsageError(f"isolate=True: another process cannot import the kernel: {reason}; put it into a file")

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/judge/call/call.hpp"
-#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/call/row_placement.hpp"
 #include "tools/worker/client/worker_options.hpp"
 
 namespace rope::worker {

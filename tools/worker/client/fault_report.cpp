@@ -63,9 +63,9 @@ bool is_table(const Placed& placed) {
          placed.tensor->strides[0] > 0;
 }
 
-// "q_out", or "q_out of the call that ran beside this one".
+// "q_out", or "q_out of the concurrent call".
 std::string name_of(const Placed& placed) {
-  return std::string(placed.name) + (placed.beside ? " of the call that ran beside this one" : "");
+  return std::string(placed.name) + (placed.beside ? " of the concurrent call" : "");
 }
 
 // What is told of the tensors of a call that ran beside this one says nothing of this call.
@@ -158,7 +158,7 @@ std::string describe_elsewhere(const json& fault, std::uint64_t address, std::st
                      verb == "wrote"  ? "wrote to"
                      : verb == "read" ? "read from"
                                       : "accessed",
-                     address, address < 65536 ? " (a null pointer)" : ", which is no memory of the call");
+                     address, address < 65536 ? " (a null pointer)" : ", which is outside the memory of the call");
 }
 
 std::string place_of(const json& fault, int signal) {

@@ -66,7 +66,7 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
   const json words = json::parse(heard.text, nullptr, false);
   if (!words.is_object()) {
     throw SubjectError(with_output(
-        fmt::format("the worker's first line is no JSON object: {}", wire::printable(heard.text, 200)), process));
+        fmt::format("the worker's first line is not a JSON object: {}", wire::printable(heard.text, 200)), process));
   }
   try {
     return understood(words, process, wanted);

@@ -17,7 +17,7 @@ std::string host_program(const WorkerOptions& options) {
   const std::filesystem::path host = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "ropecheck_host";
   if (!std::filesystem::exists(host)) {
     throw SubjectError(
-        fmt::format("{} is missing; it is built and installed beside ropecheck (CMake target "
+        fmt::format("{} is missing; it is built and installed next to ropecheck (CMake target "
                     "ropecheck_host) and runs kernels of shared libraries",
                     host.string()));
   }

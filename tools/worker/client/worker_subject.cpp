@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/call/row_placement.hpp"
 #include "tools/judge/case/build_call.hpp"
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_message.hpp"
@@ -85,7 +85,7 @@ class Worker final : public WorkerSubject {
     return true;
   }
 
-  std::optional<Reply> apply_beside(Call& call, Call& companion) override {
+  std::optional<Reply> apply_concurrently(Call& call, Call& companion) override {
     if (!beside_) return std::nullopt;
     const BoundCall other = bound(companion);
     return reply_to(bound(call), &other, options_.placement);
@@ -293,7 +293,7 @@ class Worker final : public WorkerSubject {
     reply.nanoseconds = message.value("ns", std::int64_t{0});
     if (const auto status = message.value("beside_status", std::int32_t{ROPE_OK}); reply.status == ROPE_OK) {
       reply.status = status;
-      if (status != ROPE_OK) reply.detail = "the call that ran beside it was answered so";
+      if (status != ROPE_OK) reply.detail = "the concurrent call was answered so";
     }
     if (reply.status < ROPE_OK || reply.status > ROPE_FAILED) {
       reply.kind = ReplyKind::misbehaved;

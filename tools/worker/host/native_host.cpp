@@ -16,7 +16,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "tools/judge/call/beside.hpp"
+#include "tools/judge/call/concurrent_call.hpp"
 #include "tools/worker/host/device_call.hpp"
 #include "tools/worker/host/fault_handler.hpp"
 #include "tools/worker/host/guarded_memory.hpp"
@@ -161,7 +161,7 @@ std::string run_alone(const NativeLibrary& library, const rope_kernel& kernel, c
 }
 
 std::string run_two(const rope_kernel& kernel, const rope_call& judged, const rope_call& companion, std::int64_t id) {
-  const BesideResult result = run_beside(kernel.apply, judged, companion, give_fault_stack);
+  const ConcurrentResult result = run_concurrently(kernel.apply, judged, companion, give_fault_stack);
   return fmt::format("{{\"id\":{},\"ok\":true,\"status\":{},\"ns\":{},\"beside_status\":{}}}\n", id, result.status,
                      result.nanoseconds, result.companion_status);
 }
@@ -197,7 +197,7 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
   } catch (const std::exception& error) {
     reply = error_text(id, type_name(error), error.what());
   } catch (...) {
-    reply = error_text(id, "an exception that is no std::exception", "");
+    reply = error_text(id, "an exception that is not a std::exception", "");
   }
   set_current_call(-1);
   return reply;

@@ -69,10 +69,10 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
   require(!has(claims.features, ROPE_FEATURE_POSITIONS) || claims.position_dtypes != 0,
           "features has positions, but no dtype of positions is claimed");
   require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= page),
-          fmt::format("alignment: {} is no power of two up to {} bytes", claims.alignment, page));
+          fmt::format("alignment: {} is not a power of two up to {} bytes", claims.alignment, page));
   require(claims.max_position >= 0, fmt::format("max_position: {} is below 0", claims.max_position));
   for (const std::int32_t dim : head_dims) {
-    require(dim >= 2 && dim % 2 == 0, fmt::format("head_dims: {} is no even number above 0", dim));
+    require(dim >= 2 && dim % 2 == 0, fmt::format("head_dims: {} is not an even number above 0", dim));
   }
 }
 
@@ -104,7 +104,7 @@ rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& 
   rope_capabilities claims{};
   for (const auto& [in, out] : json.at("dtypes").items()) {
     const std::int32_t index = wire::enumerator(in, wire::dtypes);
-    if (index < 0 || index > ROPE_BF16) throw std::invalid_argument("dtypes: " + in + " is no type of an input");
+    if (index < 0 || index > ROPE_BF16) throw std::invalid_argument("dtypes: " + in + " is not a type of an input");
     claims.out_dtypes[index] = wire::mask_of(out, wire::dtypes);
   }
   for (const Mask& mask : masks) {

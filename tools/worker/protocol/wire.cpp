@@ -77,7 +77,7 @@ std::uint32_t mask_of(const nlohmann::json& list, Names names) {
   std::uint32_t mask = 0;
   for (const auto& item : list) {
     const std::int32_t value = enumerator(item, names);
-    if (value < 0 || value > 31) throw std::invalid_argument(fmt::format("{} is no bit of a mask", value));
+    if (value < 0 || value > 31) throw std::invalid_argument(fmt::format("{} is not a bit of a mask", value));
     mask |= 1u << value;
   }
   return mask;

@@ -42,7 +42,7 @@ TEST_CASE("a loop with the grid's stride visits everything once") {
   CHECK(std::count(visits.begin(), visits.end(), 1) == 1000);
 }
 
-TEST_CASE("threads that meet no barrier share one stack, those that wait do not") {
+TEST_CASE("threads without a barrier share one stack, threads that wait do not") {
   for (const bool wait : {false, true}) {
     std::vector<const void*> frames(64);
     CHECK_FALSE(run(launch_of(1, 64), [&] {
@@ -55,7 +55,7 @@ TEST_CASE("threads that meet no barrier share one stack, those that wait do not"
   }
 }
 
-TEST_CASE("behind a barrier everything before it has happened; without it, what later threads do has not") {
+TEST_CASE("behind a barrier all earlier work is done; without it, later threads' work is not") {
   for (const bool reversed : {false, true}) {
     for (const bool wait : {false, true}) {
       int right = 0;
@@ -70,12 +70,12 @@ TEST_CASE("behind a barrier everything before it has happened; without it, what 
         }
       }));
       if (wait) CHECK(right == 5 * 96 * 3);
-      if (!wait) CHECK(right == 5);  // the last thread alone, in the last round, finds it so
+      if (!wait) CHECK(right == 5);  // only the last thread, in the last round, finds it so
     }
   }
 }
 
-TEST_CASE("the order of the threads is that of the launch") {
+TEST_CASE("threads run in the order of the launch") {
   for (const bool reversed : {false, true}) {
     std::vector<unsigned> before;
     std::vector<unsigned> behind;
@@ -91,7 +91,7 @@ TEST_CASE("the order of the threads is that of the launch") {
   }
 }
 
-TEST_CASE("shared memory is a block's own, and bytes of ones to begin with") {
+TEST_CASE("shared memory belongs to a block, and begins as bytes of ones") {
   int fresh = 0;
   CHECK_FALSE(run(launch_of(7, 1, 16), [&] {
     ROPE_SHARED_MEMORY(shared);
@@ -101,7 +101,7 @@ TEST_CASE("shared memory is a block's own, and bytes of ones to begin with") {
   CHECK(fresh == 7);
 }
 
-TEST_CASE("a barrier that only some threads reach ends the launch with a fault, and the next one runs") {
+TEST_CASE("a barrier that only some threads reach ends the launch with a fault, and the next launch runs") {
   int behind = 0;
   const auto some = run(launch_of(2, 40), [&] {
     if (threadIdx.x != 3) __syncthreads();
@@ -136,7 +136,7 @@ TEST_CASE("a barrier that only some threads reach ends the launch with a fault, 
   CHECK(behind == 80);
 }
 
-TEST_CASE("shuffles take the values of lanes of the same warp") {
+TEST_CASE("shuffles take values from lanes of the same warp") {
   std::vector<unsigned> by_xor(64);
   std::vector<unsigned> across(64);
   std::vector<double> of_group(64);
@@ -156,7 +156,7 @@ TEST_CASE("shuffles take the values of lanes of the same warp") {
   }
 }
 
-TEST_CASE("a shuffle that cannot be answered is a fault") {
+TEST_CASE("an invalid shuffle is a fault") {
   const auto absent = run(launch_of(1, 32), [] { __shfl_sync(0x0000ffff, 1, 20); });
   REQUIRE(absent);
   CHECK_THAT(*absent, Contains("without its own lane") || Contains("lane 20, which takes no part"));
@@ -170,7 +170,7 @@ TEST_CASE("a shuffle that cannot be answered is a fault") {
   CHECK_THAT(*never, Contains("waits in a shuffle, thread 4 has ended"));
 }
 
-TEST_CASE("what a device would refuse is refused, and nothing runs") {
+TEST_CASE("a launch that a device would refuse is refused, and nothing runs") {
   int runs = 0;
   const auto refused = [&](Dim3 grid, Dim3 block, std::size_t shared_bytes) {
     return run({grid, block, shared_bytes}, [&] { ++runs; }).value_or("");

@@ -1,4 +1,4 @@
-// libropecheck_cuda.so, where nvcc built it, on a machine with or without a device.
+// libropecheck_cuda.so, if nvcc built it, on a machine with or without a device.
 #include <dlfcn.h>
 
 #include <catch2/catch.hpp>
@@ -23,7 +23,7 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-TEST_CASE("the CUDA library refuses what it can see, touches no device memory, and says why CUDA fails") {
+TEST_CASE("the CUDA library refuses visible errors, touches no device memory, and says why CUDA fails") {
   const auto path = build_folder() / "libropecheck_cuda.so";
   if (!std::filesystem::exists(path)) {
     WARN("not built: no nvcc");
@@ -46,7 +46,7 @@ TEST_CASE("the CUDA library refuses what it can see, touches no device memory, a
   t.call.rotary_dim = 3;
   CHECK(kernel.apply(&t.call) == ROPE_INVALID_ARGUMENT);
 
-  // Addresses that no host may read, and a device that no machine has: both are CUDA's to find out.
+  // Addresses that no host may read, and a device that no machine has: only CUDA can find both.
   t.call.rotary_dim = 16;
   t.call.device_index = 1000000;
   void* const nowhere = reinterpret_cast<void*>(std::uintptr_t{0x1000});

@@ -1,4 +1,4 @@
-// The kernel for CUDA devices, by way of the grid on the CPU: what kernels_test.cpp asks of all is not repeated here.
+// The kernel for CUDA devices, run by the grid on the CPU. Tests of all kernels are in kernels_test.cpp, not here.
 #include "impls/cuda/on_cpu.hpp"
 
 #include <rapidcheck/catch.h>
@@ -30,7 +30,7 @@ TEST_CASE("a divisor divides") {
   CHECK(Divisor(65536).quotient(65535) == 0);
 }
 
-TEST_CASE("it has the bits of the plain loops, in vectors and one by one") {
+TEST_CASE("it gives the same bits as the plain loops, in vectors and one by one") {
   rc::prop("whatever is asked for", [] {
     const auto dtype = *rc::gen::element(DType::f64, DType::f32, DType::f16, DType::bf16);
     const int half =
@@ -63,7 +63,7 @@ TEST_CASE("it has the bits of the plain loops, in vectors and one by one") {
   });
 }
 
-TEST_CASE("it takes vectors where addresses, strides and rotary_dim allow, and nowhere else") {
+TEST_CASE("it takes vectors only where addresses, strides and rotary_dim allow") {
   const auto width = [](DType dtype, int head_dim, auto change) {
     TestCall t(dtype, dtype, 2, 3, 4, head_dim);
     change(t.call);
@@ -107,7 +107,7 @@ TEST_CASE("a unit never needs more shared memory than every device has") {
   }
 }
 
-// check_call refuses such a call; a device cannot ask first.
+// check_call refuses such a call; a device cannot check it first.
 TEST_CASE("a position without a row in the tables gives NaN, and is not looked up") {
   TestCall t(DType::f32, DType::f32, 1, 3, 2, 16);
   t.give_tables(2, false);
@@ -124,7 +124,7 @@ TEST_CASE("a position without a row in the tables gives NaN, and is not looked u
   }
 }
 
-TEST_CASE("host threads call it at once") {
+TEST_CASE("several host threads call it at once") {
   std::vector<std::thread> hosts;
   std::vector<int> right(4);
   for (std::size_t host = 0; host < right.size(); ++host) {

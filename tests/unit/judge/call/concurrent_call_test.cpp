@@ -1,5 +1,5 @@
-// Two calls at once: what shared scratch memory spoils, and what is said where either of them goes wrong.
-#include "tools/judge/call/beside.hpp"
+// Two calls at once: results that shared scratch memory spoils, and the message if either call goes wrong.
+#include "tools/judge/call/concurrent_call.hpp"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -40,7 +40,7 @@ bool same(const Call& a, const Call& b) {
   return a.q.bytes == b.q.bytes && a.q_out->bytes == b.q_out->bytes && a.cos->bytes == b.cos->bytes;
 }
 
-TEST_CASE("beside: shared scratch memory is right alone and wrong beside another call") {
+TEST_CASE("concurrent call: a kernel with shared scratch memory is right in a solo call and wrong beside another") {
   const auto subject = open_library(misbehaving, "shared_scratch", impatient());
   Call alone = small_call();
   CHECK(subject->apply(alone).status == ROPE_OK);
@@ -51,7 +51,7 @@ TEST_CASE("beside: shared scratch memory is right alone and wrong beside another
     Call judged = small_call();
     Call companion = companion_at(3);
     const Call before = companion;
-    const std::optional<Reply> reply = subject->apply_beside(judged, companion);
+    const std::optional<Reply> reply = subject->apply_concurrently(judged, companion);
     REQUIRE(reply);
     CHECK(reply->kind == ReplyKind::done);
     CHECK(reply->status == ROPE_OK);
@@ -67,12 +67,12 @@ TEST_CASE("beside: shared scratch memory is right alone and wrong beside another
   CHECK(is_right(after));
 }
 
-TEST_CASE("beside: a right kernel is right, again and again and with the companion changing") {
+TEST_CASE("concurrent call: a right kernel is right every time, also with a changing companion") {
   const auto subject = open_library(misbehaving, "right", impatient());
   for (const std::int64_t offset : {0, 0, 7, 9}) {
     Call judged = small_call();
     Call companion = companion_at(offset);
-    const std::optional<Reply> reply = subject->apply_beside(judged, companion);
+    const std::optional<Reply> reply = subject->apply_concurrently(judged, companion);
     REQUIRE(reply);
     CHECK(reply->status == ROPE_OK);
     CHECK(is_right(judged));
@@ -82,14 +82,14 @@ TEST_CASE("beside: a right kernel is right, again and again and with the compani
   }
 }
 
-TEST_CASE("beside: what goes wrong in either call is told, and in which") {
+TEST_CASE("concurrent call: an error in either call is reported, with the call") {
   struct Expected {
     std::int64_t offset;
     ReplyKind kind;
     std::string sentence;
     const char* of_companion;
   };
-  const std::string other = " of the call that ran beside this one";
+  const std::string other = " of the concurrent call";
   const Expected all[] = {
       {1, ReplyKind::misbehaved, "wrote 1 element past the end of q_out", " (element 1024 of 1024)"},
       {2, ReplyKind::crashed, "overflowed its stack, in misbehaving.so+0x", ""},
@@ -102,28 +102,28 @@ TEST_CASE("beside: what goes wrong in either call is told, and in which") {
     const bool names_tensor = expected.kind == ReplyKind::misbehaved;
     Call wrong = companion_at(expected.offset);
     Call right = small_call();
-    const std::optional<Reply> first = subject->apply_beside(wrong, right);
+    const std::optional<Reply> first = subject->apply_concurrently(wrong, right);
     REQUIRE(first);
     CHECK(first->kind == expected.kind);
     CHECK_THAT(first->detail, StartsWith(expected.sentence + (names_tensor ? expected.of_companion : "")));
-    const std::optional<Reply> second = subject->apply_beside(right, wrong);
+    const std::optional<Reply> second = subject->apply_concurrently(right, wrong);
     REQUIRE(second);
     CHECK(second->kind == expected.kind);
     CHECK_THAT(second->detail, StartsWith(expected.sentence + (names_tensor ? other + expected.of_companion : "")));
   }
 }
 
-TEST_CASE("beside: a status of either call is the answer") {
+TEST_CASE("concurrent call: a status of either call is the answer") {
   const auto subject = open_library(misbehaving, "by_offset", impatient());
   Call refused = companion_at(4);
   Call right = small_call();
-  CHECK(subject->apply_beside(refused, right)->status == ROPE_UNSUPPORTED);
-  const std::optional<Reply> reply = subject->apply_beside(right, refused);
+  CHECK(subject->apply_concurrently(refused, right)->status == ROPE_UNSUPPORTED);
+  const std::optional<Reply> reply = subject->apply_concurrently(right, refused);
   CHECK(reply->status == ROPE_UNSUPPORTED);
-  CHECK(reply->detail == "the call that ran beside it was answered so");
+  CHECK(reply->detail == "the concurrent call was answered so");
 }
 
-TEST_CASE("beside: in place each run finds the inputs as they were") {
+TEST_CASE("concurrent call: in place each run finds the inputs as they were") {
   Call judged = small_call();
   Call expected = small_call();
   judged.in_place = true;
@@ -133,7 +133,7 @@ TEST_CASE("beside: in place each run finds the inputs as they were") {
     Call call = judged;
     Call other = companion;
     CHECK(subject.apply(expected).status == ROPE_OK);
-    const std::optional<Reply> reply = subject.apply_beside(call, other);
+    const std::optional<Reply> reply = subject.apply_concurrently(call, other);
     REQUIRE(reply);
     CHECK(reply->status == ROPE_OK);
     CHECK(call.q.bytes == expected.q_out->bytes);
@@ -156,7 +156,7 @@ std::int32_t with_scratch(const rope_call* call) {
   return ROPE_OK;
 }
 
-TEST_CASE("beside: a race in this process is seen, and one that throws ends both threads") {
+TEST_CASE("concurrent call: a race in this process is seen, and one that throws ends both threads") {
   rope_kernel racing = half_split_kernel();
   racing.apply = with_scratch;
   KernelSubject subject(racing);
@@ -166,7 +166,7 @@ TEST_CASE("beside: a race in this process is seen, and one that throws ends both
   Call companion = companion_at(0);
   bool lost = false;
   for (int i = 0; i < 20 && !lost; ++i) {
-    CHECK(subject.apply_beside(judged, companion)->status == ROPE_OK);
+    CHECK(subject.apply_concurrently(judged, companion)->status == ROPE_OK);
     lost = judged.q_out->bytes != alone.q_out->bytes;
   }
   CHECK(lost);
@@ -178,7 +178,7 @@ TEST_CASE("beside: a race in this process is seen, and one that throws ends both
       if (call->q.data == thrower) throw std::runtime_error("no");
       return ROPE_OK;
     };
-    CHECK_THROWS_WITH(run_beside(apply, one, two), "no");
+    CHECK_THROWS_WITH(run_concurrently(apply, one, two), "no");
   }
 }
 
@@ -188,12 +188,12 @@ Finding undisturbed(const std::filesystem::path& library, const std::string& ker
   Examiner examiner(*subject, oracles, nullptr);
   const Case c = case_from_text("DET-03:head_dim=64,batch=1,seq=16,heads=4,start=40,source=tables,given=f32");
   REQUIRE(uncovered(c, subject->claims()).empty());
-  // Alone each of them is right.
+  // In a solo run each of them is right.
   CHECK(requirement_called("ROT-01").check(c, examiner).passed());
   return requirement_called("DET-03").check(c, examiner);
 }
 
-TEST_CASE("beside: DET-03 rejects shared scratch memory in a library, and no right kernel") {
+TEST_CASE("concurrent call: DET-03 rejects shared scratch memory in a library, and no right kernel") {
   const std::filesystem::path mutants = build_folder() / "mutants.so";
   const auto is_rejected = [](const std::filesystem::path& library, const std::string& kernel) {
     for (int i = 0; i < 5; ++i) {  // it is a race
@@ -207,7 +207,7 @@ TEST_CASE("beside: DET-03 rejects shared scratch memory in a library, and no rig
   CHECK(undisturbed(mutants, "none").passed());
 }
 
-TEST_CASE("beside: the minimal case of a race loses it again when it is replayed") {
+TEST_CASE("concurrent call: the minimal case of a race shows it again in the replay") {
   const auto subject = open_library(misbehaving, "shared_scratch", impatient());
   Oracles oracles;
   SuiteOptions how;
@@ -215,19 +215,19 @@ TEST_CASE("beside: the minimal case of a race loses it again when it is replayed
   how.selection.only = {"DET-03"};
   const RequirementResult result = run_suite(*subject, oracles, all_requirements(), how).results.at(0);
   REQUIRE(result.failure);
-  // What is left of an earlier call has no part in it, and chance would make it seem so.
+  // Nothing is left of an earlier call; only chance could make it seem so.
   CHECK_FALSE(result.failure->needs_earlier_calls);
   int lost = 0;
   for (int i = 0; i < 10; ++i) lost += replayed(result.failure->minimal, *subject, oracles, nullptr).passed() ? 0 : 1;
   CHECK(lost >= 3);
 }
 
-TEST_CASE("beside: a worker that does not offer it is not asked") {
+TEST_CASE("concurrent call: a worker that does not offer it gets no concurrent calls") {
   worker::Launch launch;
   launch.arguments = {starts_quickly, (source_folder() / "tests/unit/worker/page_worker.py").string()};
   Call call = small_call();
   Call companion = small_call();
-  CHECK_FALSE(open_worker(launch, "", {})->apply_beside(call, companion));
+  CHECK_FALSE(open_worker(launch, "", {})->apply_concurrently(call, companion));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace rope {
 namespace {
 
-// A case that has everything a fault can be in.
+// A case with room for every fault.
 Case roomy(Fault fault) {
   Case c;
   c.fault = fault;
@@ -25,7 +25,7 @@ Case roomy(Fault fault) {
   return c;
 }
 
-TEST_CASE("every fault has a word of its own, by which a case keeps it", "[fault]") {
+TEST_CASE("every fault has its own word, by which a case keeps it", "[fault]") {
   std::set<std::string_view> seen;
   for (const FaultWord& known : fault_words()) {
     INFO(known.word);
@@ -37,7 +37,7 @@ TEST_CASE("every fault has a word of its own, by which a case keeps it", "[fault
   }
 }
 
-TEST_CASE("each fault alone makes a right call one that our kernels refuse", "[fault]") {
+TEST_CASE("each single fault turns a right call into one that our kernels refuse", "[fault]") {
   const Claims claims = test::all_claims();
   for (const FaultWord& known : fault_words()) {
     INFO(known.word << ": " << known.meaning);
@@ -53,7 +53,7 @@ TEST_CASE("each fault alone makes a right call one that our kernels refuse", "[f
   }
 }
 
-TEST_CASE("a fault is not covered where the call has no room for it", "[fault]") {
+TEST_CASE("a fault is not covered if the call has no room for it", "[fault]") {
   const Claims claims = test::all_claims();
   Case c;
   c.source = AngleSource::computed;

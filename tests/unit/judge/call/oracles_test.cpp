@@ -9,7 +9,7 @@
 namespace rope {
 namespace {
 
-TEST_CASE("one oracle a spec, and one a length only for rules that follow it", "[oracles]") {
+TEST_CASE("one oracle per spec, and one per length only for rules that follow it", "[oracles]") {
   Oracles oracles;
   RopeSpec spec;
   Oracle& plain = oracles.of(spec, 10);
@@ -28,7 +28,7 @@ TEST_CASE("one oracle a spec, and one a length only for rules that follow it", "
   }
 }
 
-TEST_CASE("given frequencies are taken as they are, with the call's pairs, axes and factor", "[oracles]") {
+TEST_CASE("given frequencies are used as they are, with the call's pairs, axes and factor", "[oracles]") {
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 8;
   c.spec.axes.sections = {1, 3};
@@ -56,7 +56,7 @@ TEST_CASE("given frequencies are taken as they are, with the call's pairs, axes 
   CHECK_FALSE(differs([](Call&) {}));
 }
 
-TEST_CASE("what was expected of a call is the same after any number of others", "[oracles]") {
+TEST_CASE("the expectation of a call stays the same after any number of others", "[oracles]") {
   Oracles oracles;
   for (const AngleSource source : {AngleSource::frequencies, AngleSource::computed}) {
     Case c;
@@ -76,7 +76,7 @@ TEST_CASE("what was expected of a call is the same after any number of others", 
   }
 }
 
-TEST_CASE("tables are made once for each key", "[oracles]") {
+TEST_CASE("tables are made once per key", "[oracles]") {
   Oracles oracles;
   int made = 0;
   const auto make = [&] {

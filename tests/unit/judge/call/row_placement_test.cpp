@@ -1,4 +1,4 @@
-#include "tools/judge/call/placed_rows.hpp"
+#include "tools/judge/call/row_placement.hpp"
 
 #include <catch2/catch.hpp>
 #include <cstring>
@@ -31,7 +31,7 @@ TEST_CASE("the third row is more than 2^32 elements away, and nothing is mapped 
       REQUIRE(islands.size() == 3);
       CHECK(islands[0].offset == 0);
       CHECK(packed_bytes(islands) < 200'000);
-      // An index that was cut to 32 bits must not come out where a row is, nor one that lost its sign.
+      // An index that was cut to 32 bits must not hit a row, nor must one that lost its sign.
       for (std::int64_t i : {1, 2}) {
         const std::int64_t element = i * tensor.placed_strides[dimension];
         for (const std::int64_t cut :
@@ -48,7 +48,7 @@ TEST_CASE("the third row is more than 2^32 elements away, and nothing is mapped 
   }
 }
 
-TEST_CASE("distant rows are those of tables, each on pages of its own", "[placed_rows]") {
+TEST_CASE("distant rows hold the values of tables, each on its own pages", "[placed_rows]") {
   Case c;
   c.layout = Layout::distant_rows;
   c.seq = 3;
@@ -70,7 +70,7 @@ TEST_CASE("distant rows are those of tables, each on pages of its own", "[placed
   }
 }
 
-TEST_CASE("rows come back from far memory as they went, through the kernel's own strides", "[placed_rows]") {
+TEST_CASE("rows come back from far memory unchanged, through the kernel's own strides", "[placed_rows]") {
   Tensor tensor = far_tensor(Layout::distant_tokens, DType::f32);
   const Tensor before = tensor;
   const PlacedRows memory({&tensor});

@@ -8,7 +8,7 @@
 
 namespace rope::test {
 
-// All that the contract can express on a CPU, both pairings.
+// Everything that the contract can express on a CPU, both pairings.
 inline Claims all_claims() {
   Claims claims = claims_of(everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED)));
   claims.far_tensors = claims.packed_tensors = claims.compiled = true;
@@ -23,8 +23,8 @@ Enum any_of(std::initializer_list<Enum> values) {
   return *rc::gen::elementOf(std::vector<Enum>(values));
 }
 
-// Every field drawn by itself, whether or not the fields go together. Those of the table of fields that hold one of a
-// few words are drawn from all of them, but for what follows.
+// Every field drawn by itself, whether or not the fields fit together. A field that the table of fields gives a list of
+// words is drawn from all of them, unless it is set below.
 inline Case any_case() {
   const auto floating = {DType::f64, DType::f32, DType::f16, DType::bf16};
   Case c;
@@ -33,7 +33,7 @@ inline Case any_case() {
   }
   c.requirement = any_of<const char*>({"ROT-01", "POS-03"});
   c.spec = any_spec();
-  c.spec.head_dim += c.spec.head_dim % 2;  // the contract knows even ones only
+  c.spec.head_dim += c.spec.head_dim % 2;  // the contract has only even ones
   c.batch = *rc::gen::inRange(1, 5);
   c.seq = *rc::gen::inRange(1, 12);
   c.heads = *rc::gen::inRange(1, 6);

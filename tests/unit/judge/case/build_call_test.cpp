@@ -33,7 +33,7 @@ std::vector<double> row_values(const Tensor& t, const RowIndex& row) {
   return values;
 }
 
-TEST_CASE("tensors have the case's shapes, their elements do not overlap, and all else is canary", "[build_call]") {
+TEST_CASE("tensors have the case's shapes, their elements do not overlap, and the rest is canary", "[build_call]") {
   rc::prop("for random cases", [] {
     const Case c = any_runnable_case();
     RC_LOG() << to_text(c);
@@ -69,7 +69,7 @@ TEST_CASE("tensors have the case's shapes, their elements do not overlap, and al
   });
 }
 
-TEST_CASE("strides of k, or of what gives the angles, may be alone in having gaps", "[build_call]") {
+TEST_CASE("gaps may be only in the strides of k, or of the tensors that give the angles", "[build_call]") {
   Case c;
   c.batch = c.key_heads = 2;
   c.form = PositionForm::per_batch;
@@ -102,7 +102,7 @@ TEST_CASE("strides of k, or of what gives the angles, may be alone in having gap
   CHECK(call.cos->strides[0] > 2 * call.cos->shape[1]);
 }
 
-TEST_CASE("a call has the positions of its case, in whatever form", "[build_call]") {
+TEST_CASE("a call has its case's positions, in whatever form", "[build_call]") {
   rc::prop("for random cases", [] {
     const Case c = any_runnable_case();
     RC_LOG() << to_text(c);
@@ -157,7 +157,7 @@ TEST_CASE("tables hold the cosines and sines of their rows' positions, rounded o
         const auto error = [&](const Tensor& t, long double exact) {
           return static_cast<double>(std::fabs(static_cast<long double>(entry(t)) - exact));
         };
-        // One rounding, half a subnormal, and what long double does not know of the angle.
+        // One rounding, half a subnormal, and the error of the angle in long double.
         const double bound = unit_roundoff(c.given) + smallest_subnormal(c.given) / 2 +
                              (static_cast<double>(std::fabs(angle)) + 2) * 0x1p-63;
         RC_ASSERT(error(*call.cos, std::cos(angle)) <= bound);

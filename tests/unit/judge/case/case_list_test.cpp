@@ -33,7 +33,7 @@ TEST_CASE("a proposal is kept once, under the requirement's id, where the claims
   CHECK(texts(list) == std::vector<std::string>{"ROT-01:", "ROT-01:seq=2"});
 }
 
-TEST_CASE("a selection of dtypes and pairing leaves the others out", "[case_list]") {
+TEST_CASE("a selection of dtypes and pairing excludes the others", "[case_list]") {
   const Claims claims = test::all_claims();
   Selection selection;
   selection.dtypes = {DType::bf16};
@@ -50,7 +50,7 @@ TEST_CASE("a selection of dtypes and pairing leaves the others out", "[case_list
   }
 }
 
-TEST_CASE("no position is asked for from the model's longest sequence on", "[case_list]") {
+TEST_CASE("no case has a position at or beyond the model's longest sequence", "[case_list]") {
   const Claims claims = test::all_claims();
   Selection selection;
   selection.most_tokens = 100;
@@ -68,7 +68,7 @@ TEST_CASE("no position is asked for from the model's longest sequence on", "[cas
   CHECK(cases.front().start == 96);
 }
 
-TEST_CASE("a selected spec takes the place of every other", "[case_list]") {
+TEST_CASE("a selected spec replaces every other", "[case_list]") {
   const Claims claims = test::all_claims();
   Selection selection;
   selection.spec = RopeSpec{};
@@ -83,7 +83,7 @@ TEST_CASE("a selected spec takes the place of every other", "[case_list]") {
   for (const Case& c : cases) CHECK(test::same(c.spec, *selection.spec));
 }
 
-TEST_CASE("for_each_way proposes every claimed way once and nothing else", "[case_list]") {
+TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[case_list]") {
   Claims claims = test::all_claims();
   const Selection selection;
   std::vector<std::string> ways;
@@ -94,8 +94,8 @@ TEST_CASE("for_each_way proposes every claimed way once and nothing else", "[cas
   };
   CaseList("ROT-01", claims, selection, nullptr).for_each_way(64, collect);
   CHECK(std::set<std::string>(ways.begin(), ways.end()).size() == ways.size());
-  // Each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Every one computed; from f32 and f64
-  // frequencies; from f32 and f64 tables and, where x is narrower, tables of its own type, each half and full width.
+  // For each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Each of these computed; from f32
+  // and f64 frequencies; from tables in f32, f64 and, if x is narrower, its own type, each of half and full width.
   CHECK(ways.size() == std::size_t{2} * (2 * (1 + 2 + 2 * 2) + 4 * (1 + 2 + 3 * 2)));
 
   claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
@@ -113,7 +113,7 @@ TEST_CASE("for_each_way proposes every claimed way once and nothing else", "[cas
   CHECK(ways == std::vector<std::string>{":batch=2,seq=3"});
 }
 
-TEST_CASE("the level sets how many random cases there are", "[case_list]") {
+TEST_CASE("the level sets the number of random cases", "[case_list]") {
   const Claims claims = test::all_claims();
   const auto count = [&](Level level) {
     Selection selection;
@@ -127,7 +127,7 @@ TEST_CASE("the level sets how many random cases there are", "[case_list]") {
   CHECK(count(Level::exhaustive) == 1000);
 }
 
-TEST_CASE("random cases follow seed and requirement, and only those that are wanted are kept", "[case_list]") {
+TEST_CASE("random cases follow seed and requirement, and only wanted ones are kept", "[case_list]") {
   const Claims claims = test::all_claims();
   const auto drawn = [&](std::string_view requirement, std::uint64_t seed) {
     Selection selection;
@@ -158,7 +158,7 @@ TEST_CASE("a subject that claims nothing has no cases", "[case_list]") {
   CHECK(list.take().empty());
 }
 
-TEST_CASE("every case has a spec that is valid, whatever head_dims are claimed", "[case_list]") {
+TEST_CASE("every case has a valid spec, whatever head_dims are claimed", "[case_list]") {
   const std::vector<std::int32_t> head_dims =
       GENERATE(std::vector<std::int32_t>{}, std::vector<std::int32_t>{2}, std::vector<std::int32_t>{4},
                std::vector<std::int32_t>{6}, std::vector<std::int32_t>{128}, std::vector<std::int32_t>{80, 576});

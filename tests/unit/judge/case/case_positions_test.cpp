@@ -28,21 +28,21 @@ TEST_CASE("patterns of positions", "[case_positions]") {
   CHECK(positions(three_tokens(PositionPattern::exchanged)) == Positions{100, 102, 101, 103, 100, 102, 101, 103});
   Case odd = three_tokens(PositionPattern::exchanged);
   odd.batch = 1;
-  odd.seq = 5;  // one in the middle has nobody to change with
+  odd.seq = 5;  // the one in the middle has no partner
   CHECK(positions(odd) == Positions{100, 102, 101, 103, 104});
   CHECK(positions(three_tokens(PositionPattern::last_apart)) == Positions{100, 101, 102, 107, 100, 101, 102, 107});
   CHECK(positions(three_tokens(PositionPattern::restarting)) == Positions{100, 101, 102, 100, 100, 101, 102, 100});
   CHECK(positions(three_tokens(PositionPattern::left_padded)) == Positions{100, 100, 101, 102, 100, 100, 101, 102});
 }
 
-TEST_CASE("what differs between batches alone, and begins alike", "[case_positions]") {
+TEST_CASE("patterns that differ only between batches, after an equal beginning", "[case_positions]") {
   const auto of = [](PositionPattern pattern) { return positions(three_tokens(pattern, PositionForm::per_batch)); };
   CHECK(of(PositionPattern::last_apart) == Positions{100, 101, 102, 103, 100, 101, 102, 107});
   CHECK(of(PositionPattern::restarting) == Positions{100, 101, 102, 100, 100, 100, 101, 102});
   CHECK(of(PositionPattern::left_padded) == Positions{100, 100, 101, 102, 100, 100, 100, 101});
 }
 
-TEST_CASE("batches have positions of their own only where the form says so", "[case_positions]") {
+TEST_CASE("batches have their own positions only if the form says so", "[case_positions]") {
   for (const auto form : {PositionForm::offset, PositionForm::shared}) {
     const Positions p = positions(three_tokens(PositionPattern::consecutive, form));
     CHECK(std::equal(p.begin(), p.begin() + 4, p.begin() + 4));
@@ -51,7 +51,7 @@ TEST_CASE("batches have positions of their own only where the form says so", "[c
   CHECK(own == Positions{100, 101, 102, 103, 113, 114, 115, 116});
 }
 
-TEST_CASE("axes walk at different paces where positions are given, together where they are an offset",
+TEST_CASE("axes walk at different paces if positions are given, together if they are an offset",
           "[case_positions]") {
   Case c = three_tokens(PositionPattern::consecutive);
   c.batch = 1;
@@ -94,7 +94,7 @@ TEST_CASE("a case has the same positions every time, and largest_position is the
   });
 }
 
-TEST_CASE("other seeds scatter otherwise", "[case_positions]") {
+TEST_CASE("another seed scatters differently", "[case_positions]") {
   Case c = three_tokens(PositionPattern::scattered);
   c.start = 1 << 20;
   const Positions before = positions(c);
@@ -102,7 +102,7 @@ TEST_CASE("other seeds scatter otherwise", "[case_positions]") {
   CHECK(positions(c) != before);
 }
 
-TEST_CASE("no tokens have no positions", "[case_positions]") {
+TEST_CASE("no tokens, no positions", "[case_positions]") {
   Case c;
   c.seq = 0;
   CHECK(positions(c).empty());

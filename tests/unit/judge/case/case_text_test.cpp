@@ -18,7 +18,7 @@ std::string refusal(const std::string& text) {
   return "(accepted)";
 }
 
-TEST_CASE("what a case prints reads as that case again", "[case_text]") {
+TEST_CASE("the text of a case reads as the same case", "[case_text]") {
   rc::prop("for random cases", [] {
     Case c = test::any_case();
     if (!c.spec.axes.sections.empty() && c.spec.axes.order == AxisLayout::Order::chunked) {
@@ -41,7 +41,7 @@ TEST_CASE("numbers with an exponent survive", "[case_text]") {
   CHECK(case_from_text(to_text(c)) == c);
 }
 
-TEST_CASE("a case of defaults is its requirement alone, and other fields are named", "[case_text]") {
+TEST_CASE("a default case's text is only its requirement, and other fields are named", "[case_text]") {
   Case c;
   c.requirement = "ROT-01";
   CHECK(to_text(c) == "ROT-01:");
@@ -55,7 +55,7 @@ TEST_CASE("a case of defaults is its requirement alone, and other fields are nam
   CHECK(std::get<scaling::Linear>(scaled.spec.scaling).factor == 2);
 }
 
-TEST_CASE("text that is no case is refused, and the field named", "[case_text]") {
+TEST_CASE("invalid text is refused, and the field is named", "[case_text]") {
   CHECK_THAT(refusal("ROT-01"), Contains("case \"ROT-01\": expected REQUIREMENT:field=value"));
   CHECK_THAT(refusal("ROT-01:sqe=3"), Contains("case \"ROT-01:sqe=3\": \"sqe=3\" is not field=value of a known field"));
   CHECK_THAT(refusal("ROT-01:seq"), Contains("\"seq\" is not field=value of a known field; the fields are head_dim"));

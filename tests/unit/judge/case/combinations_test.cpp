@@ -20,7 +20,7 @@ std::size_t met(const std::vector<Case>& cases, int strength) {
   return count;
 }
 
-TEST_CASE("a combination is fresh once, and what differs in one trait meets all others anew", "[combinations]") {
+TEST_CASE("a combination is fresh once, and a change of one trait meets all others anew", "[combinations]") {
   std::size_t n = 0;
   for (const Field& field : fields()) n += field.traits.size();
   CHECK(n >= 24);
@@ -34,12 +34,12 @@ TEST_CASE("a combination is fresh once, and what differs in one trait meets all 
     c.in_place = true;
     CHECK(combinations.fresh(c) == with_one);
     c.in_place = false;
-    c.seed = 7;  // no trait
+    c.seed = 7;  // not a trait
     CHECK(combinations.fresh(c) == 0);
   }
 }
 
-// What the list adds beyond as many random cases: that is what it is for.
+// The list exists for what it adds beyond the same number of random cases.
 TEST_CASE("combined cases are covered, and more traits meet in them than in as many random ones", "[combinations]") {
   const Claims claims = test::all_claims();
   for (const Level level : {Level::quick, Level::full}) {
@@ -60,7 +60,7 @@ TEST_CASE("combined cases are covered, and more traits meet in them than in as m
   }
 }
 
-TEST_CASE("wide cases have sizes of every order, within the elements that they may have", "[combinations]") {
+TEST_CASE("wide cases have sizes of every order, within their limit of elements", "[combinations]") {
   rc::Random random(3);
   int most_tokens = 0, most_batches = 0, most_heads = 0, widest = 0;
   for (int i = 0; i < 2000; ++i) {

@@ -54,7 +54,7 @@ const Row rows[] = {
     {"in place", [](Case& c) { c.in_place = true; }, [](Claims& k) { without(k, ROPE_FEATURE_IN_PLACE); }},
     {"strides", [](Case& c) { c.layout = Layout::seq_last; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
     {"at any element", [](Case& c) { c.layout = Layout::shifted; }, [](Claims& k) { k.capabilities.alignment = 16; }},
-    {"at aligned addresses alone", [](Case& c) { c.layout = Layout::shifted; },
+    {"only has tensors at aligned addresses", [](Case& c) { c.layout = Layout::shifted; },
      [](Claims& k) { k.shifted_tensors = false; }},
     {"strides", [](Case& c) { c.layout = Layout::expanded; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
     {"strides",
@@ -98,7 +98,7 @@ const Row rows[] = {
     {"positions beyond 99", [](Case& c) { c.start = 97; }, [](Claims& k) { k.capabilities.max_position = 99; }},
 };
 
-TEST_CASE("what a case needs and the claims lack is why it is not run", "[coverage]") {
+TEST_CASE("a need of the case that the claims lack is the reason why it is not run", "[coverage]") {
   for (const Row& row : rows) {
     INFO(row.reason);
     Claims claims = test::all_claims();
@@ -111,7 +111,7 @@ TEST_CASE("what a case needs and the claims lack is why it is not run", "[covera
   }
 }
 
-TEST_CASE("what a case does not need may be missing", "[coverage]") {
+TEST_CASE("a claim that the case does not need may be missing", "[coverage]") {
   for (const Row& row : rows) {
     if (std::string(row.reason) == "half-width tables") continue;  // the plain case has them
     INFO(row.reason);
@@ -121,7 +121,7 @@ TEST_CASE("what a case does not need may be missing", "[coverage]") {
   }
 }
 
-TEST_CASE("a factor that the rule brings along needs the claim too", "[coverage]") {
+TEST_CASE("a factor that comes with the rule needs the claim too", "[coverage]") {
   Claims claims = test::all_claims();
   without(claims, ROPE_FEATURE_ATTENTION_FACTOR);
   Case c;
@@ -134,7 +134,7 @@ TEST_CASE("a factor that the rule brings along needs the claim too", "[coverage]
   CHECK(uncovered(c, claims).empty());
 }
 
-TEST_CASE("no list of head_dims claims every even one", "[coverage]") {
+TEST_CASE("without a list of head_dims every even one is claimed", "[coverage]") {
   Claims claims = test::all_claims();
   Case c;
   c.spec.head_dim = 130;
@@ -145,7 +145,7 @@ TEST_CASE("no list of head_dims claims every even one", "[coverage]") {
   CHECK(uncovered(c, claims).empty());
 }
 
-TEST_CASE("what no call can express is never covered", "[coverage]") {
+TEST_CASE("a case that no call can express is never covered", "[coverage]") {
   Claims claims = test::all_claims();
   claims.capabilities.max_position = std::int64_t{1} << 40;
   Case far;
@@ -184,7 +184,7 @@ TEST_CASE("what no call can express is never covered", "[coverage]") {
   CHECK(uncovered(c, claims).empty());
 }
 
-TEST_CASE("no claims cover nothing", "[coverage]") {
+TEST_CASE("empty claims cover no case", "[coverage]") {
   rc::prop("of random cases", [] { RC_ASSERT(!uncovered(test::any_case(), test::no_claims()).empty()); });
 }
 

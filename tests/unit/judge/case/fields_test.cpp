@@ -1,5 +1,6 @@
 #include "tools/judge/case/fields.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -10,22 +11,22 @@
 namespace rope {
 namespace {
 
-// Something else than the default, as text: the last word that it is not, or a number that all of them may hold.
+// A value other than the default, as text: the last word that is not the default, or a number that all fields can hold.
 std::string other_text(const Field& field) {
   static const std::map<std::string_view, std::string> special{
-      {"scaling", "linear+factor=2.0"}, {"axes", "32:32"}, {"golden", "labml/d64"}};
+      {"scaling", "linear+factor=2.0"}, {"axes", "32:32"}, {"golden", "labml/d64"}, {"position_dtype", "i32"}};
   if (const auto found = special.find(field.text.name); found != special.end()) return found->second;
   const std::vector<std::string_view>& words = field.text.words;
   if (words.empty()) return "6";
   return std::string(words.back() != field.text.print(Case{}) ? words.back() : words.front());
 }
 
-TEST_CASE("fields: no two have one name", "[fields]") {
+TEST_CASE("fields: every name is unique", "[fields]") {
   std::set<std::string_view> names;
   for (const Field& field : fields()) CHECK(names.insert(field.text.name).second);
 }
 
-TEST_CASE("fields: each is told from its default, prints what was read, and leaves the others as they are",
+TEST_CASE("fields: each is told from its default, prints what it read, and leaves the others unchanged",
           "[fields]") {
   for (const Field& field : fields()) {
     CAPTURE(field.text.name);
@@ -43,8 +44,47 @@ TEST_CASE("fields: each is told from its default, prints what was read, and leav
   }
 }
 
-// All but the types of positions and angles, which go together with nothing that is not their own, at once.
-TEST_CASE("fields: a case in which none holds its default is read back from its text", "[fields]") {
+// Fields without a switch: they say nothing of what a kernel computes, or another field's switch covers them.
+const std::set<std::string_view> without_switch{"axes_order", "axes_restart", "out_dtype", "sequence_length", "input",
+                                                "seed",       "fault",        "tool",      "golden"};
+
+TEST_CASE("fields: an unusual value has words, and is gone when switched off", "[fields]") {
+  for (const Field& field : fields()) {
+    CAPTURE(field.text.name);
+    CHECK(field.switches.empty() == (without_switch.count(field.text.name) == 1));
+    if (field.switches.empty()) continue;
+    Case c;
+    if (field.text.name == "position_dtype") c.form = PositionForm::shared;
+    field.text.read(c, other_text(field));
+    const auto on = std::ranges::find_if(field.switches, [&](const Switch& s) { return s.on(c); });
+    REQUIRE(on != field.switches.end());
+    CHECK_FALSE(on->words(c).empty());
+    on->off(c);
+    CHECK_FALSE(on->on(c));
+  }
+}
+
+TEST_CASE("fields: no two switches have the same turn, nor do two neighbours", "[fields]") {
+  std::set<int> turns;
+  for (const Switch& s : in_turn(&Field::switches)) CHECK(turns.insert(s.turn).second);
+  turns.clear();
+  for (const CaseChange& c : in_turn(&Field::neighbours)) CHECK(turns.insert(c.turn).second);
+}
+
+TEST_CASE("fields: an unusual value has a neighbour that is another case", "[fields]") {
+  for (const Field& field : fields()) {
+    CAPTURE(field.text.name);
+    if (field.neighbours.empty()) continue;
+    Case c;
+    field.text.read(c, other_text(field));
+    std::vector<Case> all;
+    for (const CaseChange& change : field.neighbours) change.propose(c, all);
+    CHECK(std::ranges::any_of(all, [&](const Case& other) { return other != c; }));
+  }
+}
+
+// All fields at once, except the types of positions and angles: these fit only their own forms.
+TEST_CASE("fields: a case without a default value is read back from its text", "[fields]") {
   Case c;
   c.requirement = "ROT-01";
   for (const Field& field : fields()) {
@@ -53,7 +93,7 @@ TEST_CASE("fields: a case in which none holds its default is read back from its 
     const bool type = name == "dtype" || name == "out_dtype" || name == "given";
     field.text.read(c, type ? "bf16" : name == "position_dtype" ? "i32" : other_text(field));
   }
-  c.spec.axes.order = AxisLayout::Order::chunked;  // the others know no restart
+  c.spec.axes.order = AxisLayout::Order::chunked;  // the other orders have no restart
   c.spec.head_dim = 130;
   c.spec.rotary_dim = 128;
   const std::string text = to_text(c);
@@ -64,7 +104,7 @@ TEST_CASE("fields: a case in which none holds its default is read back from its 
   CHECK(case_from_text(text) == c);
 }
 
-TEST_CASE("fields: every word is another value", "[fields]") {
+TEST_CASE("fields: every word gives another value", "[fields]") {
   for (const Field& field : fields()) {
     for (const std::string_view word : field.text.words) {
       CAPTURE(field.text.name, word);
@@ -97,7 +137,7 @@ TEST_CASE("fields: every case has one of the kinds of each trait, and all kinds 
   }
   for (int i = 0; i < 6000; ++i) {
     Case c = *wide_random_case(random, claims, 40'000, [](Case&) {});
-    // What cases of some requirements have, and random ones do not.
+    // Fields that cases of some requirements set, and random cases do not.
     Draw draw(random);
     if (draw.one_in(10)) c.sequence_length = 5000;
     if (draw.one_in(10)) c.start = std::int64_t{1} << 33;

@@ -13,7 +13,7 @@ namespace {
 
 void as_drawn(Case&) {}
 
-// Claims of a kernel that can do something, however little.
+// Claims of a kernel that can do at least one call.
 Claims any_claims() {
   Claims claims = test::all_claims();
   rope_capabilities& k = claims.capabilities;
@@ -62,7 +62,7 @@ TEST_CASE("another seed draws other cases", "[random_case]") {
   CHECK(texts.size() == 50);
 }
 
-TEST_CASE("every random case is legal and within the claims, however narrow they are", "[random_case]") {
+TEST_CASE("every random case is valid and within the claims, however narrow they are", "[random_case]") {
   rc::prop("for random claims", [] {
     const Claims claims = any_claims();
     rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
@@ -71,12 +71,12 @@ TEST_CASE("every random case is legal and within the claims, however narrow they
       RC_ASSERT(c.has_value());
       RC_LOG() << to_text(*c);
       RC_ASSERT(uncovered(*c, claims) == "");
-      RC_ASSERT(case_from_text(to_text(*c)) == *c);  // which validates it
+      RC_ASSERT(case_from_text(to_text(*c)) == *c);  // to_text and back validates it
     }
   });
 }
 
-TEST_CASE("a requirement's change is in every case, and what it makes impossible gives none", "[random_case]") {
+TEST_CASE("a requirement's change is in every case, and an impossible change gives none", "[random_case]") {
   rc::Random random(7);
   const Claims claims = test::all_claims();
   for (int i = 0; i < 50; ++i) {
@@ -89,7 +89,7 @@ TEST_CASE("a requirement's change is in every case, and what it makes impossible
   CHECK_FALSE(random_case(random, test::no_claims(), as_drawn).has_value());
 }
 
-TEST_CASE("everything that a case can hold turns up", "[random_case]") {
+TEST_CASE("every value that a case can hold turns up", "[random_case]") {
   const Claims claims = test::all_claims();
   rc::Random random(1);
   std::set<std::string> seen;
@@ -125,13 +125,13 @@ TEST_CASE("everything that a case can hold turns up", "[random_case]") {
     note("more heads than a warp", c.heads > 32);
     if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
   }
-  // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 6 patterns, 2 directions, 5 layouts, 3 of the output, 2 pairings,
+  // 4 dtypes, 3 sources, 3 forms, 2 position dtypes, 6 patterns, 2 directions. 5 layouts, 3 of the output, 2 pairings,
   // 3 counts of axes, 2 orders, the rules, and both values of the other fourteen.
   CAPTURE(seen);
   CHECK(seen.size() == 4 + 3 + 3 + 2 + 6 + 2 + 5 + 3 + 2 + 3 + 2 + scaling_kind_count + 2 * 14);
 }
 
-TEST_CASE("every scaling rule is drawn, those other than none about as often as one another", "[random_case]") {
+TEST_CASE("every scaling rule is drawn; apart from none, all about equally often", "[random_case]") {
   const Claims claims = test::all_claims();
   rc::Random random(1);
   std::map<std::string_view, int> seen;

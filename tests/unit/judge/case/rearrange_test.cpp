@@ -25,7 +25,7 @@ Case batched() {
   return c;
 }
 
-TEST_CASE("reversing twice gives the call that was", "[rearrange]") {
+TEST_CASE("reversing twice restores the call", "[rearrange]") {
   for (Layout layout : {Layout::contiguous, Layout::strided}) {
     Case c = batched();
     c.layout = layout;
@@ -42,7 +42,7 @@ TEST_CASE("reversing twice gives the call that was", "[rearrange]") {
   }
 }
 
-TEST_CASE("tokens keep their order where nothing says their positions", "[rearrange]") {
+TEST_CASE("tokens keep their order if nothing gives their positions", "[rearrange]") {
   Case c = batched();
   c.form = PositionForm::offset;
   c.pattern = PositionPattern::consecutive;
@@ -52,11 +52,11 @@ TEST_CASE("tokens keep their order where nothing says their positions", "[rearra
   CHECK(reversed(RowIndex{0, 1, 0}, call, true).head == 2);
 }
 
-TEST_CASE("a batch alone has the rows, positions and tables that it had among others", "[rearrange]") {
+TEST_CASE("a batch by itself has the rows, positions and tables that it had among others", "[rearrange]") {
   KernelSubject subject(half_split_kernel());
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
-  scaling::Dynamic rule;  // follows the longest sequence, which a batch alone need not have
+  scaling::Dynamic rule;  // follows the longest sequence, which may be in another batch
   rule.factor = 4;
   rule.original_max_position_embeddings = 512;
   for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {

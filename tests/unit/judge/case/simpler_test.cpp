@@ -13,11 +13,11 @@ bool is_valid(const Case& c) {
     validate(c.spec);
     return true;
   } catch (const InputError&) {
-    return false;  // the suite drops these: a rule that does not go with the smaller dimensions
+    return false;  // the suite drops these: the rule does not fit the smaller dimensions
   }
 }
 
-// What makes a case hard to read, as a number of steps. Every simplification has to lower it, so that shrinking ends.
+// How hard a case is to read, as a number of steps. Every simplification has to lower it, so that shrinking ends.
 std::int64_t complexity(const Case& c) {
   const RopeSpec& s = c.spec;
   std::int64_t sum = c.start + c.batch + c.seq + c.heads + c.key_heads + 4 * s.head_dim - s.rotary_dim;
@@ -26,7 +26,7 @@ std::int64_t complexity(const Case& c) {
   sum += s.attention_factor ? 1 : 0;
   sum += s.base != 10000 ? 1 : 0;
   sum += c.spare_rows != 0 ? 1 : 0;
-  // What holds one of a few words is at its simplest at its default, but for two fields.
+  // Fields with a list of words are simplest at their default, except for two fields.
   for (const Field& field : fields()) {
     if (!field.text.words.empty()) sum += field.text.print(c) != field.text.print(Case{}) ? 1 : 0;
   }
@@ -72,10 +72,10 @@ TEST_CASE("LongRoPE's lists are cut to the smaller head", "[simpler]") {
   CHECK(smaller_heads == 6);
 }
 
-TEST_CASE("whatever is taken, there is an end, where nothing is left to leave out", "[simpler]") {
+TEST_CASE("any path of simplifications ends, with nothing left to leave out", "[simpler]") {
   rc::prop("for random cases and random choices", [] {
     Case c = test::any_case();
-    // A path has at most as many steps as the cases are complex; halving start is not always chosen, so it is small.
+    // A path has at most as many steps as the case is complex. Halving start is not always chosen, so start is small.
     c.start = *rc::gen::inRange(0, 50);
     std::int64_t steps = 0;
     const std::int64_t most = complexity(c);

@@ -86,7 +86,7 @@ TEST_CASE("whatever is not ok is a failure that says so", "[examiner]") {
   Finding finding = answers({ReplyKind::done, ROPE_INVALID_ARGUMENT, "", 0});
   CHECK(finding.kind == FailureKind::status);
   CHECK(finding.message == "the kernel claims this case and answered invalid_argument");
-  CHECK_THAT(answers({ReplyKind::done, 17, "", 0}).message, Contains("17, which is no rope_status"));
+  CHECK_THAT(answers({ReplyKind::done, 17, "", 0}).message, Contains("17, which is not a rope_status"));
   CHECK_THAT(answers({ReplyKind::done, ROPE_FAILED, "no memory", 0}).message, Contains("answered failed: no memory"));
   CHECK(answers({ReplyKind::crashed, ROPE_OK, "signal 11", 0}).kind == FailureKind::crash);
   CHECK(answers({ReplyKind::timed_out, ROPE_OK, "", 0}).kind == FailureKind::timeout);

@@ -55,7 +55,7 @@ TEST_CASE("a failure that an earlier call brought about is told from one of the 
   CHECK(by_memory.verdict == Verdict::fail);
   REQUIRE(by_memory.failure);
   CHECK(by_memory.failure->needs_earlier_calls);
-  CHECK_THAT(explain(*by_memory.failure), Contains("alone, in a new process, the case holds"));
+  CHECK_THAT(explain(*by_memory.failure), Contains("in a new process the case passes"));
 
   // STA-01 makes the earlier calls itself, so its case fails alone as well.
   cache.forget();

@@ -30,11 +30,11 @@ TEST_CASE("variants: the width of the tables counts where tables are taken", "[v
   claims.capabilities.half_tables = 1;
   CHECK(permitted_variants(claims).empty());
   claims.capabilities.angle_sources |= ROPE_BIT(ROPE_TABLES);
-  CHECK(permitted_variants(claims) == Words{"tables of half width alone"});
+  CHECK(permitted_variants(claims) == Words{"only tables of half width"});
   claims.capabilities.full_tables = 1;
   CHECK(permitted_variants(claims).empty());
   claims.capabilities.half_tables = 0;
-  CHECK(permitted_variants(claims) == Words{"tables of full width alone"});
+  CHECK(permitted_variants(claims) == Words{"only tables of full width"});
 }
 
 }  // namespace

@@ -54,14 +54,14 @@ TEST_CASE("claims: what could not be tested is refused with what it lacks") {
       {[](json& c) { c.erase("theta"); }, "sources has frequencies, but no dtype of theta is claimed"},
       {[](json& c) { c.erase("scalings"); }, "sources has computed, but no scaling is claimed"},
       {[](json& c) { c.erase("positions"); }, "features has positions, but no dtype of positions is claimed"},
-      {[](json& c) { c["alignment"] = 24; }, "alignment: 24 is no power of two up to 4096 bytes"},
-      {[](json& c) { c["alignment"] = 8192; }, "alignment: 8192 is no power of two up to 4096 bytes"},
+      {[](json& c) { c["alignment"] = 24; }, "alignment: 24 is not a power of two up to 4096 bytes"},
+      {[](json& c) { c["alignment"] = 8192; }, "alignment: 8192 is not a power of two up to 4096 bytes"},
       {[](json& c) { c["max_position"] = -1; }, "max_position: -1 is below 0"},
       {[](json& c) {
          c["head_dims"] = {64, 65};
        },
-       "head_dims: 65 is no even number above 0"},
-      {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is no even number above 0"},
+       "head_dims: 65 is not an even number above 0"},
+      {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is not an even number above 0"},
   };
   for (const auto& [change, words] : table) {
     json claims = sample();

@@ -1,0 +1,35 @@
+#include "tools/judge/case/field_words.hpp"
+
+namespace rope::field_words {
+
+std::string words_of(Layout layout) {
+  switch (layout) {
+    case Layout::contiguous: break;
+    case Layout::shifted: return std::string(unaligned_data);
+    case Layout::strided: return "padded strides";
+    case Layout::key_strided: return "padded strides of k only";
+    case Layout::angles_strided: return "padded strides of positions and tables only";
+    case Layout::seq_last: return std::string(heads_before_tokens);
+    case Layout::reversed: return "tokens in reverse order in memory, features two apart";
+    case Layout::packed: return std::string(q_and_k_in_one_memory);
+    case Layout::expanded: return std::string(one_row_for_all);
+    case Layout::distant_rows: return "table rows more than 2^31 elements apart";
+    case Layout::distant_batches:
+    case Layout::distant_tokens:
+    case Layout::distant_heads: return "rows more than 2^31 elements apart";
+  }
+  return "";
+}
+
+std::string words_of(OutputLayout layout) {
+  switch (layout) {
+    case OutputLayout::as_input: break;
+    case OutputLayout::contiguous: return "a contiguous output";
+    case OutputLayout::key_strided: return "padded strides of k_out only";
+    case OutputLayout::shifted: return "an output that begins between aligned addresses";
+    case OutputLayout::strided: return "an output with padded strides";
+  }
+  return "";
+}
+
+}  // namespace rope::field_words
