@@ -18,8 +18,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ropecheck_xtensor INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-new-ttp-matching>)
 endif()
 
-# Some tests are written in Python, with its standard library alone. Where there is jsonschema, reports are held against
-# their schema too; a python3 in PATH may be one without it.
+# Some tests are written in Python and need only its standard library. If jsonschema is installed, they also check
+# reports against their schema; the python3 in PATH may lack it.
 if(ROPECHECK_TESTS)
   find_program(ROPECHECK_PYTHON python3 REQUIRED)
   set(ROPECHECK_JSONSCHEMA_PYTHON "")

@@ -1,20 +1,20 @@
 option(ROPECHECK_WARNINGS_ARE_ERRORS "Off where a compiler that nobody has tried must not stop the build" ON)
 set(warnings_are_errors $<$<BOOL:${ROPECHECK_WARNINGS_ARE_ERRORS}>:-Werror>)
 
-# What every target of the project is compiled with.
+# The compiler options of every target of the project.
 add_library(ropecheck_options INTERFACE)
 target_include_directories(ropecheck_options INTERFACE "${PROJECT_SOURCE_DIR}")
 target_compile_options(ropecheck_options INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wconversion -Wshadow ${warnings_are_errors}>
   $<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>)  # error-free transformations and bit-for-bit comparisons need every rounding where it is written
 
-# Contraction is not off everywhere in g++ 12: where it makes vectors of straight-line code, a*c - b*s beside b*c + a*s
-# becomes one fmaddsub.
+# In g++ 12 contraction is not off everywhere: when it vectorises straight-line code, a*c - b*s beside b*c + a*s becomes
+# one fmaddsub.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ropecheck_options INTERFACE $<$<COMPILE_LANGUAGE:C,CXX>:-fno-tree-slp-vectorize>)
 endif()
 
-# g++ 12 warns of writes in fmt and std::string that cannot happen (GCC bugs 105329, 105762); clang checks the same code.
+# g++ 12 warns about writes in fmt and std::string that cannot happen (GCC bugs 105329, 105762); clang checks the same code.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ropecheck_options INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-restrict -Wno-maybe-uninitialized>)
@@ -36,8 +36,8 @@ if(ROPECHECK_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# Headers are most of what a file costs to compile. What a file calls its own has to be told apart from what its
-# neighbours do; the preset `debug` compiles each file by itself.
+# Headers take most of the compile time of a file. In a unity build, names of neighbouring files must not clash; the
+# preset `debug` compiles each file by itself.
 option(ROPECHECK_UNITY "Compile up to eight files of a folder at once: a first build takes half of the CPU time" ON)
 set(CMAKE_UNITY_BUILD ${ROPECHECK_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Judges the examples in C and CUDA: check.py BUILD_FOLDER
 
-The commands come from examples/README.md, the step for CI from docs/ci.md. They run in a folder that has nothing else;
-tools/run is replaced by this build's ropecheck. tests/docs compares the outputs on pages. Exit codes: 0 all holds, 1
-not.
+The commands come from examples/README.md, the step for CI from docs/ci.md. They run in an empty folder; this build's
+ropecheck replaces tools/run. tests/docs compares the outputs on pages. Exit codes: 0 all holds, 1
+not so.
 """
 
 import json
@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "examples/README.md").read_text()
 CI_PAGE = (ROOT / "docs/ci.md").read_text()
-# What only looks at reports and exit codes needs no more; my_kernel is judged once at level full.
+# Level quick is enough to look at reports and exit codes; my_kernel is judged once at level full.
 QUICK = ("--level", "quick")
 problems = []
 
@@ -57,7 +57,7 @@ def judge(kernel, compile_command, verify_command, folder, build, *more):
 
 
 def check_cuda(folder, build):
-    """cuda_kernel compiles where nvcc is, and conforms where a device is; elsewhere there is a clear line."""
+    """cuda_kernel compiles if nvcc is there, and conforms if a device is; otherwise a clear line says so."""
     command = the_one(r"^    (nvcc .*cuda_kernel.*)$", PAGE, "commands that compile cuda_kernel")
     expect(command in (ROOT / "examples/cuda_kernel.cu").read_text(), f"examples/cuda_kernel.cu does not say {command}")
     if shutil.which("nvcc") is None:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Judges the two workers by the commands that they give: check_workers.py BUILD_FOLDER
 
-Each has to conform as it stands, with every claim put to it, and to be rejected with one sign changed. Exit codes: 0
-all holds, 1 not so.
+Each must conform unchanged, with every claim tested, and must be rejected with one sign changed. Exit codes: 0 all
+holds, 1 not so.
 """
 
 import json

@@ -59,7 +59,7 @@ void check_shapes(const GoldenCase& golden, const std::string& path) {
         demand(array,
                array.shape.size() == 4 && extent(array, 0) == batch && extent(array, 1) == seq &&
                    extent(array, 3) == golden.spec.head_dim,
-               "that of q in all but the heads");
+               "the shape of q, but for the heads");
         break;
       case GoldenRole::position:
         demand(array,
@@ -74,7 +74,7 @@ void check_shapes(const GoldenCase& golden, const std::string& path) {
                "(batch or 1, seq, rotary_dim or half of it)");
         break;
       case GoldenRole::output:
-        demand(array, golden.find(input) != nullptr && array.shape == golden.find(input)->shape, "that of its input");
+        demand(array, golden.find(input) != nullptr && array.shape == golden.find(input)->shape, "the shape of its input");
         break;
       case GoldenRole::mask:
       case GoldenRole::score:

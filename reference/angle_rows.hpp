@@ -22,15 +22,15 @@ Angle product(const Angle& x, const Angle& y);
 void product(const double* x, const double* y, std::size_t pairs, double* result);
 
 // The product of two rows, rounded to float. It is computed in double; error[p] bounds the error of that. If two
-// candidates remain for an entry, the entry is set to NaN. The result is 0 if this happened to none.
+// candidates remain for an entry, the entry is set to NaN. The function returns 0 if there is no such entry.
 std::uint64_t rounded_product(const double* x, const double* y, std::size_t pairs, const double* error, float* cos,
                               float* sin);
 // The same rounded to double, computed in double-double.
 std::uint64_t rounded_product(const double* x, const double* y, std::size_t pairs, const double* error, double* cos,
                               double* sin);
 
-// (high + low) * factor rounded to double, for each pair. NaN and a result other than 0 as above. high is 0 or at least
-// 2^-800. high + low has a relative error of at most 2^-106. The product is finite.
+// (high + low) * factor rounded to double, for each pair. NaN and the result mean the same as above. high is 0 or at
+// least 2^-800. The relative error of high + low is at most 2^-106. The product is finite.
 std::uint64_t rounded_multiple(const double* high, const double* low, std::size_t pairs, double factor, double* result);
 
 }  // namespace rope

@@ -71,7 +71,7 @@ struct BoundTerms {
   double loose_functions = 0;                          // f64 at grade C: error of sin and cos beyond a good libm's
   std::array<double, arithmetic_grades> arithmetic{};  // table, arithmetic and storage error, relative to lambda * r
   std::array<double, arithmetic_grades> tiny{};        // absolute, from underflow
-  double copy = 0;  // of a feature that does not turn, relative to it; 0 if the output type holds every input
+  double copy = 0;       // of a feature that does not turn, relative to it; 0 if the output type holds every input
   double copy_tiny = 0;  // the same, absolute
 };
 BoundTerms bound_terms(const BoundSetting& setting);

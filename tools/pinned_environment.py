@@ -1,7 +1,7 @@
-"""Virtual environments under build/ that hold exactly what a requirements.txt of ours pins. Each is made where it is
-missing or stale, by one process at a time.
+"""Virtual environments under build/ that hold exactly what one of our requirements.txt files pins. Each is made if it
+is missing or stale, by one process at a time.
 
-Standard library only: whatever Python 3 there is starts with this.
+Only the standard library is used: any Python 3 can run this.
 """
 
 import contextlib
@@ -23,18 +23,18 @@ GOLDEN_REQUIREMENTS = ROOT / "golden" / "regenerate" / "requirements.txt"
 
 
 class Unavailable(Exception):
-    """The environment cannot be had here; the message says why and what to do."""
+    """The environment is not available here; the message says why and what to do."""
 
 
 def fingerprint(*parts: str | Path) -> str:
-    """Of this Python, and of texts and files of requirements."""
+    """A hash of this Python, and of texts and requirement files."""
     texts = [part.read_bytes() if isinstance(part, Path) else part.encode() for part in parts]
     return hashlib.sha256(b" ".join([sys.version.encode() + texts[0], *texts[1:]])).hexdigest()
 
 
 @contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Two runs at once would install over each other."""
+    """A lock: two runs at once would install over each other."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with open(folder.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -42,13 +42,13 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_current(folder: Path, wanted: str) -> bool:
-    """Whether the environment is complete and of this fingerprint."""
+    """Whether the environment is complete and has this fingerprint."""
     stamp = folder / STAMP
     return stamp.is_file() and stamp.read_text() == wanted
 
 
 def environment(folder: Path, wanted: str, install: Callable[[Path], None]) -> Path:
-    """The Python of an environment that is complete and current. To be called within locked()."""
+    """The Python of an environment that is complete and current. Call it within locked()."""
     python = folder / "bin" / "python"
     if is_current(folder, wanted):
         return python
@@ -67,7 +67,7 @@ def environment(folder: Path, wanted: str, install: Callable[[Path], None]) -> P
 
 
 def pip(python: Path, *words: str, variables: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Nothing is asked twice where there is no network."""
+    """Runs pip with few retries: without a network they would only cost time."""
     command = [str(python), "-m", "pip", "-q", "--disable-pip-version-check", "--retries", "1", *words]
     return subprocess.run(command, capture_output=True, text=True, env={**os.environ, **(variables or {})})
 
@@ -82,7 +82,7 @@ def pip_install(python: Path, *arguments: str, variables: dict[str, str] | None 
 
 
 def look_into(folder: Path, other: Path) -> None:
-    """What an environment has not itself it finds in the other one."""
+    """Packages that an environment lacks are found in the other one."""
     packages = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
     (folder / packages / "pinned.pth").write_text(f"{other / packages}\n")
 
@@ -97,12 +97,12 @@ def _install_golden(python: Path) -> None:
 
 
 def golden_fingerprint() -> str:
-    """Of the environment that golden_python makes."""
+    """The fingerprint of the environment that golden_python makes."""
     return fingerprint(GOLDEN_REQUIREMENTS)
 
 
 def golden_python(say: Callable[[str], None]) -> Path:
-    """torch, transformers, labml-nn and rotary-embedding-torch, as the golden files are made with."""
+    """torch, transformers, labml-nn and rotary-embedding-torch, as used to make the golden files."""
     def install(python: Path) -> None:
         say(f"installing the pinned packages into {GOLDEN} (about a minute, once)")
         _install_golden(python)

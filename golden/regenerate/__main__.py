@@ -133,7 +133,7 @@ def check(fresh: dict, only: str | None, target: Path, exact: bool, host: dict) 
     recorded = manifest["host"]["fingerprint"]
     if exact and recorded != host["fingerprint"]:
         print(
-            f"--exact: the files were made on host {recorded}, this is {host['fingerprint']}; use --check alone",
+            f"--exact: the files were made on host {recorded}, this is {host['fingerprint']}; use --check without --exact",
             file=sys.stderr,
         )
         return 2

@@ -14,11 +14,11 @@
  *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
  *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
  *
- * Features rotary_dim .. head_dim-1 are copied bit for bit, rounded once where the output's type is narrower. Source: Su
- * et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
+ * Features rotary_dim .. head_dim-1 are copied bit for bit, or rounded once if the output's type is narrower. Source:
+ * Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
  *
- * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). Minimal kernel: about
- * sixty lines, see examples/ in the suite's repository.
+ * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). A minimal kernel
+ * has about sixty lines, see examples/ in the suite's repository.
  */
 #ifndef ROPE_KERNEL_H
 #define ROPE_KERNEL_H
@@ -174,7 +174,7 @@ enum rope_feature {
   ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status but OK. Wrong: an
                                          * impossible rotary_dim, a missing tensor, a position outside the table,
                                          * shapes or types that do not match, values of no enumerator */
-  ROPE_FEATURE_ANY_STRIDES = 13         /* strided: negative strides too, and other ones than 1 from feature to feature */
+  ROPE_FEATURE_ANY_STRIDES = 13         /* strided: also negative strides, and strides other than 1 between features */
 };
 
 typedef struct rope_capabilities {
@@ -188,7 +188,7 @@ typedef struct rope_capabilities {
   uint32_t full_tables;     /* 1: width rotary_dim is taken */
   uint32_t scalings;        /* mask of rope_scaling_kind */
   uint32_t features;        /* mask of rope_feature */
-  uint32_t alignment;       /* bytes that data pointers must be aligned to, a power of two up to 4096; 0 or 1: any element */
+  uint32_t alignment;       /* of data pointers, in bytes, a power of two up to 4096; 0 or 1: any element */
   int64_t max_position;     /* largest position that is claimed */
   const int32_t *head_dims; /* the head_dims that are claimed, even ones; NULL: every even one */
   int32_t head_dim_count;

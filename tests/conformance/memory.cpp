@@ -320,9 +320,8 @@ std::span<const Requirement> memory_requirements() {
        "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
        accuracy, 0, nullptr, in_memory},
       {"MEM-07",
-       "On a CUDA device there MUST be nothing that compute-sanitizer reports: no access outside of a tensor, no race "
-       "in "
-       "shared memory, no barrier that only some threads reach, no read of what nobody wrote.",
+       "On a CUDA device compute-sanitizer MUST report nothing: no access outside a tensor, no race in shared memory, "
+       "no divergent barrier, no uninitialised read.",
        "MEM-05, MEM-07, TAB-05",
        "kernels that are not in a shared library; machines without compute-sanitizer; strided "
        "tensors; races in global memory and within a warp",

@@ -1,4 +1,4 @@
-// How a library of test kernels offers them: it defines exported_kernels(), and exports.cpp does the rest.
+// How a library offers its test kernels: it defines exported_kernels(), and exports.cpp does the rest.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@ namespace rope {
 
 using Kernels = std::span<const rope_kernel>;
 
-// Each library has its own: its lists of kernels, in the order in which it exports them.
+// Each library defines this: its lists of kernels, in the order of their export.
 std::vector<Kernels> exported_kernels();
 
 }  // namespace rope

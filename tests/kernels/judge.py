@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""Does the suite say of each test kernel what its kernels.txt says?
+"""Judges the test kernels, and compares each verdict with kernels.txt.
 
-    judge.py BUILD                            every kernel but those in Python, level quick
-    judge.py BUILD --level full mutants       the wrong kernels of mutants.so, each up to the first that rejects it
-    judge.py BUILD --smoke mutants            those marked smoke: half a minute
+    judge.py BUILD                            every kernel except those in Python, level quick
+    judge.py BUILD --level full mutants       the wrong kernels of mutants.so, each until a requirement rejects it
+    judge.py BUILD --smoke mutants            the mutants marked smoke: half a minute
     judge.py BUILD styles.so 'engines.so#tiles/*' exact legal_o3.so     some: by set, library, kernel or LIBRARY#KERNEL
-    judge.py BUILD --level full --seeds 50 --in-turn legal builtin      right ones with other random cases, each seed in
-                                              one of the three builds
-    judge.py BUILD drawn --in-turn            right ones with claims drawn at random
-    judge.py BUILD --python PYTHON python     those in Python, with numpy, ml_dtypes and torch; a module is a name too
+    judge.py BUILD --level full --seeds 50 --in-turn legal builtin      right kernels with other random cases; each
+                                              seed uses one of the three builds
+    judge.py BUILD drawn --in-turn            right kernels with claims drawn at random
+    judge.py BUILD --python PYTHON python     kernels in numpy and torch; needs ml_dtypes too; a module is a name too
 
-    judge.py BUILD --diagnosis                how often the class that the diagnosis names first is the right one
+    judge.py BUILD --diagnosis                how often the diagnosis names the right class first
     judge.py BUILD --diagnosis --pairs 40     the same for random combinations of two mutants
     judge.py BUILD --kill-matrix              writes KILL_MATRIX.md; half an hour on two idle cores
-    judge.py BUILD --record before.json       what the suite says of everything there is, with the diagnosis
-    judge.py --compare before.json after.json
+    judge.py BUILD --record before.json       writes all verdicts, with the diagnosis, to a file
+    judge.py --compare before.json after.json     prints the differences of two such files
 
-A right kernel has to be accepted with the grades and notes that kernels.txt declares, at level quick with no worse ones.
-A wrong one has to be rejected: at level quick by the requirements that its line names; where it names none, by any, at
-level full if need be. Every kernel of a library has to be in kernels.txt and every requirement has to reject some
-kernel. Results are kept in BUILD/judged until a binary changes, so that an interrupted run resumes.
+A right kernel must be accepted with the grades and notes that kernels.txt declares; level quick also accepts better
+grades. A wrong kernel must be rejected at level quick by each requirement that its line names. If its line names none,
+any requirement may reject it, at level full if need be. Every kernel of a library must be in kernels.txt, and every
+requirement must reject some kernel. BUILD/judged keeps results until a binary changes: an interrupted run resumes.
 
-Exit codes: 0 all as the lists say, or no difference; 1 not so; 2 usage or nothing to judge; 4 interrupted.
+Exit codes: 0 all as the lists say, or no difference; 1 not so; 2 usage error or nothing to judge; 4 interrupted.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def requirements_of(build):
 
 
 def problems_of_lists(build, chosen, wrong):
-    """Of the libraries that are judged, and with mutants.so whether every requirement has a kernel."""
+    """Problems of the libraries that are judged; with mutants.so also requirements without a kernel."""
     libraries = {s.library for s in chosen}
     found = [problem for problem in wrong if problem.split(":")[0] in libraries]
     if diagnosis.MUTANTS in libraries:
@@ -133,7 +133,7 @@ def write_kill_matrix(options, runner, known):
 
 def write_record(options, runner, known):
     work = record.work_of(runner, known)
-    if options.names:  # those of a record, builtin/half_split, golden/.., or as everywhere
+    if options.names:  # names in a record, builtin/half_split, golden/.., or as everywhere
         named = {record.key_of(s) for s in known if any(s.is_called(name) for name in options.names)}
         work = {key: make for key, make in work.items()
                 if key in named or any(fnmatch.fnmatchcase(key, name) for name in options.names)}
@@ -153,9 +153,9 @@ def main(words=None):
     if options.compare:
         return 1 if record.compare(*(json.loads(path.read_text()) for path in options.compare)) else 0
     build = options.build.resolve()
-    # Not resolved: the interpreter of a virtual environment is a link.
+    # Not resolved: in a virtual environment the interpreter is a link.
     runner = Runner(build, str(Path(options.python).absolute()) if options.python else None)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: no run is left behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C: leaves no run behind
     try:
         if not (build / "ropecheck").is_file():
             raise LookupError(f"{build / 'ropecheck'} is missing; build it with tools/test")

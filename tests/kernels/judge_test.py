@@ -1,4 +1,4 @@
-"""judge.py must be able to fail.
+"""Checks that judge.py can fail.
 
     judge_test.py            each of its parts; without a build
     judge_test.py BUILD      a wrong kernel that is called right, a right one that is called wrong; KILL_MATRIX.md
@@ -76,7 +76,7 @@ class InABuild(unittest.TestCase):
 
 class Command(unittest.TestCase):
     def run_with(self, *words):
-        """Exit code and stderr."""
+        """Returns exit code and stderr."""
         with contextlib.redirect_stderr(io.StringIO()) as err, contextlib.redirect_stdout(io.StringIO()):
             return judge.main([str(word) for word in words]), err.getvalue()
 

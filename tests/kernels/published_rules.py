@@ -4,10 +4,10 @@
     published_rules.py BUILD_FOLDER [MUTANT...] [--json FILE] [--jobs N]
 
 Judges each kernel of mutants.so by the acceptance rules of vLLM, flash-attention, Liger-Kernel, llama.cpp,
-TransformerEngine, ONNX and flashinfer: their parameters, their random inputs, their reference, their tolerance, as far
-as the contract impls/include/rope_kernel.h can express them. published/rules.py is the table of what they are. Eight draws; a
-column accepts a kernel when all of them pass. Needs numpy. The right kernel is judged too, and has to be accepted by
-every column. Exit codes: 0 it is, 1 it is not, 2 the arguments cannot be right.
+TransformerEngine, ONNX and flashinfer. The rules are their parameters, random inputs, reference and tolerance, as far
+as the contract impls/include/rope_kernel.h can express them; published/rules.py is their table. There are eight draws;
+a column accepts a kernel if all of them pass. Needs numpy. The right kernel is judged too, and every column must accept
+it. Exit codes: 0 all columns accept it, 1 not so, 2 bad arguments.
 """
 
 import argparse
@@ -27,7 +27,7 @@ RIGHT = "none"
 
 
 def judge_kernels(library, kernels, jobs, progress=lambda text: None):
-    """{kernel: {column: why it is rejected, or None}}; after a rejection the later draws of the column are left out."""
+    """{kernel: {column: why it is rejected, or None}}; after a rejection the column's later draws are left out."""
     verdicts = {kernel: {column: None for rule in RULES for column in rule.columns()} for kernel in kernels}
     for rule in RULES:
         columns = dict(zip(rule.columns(), rule.tolerance))
@@ -44,7 +44,7 @@ def judge_kernels(library, kernels, jobs, progress=lambda text: None):
 
 
 def table_of(verdicts):
-    """One row a kernel, `x` where a column rejects it; the columns are named above, one a line."""
+    """One row per kernel, `x` if a column rejects it; the columns are named above, one per line."""
     columns = list(next(iter(verdicts.values())))
     width = max(map(len, verdicts))
     lines = []

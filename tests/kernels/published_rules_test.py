@@ -1,4 +1,4 @@
-"""The rules of other projects' tests can accept and can reject, for the reasons that they state.
+"""The rules of other projects' tests accept and reject, for the reasons that they state.
 
     published_rules_test.py       exit code 77 where numpy is missing: ctest then counts it as skipped
 """
@@ -24,7 +24,7 @@ from published.rules import RULES, rows_of
 
 
 def angle_factors(arguments):
-    """cos and sin [batch, seq, pairs] in f64 of a call, by the definition."""
+    """A call's cos and sin [batch, seq, pairs] in f64, by the definition."""
     batch, seq = arguments.q.shape[:2]
     pairs, source = arguments.rotary_dim // 2, arguments.angles
     positions = arguments.positions
@@ -54,7 +54,7 @@ def angle_factors(arguments):
 
 
 def kernel_of(change=lambda cos, sin: (cos, sin), store=lambda y: y):
-    """A right kernel in f64 but for `change` of its factors [batch, seq, pairs] and `store` of its results."""
+    """A right kernel in f64 except that `change` edits its factors [batch, seq, pairs] and `store` its results."""
 
     def kernel(arguments):
         cos, sin = (value * arguments.attention_factor for value in change(*angle_factors(arguments)))
@@ -182,7 +182,7 @@ class Covering(unittest.TestCase):
 
 
 class FakeLibrary:
-    """Kernels that do what no result can show."""
+    """Kernels with faults that no result can show."""
 
     def kernel(self, name):
         return {

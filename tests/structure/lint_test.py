@@ -91,6 +91,18 @@ class Sentences(unittest.TestCase):
         self.assertEqual(rules(f"- a\n\n    {item}"), [(3, "is no")])
         self.assertEqual(rules(f"1. a\n    - {item}\n\nText\n\n    {item}"), [(2, "is no")])
 
+    def test_a_generated_block_is_data(self):
+        data = f"{LONG}\n| a | is no b |\n- {'wide ' * 30}"
+        self.assertEqual(rules(f"<!-- written by x.py -->\n\n{data}\n\n<!-- end -->\n\nIt is no b."), [(9, "is no")])
+        self.assertEqual(rules("<!-- written by x.py -->\n\nIt is no b."), [(3, "is no")])
+        self.assertEqual(rules("<!-- a comment -->\n\nIt is no b.\n\n<!-- end -->"), [(3, "is no")])
+
+    def test_a_field_of_a_docstring_is_a_sentence_of_its_own(self):
+        half = " ".join(["w"] * 20)
+        fields = f":param a: {half}.\n:param b: {half}.\n:raises C: {half}."
+        self.assertEqual(rules(f'"""W.\n\n{fields}\n"""', lint.python), [])
+        self.assertEqual(rules(f'"""W.\n\n:param a: {LONG}\n"""', lint.python), [(3, "long sentence")])
+
     def test_warnings_begin_earlier(self):
         text = " ".join(["w"] * 26) + "."
         self.assertEqual(rules(text), [])

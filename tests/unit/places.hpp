@@ -1,5 +1,5 @@
-// Where the tests find this repository, what was built of it, and the interpreters that CMake found. Their values are
-// compiled into one file, so that compiling the other ones does not depend on the folder of the checkout.
+// Where the tests find this repository, its build, and the interpreters that CMake found. The values are compiled into
+// one file, so that compiling the other files does not depend on the folder of the checkout.
 #pragma once
 
 #include <filesystem>

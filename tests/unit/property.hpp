@@ -1,6 +1,6 @@
 // RapidCheck properties, and the seed that they run from. main.cpp sets the seed before the first test; it is the same
-// in every run. RC_PARAMS="seed=N" asks for other cases or repeats those of a failure, whether a property runs through
-// rc::prop or through counterexample().
+// in every run. RC_PARAMS="seed=N" selects other cases or repeats the cases of a failure, both for a property that runs
+// through rc::prop and for one that runs through counterexample().
 #pragma once
 
 #include <rapidcheck.h>
@@ -12,8 +12,8 @@
 
 namespace rope::test {
 
-// What refutes the property, shrunk and in words, and the seed; none where it held `successes` times. Needs no Catch
-// section, so several can stand in one loop, and a test can ask for a counterexample.
+// The shrunk counterexample of the property in words, and the seed; none if the property held `successes` times. Needs
+// no Catch section, so several can stand in one loop, and a test can ask for a counterexample.
 template <class Property>
 std::optional<std::string> counterexample(Property&& property, int successes = 100) {
   rc::detail::TestParams params = rc::detail::configuration().testParams;
@@ -24,7 +24,7 @@ std::optional<std::string> counterexample(Property&& property, int successes = 1
   std::ostringstream text;
   rc::detail::printResultMessage(result, text);
   text << "\nfrom RC_PARAMS=\"seed=" << params.seed << "\"\n";
-  // Too few cases met the precondition, or a generator failed: that says nothing about the property.
+  // Too few cases met the precondition, or a generator failed: neither says anything about the property.
   if (!result.template is<rc::detail::FailureResult>()) throw std::runtime_error(text.str());
   return text.str();
 }

@@ -1,4 +1,4 @@
-// A property that fails can be run again: the seed is in what it prints, and RC_PARAMS takes it.
+// A failed property can be run again: it prints its seed, and RC_PARAMS takes it.
 #include "tests/unit/property.hpp"
 
 #include <rapidcheck/catch.h>
@@ -13,15 +13,15 @@ namespace {
 
 constexpr const char* request = "ROPECHECK_FAILING_PROPERTY=1";
 
-// Holds but on request: a run of "~command:*" has these tests in it, too. Large numbers from the first case on and not
-// shrunk, so that each seed has a counterexample of its own.
+// Holds unless a failure is requested: a run of "~command:*" has these tests in it, too. The numbers are large from the
+// first case on and not shrunk, so that each seed has its own counterexample.
 void no_number_is_divisible_by_seven() {
   const auto any = rc::gen::inRange<std::uint64_t>(1, std::uint64_t{1} << 53);
   const auto number = *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, any));
   RC_ASSERT((std::getenv("ROPECHECK_FAILING_PROPERTY") == nullptr || number % 7 != 0));
 }
 
-// The tests that the next one starts.
+// The tests that the next test starts.
 TEST_CASE("fails through rc::prop", "[.][failing property]") {
   rc::prop("no number is divisible by seven", no_number_is_divisible_by_seven);
 }
@@ -37,7 +37,7 @@ Result run_this_test(const std::string& name, const std::string& parameters) {
   return run_program({here, name}, {request, "RC_PARAMS=" + parameters});
 }
 
-// The seed of the line that says how to repeat the test.
+// The seed in the line that says how to repeat the test.
 std::string seed_in(const std::string& text) {
   const std::string before = "RC_PARAMS=\"";
   const std::size_t at = text.find(before);

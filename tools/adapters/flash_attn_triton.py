@@ -1,5 +1,5 @@
 """flash-attention's Triton kernel in Triton's interpreter, which runs it on the CPU. The package's own __init__ imports
-a CUDA extension that is not built here; its place is taken by an empty package with the same folder."""
+a CUDA extension that is not built here. An empty package with the same folder replaces it."""
 
 import contextlib
 import importlib.util
@@ -19,6 +19,6 @@ def _module_without_the_package() -> types.ModuleType:
     return importlib.import_module("flash_attn.ops.triton.rotary")
 
 
-# It makes the device of x the current one before the kernel is started; the CPU is none of CUDA's.
+# The package makes x's device the current CUDA device before it starts the kernel; the CPU is not a CUDA device.
 torch.cuda.device = lambda index: contextlib.nullcontext()
 apply_rotary = _module_without_the_package().apply_rotary

@@ -8,7 +8,7 @@ INTERLEAVED = ("--pairing", "interleaved")
 
 @dataclass(frozen=True)
 class RealKernel:
-    name: str  # in the matrix; its report is stored under it
+    name: str  # in the matrix; also names the stored report
     shown: str
     package: str  # as pip calls it
     subject: str
@@ -46,10 +46,10 @@ KERNELS = (
     _onnx("com.microsoft", "microsoft_rotary_embedding", "onnx_microsoft", HALF),
     _onnx("com.microsoft", "microsoft_rotary_embedding", "onnx_microsoft", INTERLEAVED),
     _vllm("neox", *HALF, "--dtype", "f32,f16"),
-    # Every call that fails is a crash and costs a new process: one is enough.
+    # Every failing call is a crash and costs a new process, so one is enough.
     _vllm("neox_bf16", *HALF, "--dtype", "bf16", "--fail-fast", "--no-diagnosis"),
     _vllm("gptj", *INTERLEAVED),
-    # What Triton's interpreter can do in a minute.
+    # As much as Triton's interpreter can do in a minute.
     RealKernel("flash_attn", "`apply_rotary`, Triton's interpreter", "flash-attn",
                "flash_attn_triton:apply_rotary", "flash_attn", ("--only", "ROT,BWD,POS,MEM")),
 )

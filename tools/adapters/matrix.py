@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Judges the real kernels and writes the matrix into README.md.
 
-    python3 tools/adapters/matrix.py                 what is not judged yet, in these versions; then the page
-    python3 tools/adapters/matrix.py --again NAME    this one once more, or `all`
+    python3 tools/adapters/matrix.py                 judges what has changed, then writes the page
+    python3 tools/adapters/matrix.py --again NAME    judges this kernel again, or `all`
 
-Needs build/release/ropecheck. Makes build/adapters-venv where it is missing. Each report is kept in build/matrix/, so
-that an interrupted run goes on where it was. Exit codes: 0 written; 1 a kernel could not be judged; 3 the packages
-cannot be had.
+Needs build/release/ropecheck. Makes build/adapters-venv if it is missing. Each report is kept in build/matrix/, so an
+interrupted run resumes. Exit codes: 0 written; 1 a kernel could not be judged; 3 the packages are not
+available.
 """
 
 import argparse
@@ -33,7 +33,7 @@ LEVEL = "quick"
 LONGEST = 900  # seconds that one kernel may take
 CANNOT_START = 3
 LONGEST_MESSAGE = 320
-NOT_OK = "the kernel claims this case and answered failed: "  # what it raised stands behind that
+NOT_OK = "the kernel claims this case and answered failed: "  # the raised message follows
 
 
 def say(text: str) -> None:
@@ -56,7 +56,7 @@ def version_of(kernel: RealKernel) -> str:
 
 
 def state_of(kernel: RealKernel) -> str:
-    """Another one makes a stored report stale: the package, the options, our program and package."""
+    """A new state makes a stored report stale: the package, the options, our program and package."""
     digest = hashlib.sha256(f"{kernel} {version_of(kernel)} {LEVEL}".encode())
     for file in (PROGRAM, *sorted((ROOT / "tools" / "python" / "ropecheck").rglob("*.py"))):
         digest.update(file.read_bytes())
@@ -64,7 +64,7 @@ def state_of(kernel: RealKernel) -> str:
 
 
 def judge(kernel: RealKernel) -> dict:
-    """The report of one kernel. Raises RuntimeError where there is none."""
+    """One kernel's report. Raises RuntimeError if there is none."""
     report = REPORTS / f"{kernel.name}.unfinished.json"
     report.unlink(missing_ok=True)
     command = [str(PROGRAM), "verify", f"python:{kernel.subject}", "--convention", kernel.convention, "--level", LEVEL,
@@ -82,7 +82,7 @@ def judge(kernel: RealKernel) -> dict:
 
 
 def reports(again: str | None) -> dict[str, dict]:
-    """Of every kernel that can be judged; what is stored and current is not judged again."""
+    """The reports of all kernels that can be judged. A stored, current report is used again."""
     found = {}
     REPORTS.mkdir(parents=True, exist_ok=True)
     for number, kernel in enumerate(KERNELS, 1):
@@ -108,7 +108,7 @@ def reports(again: str | None) -> dict[str, dict]:
 
 
 def claims_of(kernel: RealKernel) -> str:
-    """In short, from the convention itself."""
+    """The claims in short, from the convention itself."""
     sys.path.insert(0, str(ROOT / "tools" / "python"))
     from ropecheck.capabilities import capabilities_of
     from ropecheck.conventions import adapt
@@ -121,7 +121,7 @@ def claims_of(kernel: RealKernel) -> str:
 
 
 def horizon_of(report: dict) -> str:
-    """Of computed angles alone: with tables it is the tables' own."""
+    """Only for computed angles: with tables the horizon belongs to the tables."""
     lines = [f"{one['dtype']} {one['position']}" for one in report["horizons"] if one["source"] == "computed"]
     return "<br>".join(lines) or "-"
 
@@ -149,7 +149,7 @@ def shortened(message: str) -> str:
 
 
 def diagnosis_of(report: dict) -> str:
-    """Empty where there is none. What was raised is no sentence of a class: then only what it fails with is told."""
+    """Empty without a diagnosis. If the sentence only repeats what was raised, only the trigger is told."""
     found = report.get("diagnosis", {})
     if not found.get("candidates"):
         return ""
@@ -160,7 +160,7 @@ def diagnosis_of(report: dict) -> str:
 
 
 def details(kernel: RealKernel, report: dict) -> list[str]:
-    """What failed, with the case that shows it."""
+    """What failed, each with a case that shows it."""
     failed = [one for one in report["requirements"] if one["verdict"] == "fail"]
     if not failed:
         return []

@@ -1,4 +1,4 @@
-"""build/adapters-venv: the packages whose kernels are judged, on top of build/golden-venv."""
+"""build/adapters-venv: the packages with the judged kernels, on top of build/golden-venv."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import pinned_environment  # noqa: E402
 VENV = pinned_environment.BUILD / "adapters-venv"
 WHEELS = HERE / "requirements.txt"
 BUILT = HERE / "requirements_built.txt"
-# Without the second one the setup looks for a wheel for the CUDA of torch, and the CPU build has none.
+# Without the second variable the setup looks for a wheel for torch's CUDA version; the CPU build has none.
 WITHOUT_CUDA = {"FLASH_ATTENTION_SKIP_CUDA_BUILD": "TRUE", "FLASH_ATTENTION_FORCE_BUILD": "TRUE"}
 
 

@@ -1,5 +1,5 @@
-"""vLLM's operators for the CPU, without the rest of vLLM, which would need two dozen packages more: the library is
-loaded as vllm.platforms.cpu chooses it."""
+"""vLLM's CPU operators without the rest of vLLM, which would need two dozen more packages. The library is chosen as in
+vllm.platforms.cpu."""
 
 import importlib.util
 from pathlib import Path

@@ -1,4 +1,4 @@
-// What correctly rounded angle tables cost, one thread, beside MPFR and glibc in the same run. `ns_per_pair` is the
+// The cost of correctly rounded angle tables, one thread, beside MPFR and glibc in the same run. `ns_per_pair` is the
 // time of one cosine and one sine. angle_table_bench.py adds torch and numpy.
 #include <benchmark/benchmark.h>
 
@@ -35,7 +35,7 @@ void report_pairs(benchmark::State& state, double total) {
       benchmark::Counter(total * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 
-// Rows are recomputed into one block that stays in cache: what the oracle does.
+// Rows are recomputed into one block that stays in cache, as in the oracle.
 template <class T>
 void table_by_blocks(benchmark::State& state) {
   constexpr std::int64_t block = 256;
@@ -50,7 +50,7 @@ void table_by_blocks(benchmark::State& state) {
   state.counters["to_mpfr"] = static_cast<double>(table.escalations().to_mpfr) / runs;
 }
 
-// The whole table in memory that has been touched before.
+// The whole table, in memory that was touched before.
 template <class T>
 void table_whole(benchmark::State& state) {
   AngleTable table(rope::scaling::unscaled(Real(1e4), rotary_dim));
@@ -67,7 +67,7 @@ void few_warm(benchmark::State& state) {
   for (auto _ : state) buffer.fill(table, 0, few);
 }
 
-// From nothing: frequencies, table, rows, and giving it all back.
+// From nothing: frequencies, table, rows, and freeing them all.
 void few_cold(benchmark::State& state) {
   Buffer<float> buffer(few);
   for (auto _ : state) {
@@ -76,7 +76,7 @@ void few_cold(benchmark::State& state) {
   }
 }
 
-// The same for a plan that is not embedded; frequencies by MPFR too.
+// The same for a plan that is not embedded: MPFR computes its frequencies, too.
 void few_cold_by_mpfr(benchmark::State& state) {
   Buffer<float> buffer(few);
   for (auto _ : state) {
@@ -85,7 +85,7 @@ void few_cold_by_mpfr(benchmark::State& state) {
   }
 }
 
-// Correctly rounded as well: mpfr_sin_cos at 53 bits of the 256-bit angle.
+// Also correctly rounded: mpfr_sin_cos at 53 bits of the 256-bit angle.
 void mpfr(benchmark::State& state) {
   const std::vector<Real> theta = rope::scaling::unscaled(Real(1e4), rotary_dim);
   constexpr std::int64_t rows = 16;

@@ -1,4 +1,4 @@
-"""Angle tables: this project beside MPFR, glibc, torch and numpy, measured in one run on one machine.
+"""Angle tables: this project, MPFR, glibc, torch and numpy, measured in one run on one machine.
 
     python angle_table_bench.py build/release/angle_table_bench
 
@@ -24,7 +24,7 @@ def frequencies():
 
 
 def naive_cache(positions):
-    """As the notebook's first version: a Python loop over positions."""
+    """Like the notebook's first version: a Python loop over positions."""
     theta = torch.tensor([BASE ** (-p / PAIRS) for p in range(PAIRS)])
     cache = torch.empty(positions, PAIRS, 2)
     for position in range(positions):
@@ -34,7 +34,7 @@ def naive_cache(positions):
 
 
 def vectorised_cache(positions):
-    """As its second version: one outer product."""
+    """Like its second version: one outer product."""
     angle = torch.outer(torch.arange(positions, dtype=torch.float32), frequencies())
     return torch.stack((torch.cos(angle), torch.sin(angle)), dim=-1)
 
@@ -45,7 +45,7 @@ def vectorised_cache_given(positions, theta):
 
 
 def numpy_table(buffers):
-    """Into memory that has been touched before, as ours."""
+    """Writes into memory that was touched before, like ours."""
     angle, cos, sin = buffers
     theta = (BASE ** (-numpy.arange(PAIRS) / PAIRS)).astype(angle.dtype)
     numpy.outer(numpy.arange(len(angle), dtype=angle.dtype), theta, out=angle)

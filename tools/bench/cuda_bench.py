@@ -4,11 +4,11 @@
     cuda_bench.py LIBRARY[#KERNEL] [--rounds N] [--json FILE]          (needs torch)
     cuda_bench.py build/release/libropecheck_cuda.so
 
-q of [1, 8192, 32, 128] and k of 8 heads, half_split, base 10000. In each round every contender runs some times in a row, on
-other tensors each time, while the host is ahead of the device: what is timed is the device's work, by events. The medians
-over the rounds are shown; ratios are to the copy of the same dtype, 1 is as fast as copying. Before that the results are held
-against float64. Liger-Kernel and flash-attention take part where Python finds them. --device cpu runs the script where no
-device is, with a library for the CPU; its figures mean little.
+q is [1, 8192, 32, 128], k has 8 heads, half_split, base 10000. In each round every contender runs some times in a row,
+each time on other tensors, while the host is ahead of the device. So events time only the device's work. The table
+shows the medians over the rounds. Ratios are to the copy of the same dtype, 1 is as fast as copying. Before that the
+results are compared with float64. Liger-Kernel and flash-attention take part if Python finds them. --device cpu runs
+the script without a device, with a library for the CPU; its figures mean little.
 Exit codes: 0 measured, 1 a contender's results are wrong, 2 usage, 3 no device or no such kernel.
 """
 
@@ -34,13 +34,13 @@ import rope_kernel as rope  # noqa: E402
 
 SEQ, HEADS, KEY_HEADS, DIM, BASE = 8192, 32, 8, 128, 10000.0
 DTYPES = {"bf16": (torch.bfloat16, rope.BF16), "f32": (torch.float32, rope.F32)}
-SETS = 3  # of tensors, 168 MB and 336 MB each: more than a device keeps in its cache
+SETS = 3  # of tensors, 168 MB and 336 MB each: more than a device's cache holds
 LAUNCHES = 12  # in a row
 GROSS = 2e-2  # relative error of a whole result; tables in bf16 cost 2e-3, a wrong rotation 1
 
 
 class Tensors:
-    """q and k before and after one another in one piece of memory each, so that one copy moves both."""
+    """q and k before and after, each time in one piece of memory, so that one copy moves both."""
 
     def __init__(self, dtype: torch.dtype, device: str):
         size = SEQ * (HEADS + KEY_HEADS) * DIM
@@ -58,7 +58,7 @@ class Tensors:
 @dataclass
 class Contender:
     name: str
-    run: Callable[[int], object]  # on the tensors of that index; returns (q, k) where they lie elsewhere
+    run: Callable[[int], object]  # on the tensors of that index; returns (q, k) if they lie elsewhere
     in_place: bool = False
     rotates: bool = True
 
@@ -134,14 +134,14 @@ def of_liger(sets: list[Tensors], dtype: torch.dtype) -> Iterator[Contender]:
     phi = torch.cat((angles(sets[0].q.device),) * 2, dim=-1)[None]
     cos, sin = phi.cos().to(dtype), phi.sin().to(dtype)
 
-    def run(i: int) -> None:  # it turns the memory of what it is given when that is [batch, seq, heads, dim] transposed
+    def run(i: int) -> None:  # works in place if it is given [batch, seq, heads, dim] transposed
         rope_forward(sets[i].q.transpose(1, 2), sets[i].k.transpose(1, 2), cos, sin)
 
     yield Contender("Liger-Kernel, in place", run, in_place=True)
 
 
 def of_flash_attention(sets: list[Tensors], dtype: torch.dtype) -> Iterator[Contender]:
-    # Not by its name: the package imports an extension that is not needed for this file.
+    # Not imported by its name: the package imports an extension that this file does not need.
     folder = importlib.util.find_spec("flash_attn").submodule_search_locations[0]
     spec = importlib.util.spec_from_file_location("rotary", Path(folder) / "ops" / "triton" / "rotary.py")
     module = importlib.util.module_from_spec(spec)
@@ -164,7 +164,7 @@ def guests(sets: list[Tensors], dtype: torch.dtype) -> Iterator[Contender]:
 
 
 def error_of(contender: Contender, tensors: Tensors) -> float:
-    """Relative, of the whole of q, after one run on tensors that keep their values."""
+    """Relative error of the whole of q, after one run on tensors that keep their values."""
     given = tensors.given.clone()
     tensors.result.fill_(float("nan"))
     results = contender.run(0)
@@ -179,13 +179,13 @@ def error_of(contender: Contender, tensors: Tensors) -> float:
 
 
 class DeviceClock:
-    """Milliseconds of the device's work for each of LAUNCHES runs in a row."""
+    """Milliseconds of device time for each of LAUNCHES runs in a row."""
 
     def __init__(self) -> None:
         self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
 
     def __call__(self, launch: Callable[[], None], host_seconds: float) -> float:
-        # The device waits while the host queues all of it: else the host's time would be measured with it.
+        # The device waits while the host queues everything; otherwise the host's time would be measured with it.
         torch.cuda._sleep(int(4e9 * host_seconds) + 1_000_000)
         self.begin.record()
         launch()
@@ -220,7 +220,7 @@ def measure(contenders: list[Contender], rounds: int, device: str) -> dict[str, 
             known = host_times[contender.name]
             milliseconds = clock(launch, known[-1] * LAUNCHES if known else 0.1)
             host_times[contender.name].append(seconds / LAUNCHES)
-            if number > 0:  # the first round is for caches and compilers
+            if number > 0:  # the first round warms up caches and compilers
                 device_times[contender.name].append(milliseconds)
     return {
         name: {"ms": statistics.median(times), "host_us": statistics.median(host_times[name][1:]) * 1e6}

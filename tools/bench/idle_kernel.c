@@ -1,4 +1,4 @@
-/* A kernel that does nothing, so that what is measured is the way to it and back. */
+/* A kernel that does nothing, so that only the way to it and back is measured. */
 #include "impls/include/rope_kernel.h"
 
 static int32_t idle(const rope_call* call) {

@@ -1,4 +1,4 @@
-// How fast the built-in kernels turn [1, 2048, 32, 128] with tables in f32, one thread, against memcpy of the same
+// How fast the built-in kernels rotate [1, 2048, 32, 128] with tables in f32, one thread, against memcpy of the same
 // bytes in the same run. Outputs are preallocated and touched: a page fault costs more than the rotation of its bytes.
 #include <benchmark/benchmark.h>
 

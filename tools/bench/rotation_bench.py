@@ -3,7 +3,7 @@
 
     rotation_bench.py BUILD_DIR/rotation_bench          (needs torch)
 
-memcpy and our kernels are timed by the program, torch here, one after the other on the same machine. Ratios are to memcpy
+The program times memcpy and our kernels; then this script times torch on the same machine. Ratios are to memcpy
 of the same dtype: 1 is as fast as copying.
 """
 

@@ -1,4 +1,4 @@
-// What isolation costs: a call of a kernel that does nothing, by way of another process and back.
+// The cost of isolation: a call to a kernel that does nothing, through another process and back.
 #include <benchmark/benchmark.h>
 
 #include "tools/worker/client/library_subject.hpp"
@@ -23,7 +23,7 @@ void expect_done(benchmark::State& state, const Reply& reply) {
   if (reply.kind != ReplyKind::done || reply.status != ROPE_OK) state.SkipWithError(reply.detail.c_str());
 }
 
-// The layout of the call before: only its id travels.
+// The same layout as the call before: only the call's id travels.
 void worker_same_call(benchmark::State& state) {
   const auto subject = open_library(library, "");
   Call call = call_of(state.range(0));

@@ -1,4 +1,4 @@
-// What a program that reads files claims: everything that files can carry, or less.
+// What a program that works on files claims: everything that files can carry, or less.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -7,7 +7,7 @@
 namespace rope {
 namespace {
 
-// What a backslash takes its meaning from within double quotes, POSIX.1-2017, Shell Command Language 2.2.3.
+// Within double quotes a backslash is special only before these. POSIX.1-2017, Shell Command Language 2.2.3.
 constexpr std::string_view special_in_double_quotes = "\"\\$`\n";
 
 class Splitter {

@@ -7,8 +7,8 @@
 
 namespace rope {
 
-// Blanks separate; '..' keeps all as it is, ".." too but for \" \\ \$ \` and an escaped newline; elsewhere a backslash
-// keeps the character after it. Throws InputError for a quote that is not closed and a backslash at the end.
+// Blanks separate words. '..' keeps everything as it is; ".." does too, except \" \\ \$ \` and an escaped newline.
+// Elsewhere a backslash keeps the next character. Throws InputError for an unclosed quote and a backslash at the end.
 std::vector<std::string> command_words(std::string_view text);
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-// The commands of ropecheck. Each adds itself to the parser; what it returns when it runs is the exit code.
+// The commands of ropecheck. Each adds itself to the parser and returns the exit code when it runs.
 #pragma once
 
 #include <CLI/CLI.hpp>

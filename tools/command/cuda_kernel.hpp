@@ -1,4 +1,4 @@
-// The implementation for CUDA devices, a library beside the program: no other part of it needs CUDA.
+// The implementation for CUDA devices, a library beside the program: nothing else in the program needs CUDA.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@ namespace rope {
 
 inline constexpr std::string_view cuda_kernel_name = "cuda";
 
-// Where it is, or would be: it is there where it was built.
+// Where the library is, or would be. It exists if it was built.
 std::filesystem::path cuda_kernel_library();
 
 }  // namespace rope

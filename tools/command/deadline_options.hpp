@@ -1,4 +1,4 @@
-// How long a subject in a process of its own may take: --deadline and --first-deadline.
+// How long a subject in its own process may take: --deadline and --first-deadline.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// --require: what verify and replay are asked to demand.
+// --require: what verify and replay demand.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// Takes the words into the selection: a grade ("A1") or a demand ("bitwise"). Throws InputError for any other.
+// Adds the words to the selection: a grade ("A1") or a demand ("bitwise"). Throws InputError for any other word.
 void demand(const std::vector<std::string>& words, Selection& selection);
 
 std::string demand_help();

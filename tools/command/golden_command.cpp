@@ -20,8 +20,8 @@
 namespace rope {
 namespace {
 
-// Python does the rest in a virtual environment of its own; this process becomes it, so that its progress, its
-// interrupts and its exit code are the command's.
+// Python does the rest in its own virtual environment. It replaces this process, so its progress, its interrupts and
+// its exit code are the command's.
 int regenerate(const std::vector<std::string>& arguments) {
   const std::string script = (source_folder() / "golden" / "regenerate" / "bootstrap.py").string();
   if (std::error_code absent; !std::filesystem::exists(script, absent)) {
@@ -68,7 +68,7 @@ std::string_view word(GoldenVerdict verdict) {
   return "";
 }
 
-// Where the angles of a call came from, as a person would say it.
+// Where a call's angles came from, in words.
 std::string_view word(AngleSource source) {
   switch (source) {
     case AngleSource::tables: return "stored tables";

@@ -31,7 +31,7 @@ AngleSource source_called(const std::string& text) {
   throw InputError(fmt::format("--source: \"{}\" is not known; use tables, frequencies or computed", text));
 }
 
-// The ways that are asked for, or else those that the claims prefer.
+// The requested ways, else the ways that the claims prefer.
 std::vector<Case> ways(const Claims& claims, const IdentifyOptions& options) {
   Selection selection;
   selection.spec = options.spec.spec();

@@ -42,7 +42,7 @@ void list_goldens() {
   }
 }
 
-// The package knows them; this process becomes the interpreter that has it.
+// The Python package knows the conventions; the interpreter that has it replaces this process.
 void list_conventions() {
   for (const std::string& variable : python_environment()) {
     const std::size_t end = variable.find('=');

@@ -11,7 +11,7 @@
 
 namespace {
 
-// What was wrong, in which command, and where to look; CLI11's own words where they name the argument.
+// What is wrong, in which command, and where to look. CLI11's own words if they name the argument.
 std::string usage_error(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   if (parsed.empty()) {
@@ -68,7 +68,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const int code = run(argc, argv);
-    // A report that did not get through must not look like one that did.
+    // A report that was not written completely must not look like a complete one.
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost();
   } catch (const rope::InputError& error) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());

@@ -4,7 +4,7 @@
 
 namespace rope {
 
-// Of the running program: what belongs to it lies beside it. Empty where the system does not say.
+// The running program's folder: what belongs to the program lies there. Empty if the system does not tell.
 std::filesystem::path program_folder();
 
 }  // namespace rope

@@ -23,13 +23,13 @@ constexpr std::string_view expected =
 
 bool is_python(const std::string& subject) { return subject.starts_with(python_prefix); }
 
-// What is set to nothing is not set.
+// A variable that is set to nothing counts as not set.
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// So that command_words() reads it back as one word.
+// Quoted, so that command_words() reads it back as one word.
 std::string quoted(const std::string& word) {
   const bool is_plain = std::all_of(word.begin(), word.end(),
                                     [](unsigned char c) { return std::isalnum(c) || std::strchr("_./+-:", c); });
@@ -86,8 +86,8 @@ std::string default_python() {
 }
 
 std::vector<std::string> python_environment() {
-  // An installed program lies within the package, and the interpreter that it was installed for finds it by itself.
-  // Its folder of packages would be wrong for another one.
+  // An installed program lies within the package, and the interpreter that it was installed for finds the package.
+  // For another interpreter this folder of packages would be wrong.
   std::error_code unreadable;
   if (fs::exists(program_folder().parent_path() / "worker.py", unreadable)) return {};
   const std::string package = (source_folder() / "tools" / "python").string();

@@ -1,6 +1,6 @@
 // Kernels in Python, "python:package.module:function [--convention NAME] [--device NAME] [--python FILE]": which
-// interpreter runs them, how the function is called, and where its tensors are. The options of a command are written
-// into the subjects' names, so that a replay line says all that is needed.
+// interpreter runs them, how the function is called, and where its tensors are. A command's options are written into
+// the subjects' names, so a replay line is complete.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,7 +16,7 @@ inline constexpr std::string_view python_prefix = "python:";
 class PythonOptions {
  public:
   void add_to(CLI::App& command);
-  // The names with the options in those that are Python's. Throws InputError where an option is given and none is.
+  // The names, with the options added to Python's. Throws InputError if an option is given and no name is Python's.
   std::vector<std::string> named(std::vector<std::string> subjects) const;
 
  private:
@@ -25,13 +25,13 @@ class PythonOptions {
   std::string device_;
 };
 
-// How the worker of such a subject is started. Throws InputError for a name that says no module and function.
+// How such a subject's worker is started. Throws InputError if the name does not say a module and a function.
 worker::Launch python_launch(const std::string& subject);
 
-// The interpreter where no --python is given: $ROPECHECK_PYTHON, that of $VIRTUAL_ENV, python3 of PATH.
+// The interpreter without --python: $ROPECHECK_PYTHON, else $VIRTUAL_ENV's, else python3 in PATH.
 std::string default_python();
 
-// NAME=value for the environment: where the interpreter finds the package. Empty where the package is installed.
+// NAME=value for the environment: where the interpreter finds the package. Empty if the package is installed.
 std::vector<std::string> python_environment();
 
 }  // namespace rope

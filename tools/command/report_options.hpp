@@ -13,16 +13,16 @@ class ReportOptions {
  public:
   void add_to(CLI::App& command);
 
-  // Before the run, because nobody should wait for a report that cannot be written. Throws InputError.
+  // Call it before the run: nobody should wait for a report that cannot be written. Throws InputError.
   void check() const;
 
-  // One of them is; the text for a person then goes to stderr.
+  // Whether a report goes to stdout; the text for a person then goes to stderr.
   bool on_stdout() const;
 
   void write(const RunReport& run) const;
 
  private:
-  std::vector<std::string> files_ = std::vector<std::string>(formats().size());  // one a format; empty: not asked for
+  std::vector<std::string> files_ = std::vector<std::string>(formats().size());  // one a format; empty: not wanted
 };
 
 }  // namespace rope

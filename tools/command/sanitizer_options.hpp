@@ -11,11 +11,11 @@ namespace rope {
 class SanitizerOptions {
  public:
   void add_to(CLI::App& command);
-  // Throws InputError where the program that was named is not there.
+  // Throws InputError if the named program does not exist.
   void apply_to(WorkerOptions& options) const;
 
  private:
-  std::string program_;  // empty: the one that is found
+  std::string program_;  // empty: search for it
 };
 
 }  // namespace rope

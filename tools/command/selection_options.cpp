@@ -11,7 +11,7 @@
 namespace rope {
 namespace {
 
-// CLI11 would take -1 for the largest seed, and what is too large for it as well.
+// CLI11 would take -1, and every number that is too large, for the largest seed.
 std::string seed_error(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);

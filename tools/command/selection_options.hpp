@@ -16,7 +16,7 @@ class SelectionOptions {
 
   void add_to(CLI::App& command);
 
-  // One for each rope that is asked for; one that sweeps where none is. Throws InputError.
+  // One for each requested rope; without any, one that sweeps. Throws InputError.
   std::vector<Selection> selections() const;
 
   // What --model-config names.

@@ -23,7 +23,7 @@ namespace {
 
 std::string contents(const std::string& file, std::string_view option, std::string_view what) {
   std::ifstream stream(file, std::ios::binary);
-  const int error = errno;  // of the stream, where it did not open; else of anything before
+  const int error = errno;  // the stream's, if it did not open; else left over from before
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(file, ignored);
   if (!stream || is_folder) {

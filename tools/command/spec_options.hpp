@@ -1,4 +1,4 @@
-// The command-line flags that make a RopeSpec; RopeSpec's to_flags() prints the same ones.
+// The command-line flags that make a RopeSpec; RopeSpec's to_flags() prints the same flags.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -14,15 +14,15 @@ class SpecOptions {
  public:
   void add_to(CLI::App& command);
 
-  // None where no flag was given: sweep all that is claimed. A model may have several, which are told apart by their
+  // Empty without flags: sweep everything that is claimed. A model may have several, which differ in their
   // layers. Throws InputError.
   std::vector<ModelRope> specs() const;
-  std::optional<RopeSpec> spec() const;  // where only one will do
+  std::optional<RopeSpec> spec() const;  // for commands that take only one
 
   // What --model-config names; also the longest sequence and the dtype of that model.
   const std::optional<ModelConfig>& model() const;
 
-  // --pairing alone: it selects among what is claimed and makes no spec.
+  // --pairing without other flags: it selects among the claims and makes no spec.
   std::optional<Pairing> pairing() const;
 
  private:

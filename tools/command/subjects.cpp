@@ -17,7 +17,7 @@
 namespace rope {
 namespace {
 
-// "path#kernel"; a path that has '#' in it itself is taken whole if it exists.
+// "path#kernel". A path that contains '#' itself is taken whole if it exists.
 std::pair<std::string, std::string> split(const std::string& name) {
   const std::size_t mark = name.rfind('#');
   if (mark == std::string::npos || std::filesystem::exists(name)) return {name, ""};
@@ -39,7 +39,7 @@ std::unique_ptr<Subject> open_command(const std::string& name, const WorkerOptio
   }
 }
 
-// What Python itself says where its module of workers is missing is no help.
+// Python's own message does not help if its module of workers is missing.
 std::string without_package(const std::string& said, const worker::Launch& launch) {
   const std::string& python = launch.arguments.front();
   if (said.find("No module named ropecheck") == said.npos && said.find("No module named 'ropecheck'") == said.npos) {
@@ -64,9 +64,8 @@ std::unique_ptr<Subject> open_cuda_kernel(const WorkerOptions& options) {
   const std::filesystem::path library = cuda_kernel_library();
   if (!std::filesystem::exists(library)) {
     throw SubjectError(fmt::format(
-        "{}: this build has none: {} is missing, because CMake found no nvcc of CUDA 12 or later, or ROPECHECK_CUDA "
-        "is OFF; where nvcc is there now, cmake --fresh --preset release finds it; cuda-on-cpu is the same kernel on "
-        "the CPU",
+        "{}: {} is missing: this build has none, because CMake found no nvcc of CUDA 12 or later, or ROPECHECK_CUDA "
+        "is OFF. With nvcc installed, run cmake --fresh --preset release. cuda-on-cpu is the same kernel on the CPU",
         cuda_kernel_name, library.string()));
   }
   return open_library(library, cuda_kernel_name, options);

@@ -1,4 +1,4 @@
-// From what a person writes to a subject: a built-in's name, library.so, library.so#kernel, "python:module:function",
+// From a person's words to a subject: a built-in's name, library.so, library.so#kernel, "python:module:function",
 // or "cmd:PROGRAM ARGUMENTS", a worker program (tools/worker/protocol/PROTOCOL.md).
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace rope {
 
-// Throws InputError for a name that is nothing of these, SubjectError for a library or a program that cannot be used.
+// Throws InputError for a name of another form, SubjectError for a library or a program that cannot be used.
 std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptions& options = {});
 
-// A library without "#kernel" stands for every kernel in it; no names at all for every built-in.
+// A library without "#kernel" stands for all its kernels; no names at all stand for every built-in.
 std::vector<std::string> expand_subjects(const std::vector<std::string>& names);
 
 }  // namespace rope

@@ -39,7 +39,7 @@ struct VerifyVectorsOptions {
   ReportOptions reports;
 };
 
-constexpr std::size_t most_named = 5;  // files that are named one by one on a terminal; the JSON report has all
+constexpr std::size_t most_named = 5;  // files that a terminal lists one by one; the JSON report has all
 
 Selection the_selection(const SelectionOptions& options) {
   const std::vector<Selection> selections = options.selections();

@@ -47,7 +47,7 @@ int exit_code_of(const std::vector<SubjectReport>& reports) {
   return code;
 }
 
-// All at once before the first is judged: a slip in the last name should not cost the wait for the others.
+// Opens all of them before the first is judged: a typo in the last name should not cost the wait for the others.
 std::vector<std::string> subjects_that_open(const std::vector<std::string>& names, const WorkerOptions& worker) {
   std::vector<std::string> subjects = expand_subjects(names);
   if (subjects.size() > 1) {
@@ -77,7 +77,7 @@ int verify(const VerifyOptions& options) {
   std::vector<Selection> selections = options.selection.selections();
   for (Selection& selection : selections) demand(options.require, selection);
   const std::optional<Manifest> golden = find_golden();
-  if (golden) check_arrays(*golden);  // now, not when GLD's turn comes and the rest is judged
+  if (golden) check_arrays(*golden);  // now, not when GLD's turn comes after everything else
   const ExpectedFailures expected =
       options.expected_failures.empty() ? ExpectedFailures() : ExpectedFailures(options.expected_failures);
   options.reports.check();

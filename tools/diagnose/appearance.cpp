@@ -5,10 +5,10 @@
 namespace rope::diagnosis {
 namespace {
 
-// A plan is measured, in the circumstances of one failure. Not certain: it is not held against the other ones.
+// A plan is measured, but only in the circumstances of one failure. So it is not certain for the other failures.
 constexpr double weight_of_a_plan = 0.6;
 
-// What was seen to be executed instead, where it is a bug of one class.
+// The plan's difference, if it is a bug of one class.
 std::optional<Candidate> executed_instead(const std::optional<PlanDifference>& plan) {
   if (!plan) return std::nullopt;
   for (const Difference& d : plan->found) {
@@ -20,9 +20,9 @@ std::optional<Candidate> executed_instead(const std::optional<PlanDifference>& p
 }  // namespace
 
 bool Appearance::overrules(const Candidate& pointed_to) const {
-  // What turned by another angle was not left out by a launch.
+  // A launch that leaves rows out does not turn them by another angle.
   if (pointed_to.bug_class == BugClass::launch_limits) return candidate.bug_class == BugClass::frequency_base;
-  // A plan says more of wrong angles than that they are wrong.
+  // A plan says more about wrong angles than `precision` does.
   return pointed_to.bug_class == BugClass::precision && of_a_plan;
 }
 

@@ -1,4 +1,4 @@
-// What the wrong values look like, where no hypothesis explains them.
+// How the wrong values look, if no hypothesis explains them.
 #pragma once
 
 #include <optional>
@@ -13,11 +13,11 @@ struct Appearance {
   Candidate candidate;
   bool of_a_plan = false;
 
-  // Whether it says more than what the failing requirements point to.
+  // Whether it says more than the cause that the failing requirements point to.
   bool overrules(const Candidate& pointed_to) const;
 };
 
-// By what says most: an angle from which on all is wrong, the plan that is executed, the shape of the errors.
+// From the most telling observation: an angle from which on all is wrong, the executed plan, the shape of the errors.
 std::optional<Appearance> appearance_of(const Observations& seen, const std::optional<PlanDifference>& plan,
                                         const std::optional<Candidate>& large_angles);
 

@@ -7,8 +7,8 @@ namespace {
 
 using std::any_of;
 
-// Where a condition speaks for several classes, the first of these is meant. Every class that a circumstance speaks for
-// has its place here.
+// If a condition speaks for several classes, the first of these is meant. Every class that a circumstance speaks for is
+// listed here.
 constexpr BugClass precedence[] = {
     BugClass::special_values,      BugClass::backward,
     BugClass::multi_axis,          BugClass::scaling_config,
@@ -17,7 +17,7 @@ constexpr BugClass precedence[] = {
     BugClass::precision,           BugClass::position_offset,
 };
 
-// No kernel handles so many by one loop: the number is that of a grid or a block.
+// No kernel handles this many in one loop, so the number comes from a grid or a block.
 constexpr std::int64_t too_many_for_a_loop = 1000;
 
 bool is_index(const Literal& l) { return l.is(Quantity::token) || l.is(Quantity::head) || l.is(Quantity::batch); }
@@ -39,7 +39,7 @@ std::optional<BugClass> spoken_for_by_limit(const Literal& l) {
   return std::nullopt;
 }
 
-// What is left out from a power of two on, or of calls that have many of something, is what a launch did not reach.
+// Rows that are left out from a power of two on, or in calls with many of something, were not reached by a launch.
 bool is_of_a_launch(const Literal& l) {
   const bool many = is_number(l) && l.op != Comparison::at_most && l.limit > 8;
   const bool from_a_power =
@@ -67,7 +67,7 @@ bool only_some_heads(const Condition& c) {
          has(c, Circumstance::several_heads);
 }
 
-// That nothing is rotated says nothing; when it happens says all. k that stays as it was is memory not written.
+// "Nothing is rotated" says nothing; the condition under which it happens decides. If only k stays, k was not written.
 BugClass class_of_unrotated(const Weighed& cause, BugClass spoken) {
   const Condition& c = cause.condition;
   if (any_of(c.begin(), c.end(), is_of_a_launch)) return BugClass::launch_limits;
@@ -75,7 +75,7 @@ BugClass class_of_unrotated(const Weighed& cause, BugClass spoken) {
   return has(c, Circumstance::in_k) && !only_some_heads(c) ? cause.hypothesis->bug_class : spoken;
 }
 
-// A condition says more than a wrong position or row, which many mistakes look like; less than any other hypothesis.
+// A condition says more than a wrong position or row, which look like many mistakes. Other hypotheses say more than it.
 BugClass class_of_values(const Hypothesis& h, BugClass spoken) {
   const bool vague =
       h.bug_class == BugClass::position_offset || h.bug_class == BugClass::table_cache || h.change.position;
@@ -86,12 +86,12 @@ BugClass class_of_values(const Hypothesis& h, BugClass spoken) {
   return h.bug_class;
 }
 
-// Where the condition speaks for no class.
+// For a condition that speaks for no class.
 BugClass class_by_hypothesis(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
   const Condition& c = cause.condition;
   if (!h.unrotated) return h.bug_class;
-  // One size alone that is not rotated is a specialisation that is empty: sizes and types are chosen together
+  // If exactly one size is not rotated, its specialisation is empty: kernels choose sizes and types together
   // (PREC-11).
   if (any_of(c.begin(), c.end(), is_of_one_size)) return BugClass::precision;
   return any_of(c.begin(), c.end(), is_of_a_launch) ? BugClass::launch_limits : h.bug_class;
@@ -112,7 +112,7 @@ std::optional<BugClass> class_of_condition(const Condition& condition) {
 }
 
 bool is_of_large_positions(const Weighed& cause) {
-  // No table is so long, no rule begins there and no counter ends there but those of 2^31: the angles are what is left.
+  // No table is this long. No rule begins there, and the only counters that end there have 2^31. So it is the angles.
   constexpr std::int64_t large = 1 << 20;
   return any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
     return l.is(Quantity::position) && l.op == Comparison::at_least && l.limit >= large;
@@ -126,7 +126,7 @@ BugClass class_of(const Weighed& cause) {
   const std::optional<BugClass> spoken = class_of_condition(c);
   if (h.short_table && only_own_angles(c)) return BugClass::table_cache;
   if (!spoken) return class_by_hypothesis(cause);
-  // One step too many is one for a tensor. Rows of it that were read again after they had been written are not.
+  // In one tensor, an extra turn is a step too many. In both, rows were read again after they had been written.
   if (h.turns_again && has(c, Circumstance::in_place) && !only_in_one_tensor(c)) return BugClass::strides_memory_race;
   // The pass that is wrong is the bug, whatever else the pass gets wrong.
   if (has(c, Circumstance::backward)) return BugClass::backward;

@@ -1,4 +1,4 @@
-// Of which class of the catalogue a cause is: that of its hypothesis, unless the condition under which it fits says
+// The class of a cause in the catalogue: its hypothesis's class, unless the condition under which it fits says
 // more.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace rope::diagnosis {
 // The class that a condition speaks for: backward for backward only, and so on. nullopt: none.
 std::optional<BugClass> class_of_condition(const Condition& condition);
 
-// Whether a cause fits from a position of a million on alone, where it can only be what inexact angles look like.
+// Whether a cause fits only from a position of a million on. There it can only be the look of inexact angles.
 bool is_of_large_positions(const Weighed& cause);
 
 // The class of a cause under its condition.

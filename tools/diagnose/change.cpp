@@ -1,4 +1,4 @@
-// Two changes of the model made one.
+// Combines two changes of the model into one.
 #include <utility>
 
 #include "tools/diagnose/model.hpp"
@@ -6,14 +6,14 @@
 namespace rope::diagnosis {
 namespace {
 
-// A stage that both change: the second one's stands.
+// For a stage that both change: the second change replaces the first.
 template <class Result, class... Args>
 std::function<Result(Args...)> chosen(const std::function<Result(Args...)>& first,
                                       const std::function<Result(Args...)>& then) {
   return then ? then : first;
 }
 
-// A stage that works on what it is given: both work on it.
+// For a stage that modifies its input: both changes apply.
 template <class... Args>
 std::function<void(Args...)> in_turn(const std::function<void(Args...)>& first,
                                      const std::function<void(Args...)>& then) {
@@ -34,7 +34,7 @@ OfPosition in_turn(const OfPosition& first, const OfPosition& then) {
 }  // namespace
 
 Change both(const Change& first, const Change& then) {
-  // The names of all members: without one that was added to Change this does not compile.
+  // Names all members, so this does not compile after a member is added to Change.
   const auto& [params, theta, position, pairs, pair_of, angle, turn, table, row, direct, source, operand_key, index,
                load, rotate, store, pass, write, heads, table_dtype, beside, skips, still, by_head, rereads] = first;
   return {

@@ -7,7 +7,7 @@
 namespace rope::diagnosis {
 namespace {
 
-constexpr std::nullopt_t nothing = std::nullopt;  // what most circumstances speak for
+constexpr std::nullopt_t nothing = std::nullopt;  // most circumstances speak for no class
 
 const Case& of(const SeenRow& r) { return r.seen->c; }
 

@@ -1,5 +1,5 @@
-// Circumstances and quantities: what is so about a row of a call. Bugs often show in some of them only, and which tells
-// a lot. Their words are in the tables of circumstance.cpp; nothing is decided by them.
+// Circumstances and quantities: properties of a call's row. Bugs often show only in some of them, and these tell a lot.
+// Their words are in the tables of circumstance.cpp; no code decides by the words.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace rope::diagnosis {
 
-// A row that was seen, and how much it counts.
+// An observed row, and its weight.
 struct SeenRow {
   const Observation* seen = nullptr;
   std::size_t row = 0;
   double weight = 1;
-  bool whole = false;  // the call as such: which of its rows is not known
+  bool whole = false;  // stands for the whole call: its wrong rows are not known
 
   const RowKey& key() const { return seen->rows[row]; }
 };
@@ -95,22 +95,22 @@ enum class Circumstance {
   one_row_for_all,
   output_laid_out_otherwise,
   rotary_no_power_of_two,
-  count  // of the circumstances, none itself
+  count  // the number of circumstances, not one itself
 };
 
 struct CircumstanceEntry {
   Circumstance what;
   std::string_view words;              // "in place"
-  std::optional<BugClass> speaks_for;  // the class of a bug that shows only so
+  std::optional<BugClass> speaks_for;  // the class of a bug that shows only then
   bool (*holds)(const SeenRow&);
-  bool of_row = false;  // not of the call
+  bool of_row = false;  // true: of a row; false: of the call
 };
 
-// Every circumstance. Of two that part the evidence equally well the first is named.
+// Every circumstance. If two separate the evidence equally well, the first is named.
 std::span<const CircumstanceEntry> circumstances();
 const CircumstanceEntry& entry_of(Circumstance what);
 
-// What is counted rather than being so or not.
+// Properties that are counts, not true or false.
 enum class Quantity {
   position,
   head_dim,
@@ -122,7 +122,7 @@ enum class Quantity {
   head,
   batch,
   sequence_length,
-  count  // of the quantities, none itself
+  count  // the number of quantities, not one itself
 };
 
 struct QuantityEntry {
@@ -132,7 +132,7 @@ struct QuantityEntry {
   bool of_row = false;
 };
 
-// Every quantity, likewise.
+// Every quantity, in the same order of preference.
 std::span<const QuantityEntry> quantities();
 const QuantityEntry& entry_of(Quantity what);
 

@@ -14,10 +14,10 @@
 namespace rope::diagnosis {
 namespace {
 
-// Below this a cause explains less than it leaves open, and what else is known is named first.
+// Below this fit a cause explains less than it leaves open. Then other evidence is named first.
 constexpr double worth_naming = 0.3;
-// A second candidate as close as this cannot be told apart: a fit is a share of at most some hundred rows, of which one
-// more or less is chance.
+// A second candidate this close cannot be told apart: a fit is a share of some hundred rows at most, so one row more or
+// less is chance.
 constexpr double a_tie = 0.02;
 constexpr double certain = 0.9;
 constexpr double worth_a_line = 0.1;
@@ -25,7 +25,7 @@ constexpr double most_calls = 0.5;
 constexpr double nearly_all = 0.9;  // of the failing requirements
 constexpr std::size_t most_candidates = 5;
 constexpr std::int64_t most_deaths = 6;
-constexpr std::size_t most_decisive = 8;  // cases that are made to part two rivals
+constexpr std::size_t most_decisive = 8;  // extra cases that separate two rivals
 
 class Diagnosing {
  public:
@@ -59,7 +59,7 @@ class Diagnosing {
     const std::int64_t before = subject.deaths();
     std::int64_t crashes = 0;
     for (const Case& c : cases_to_observe(report_, subject.claims())) {
-      // A write where none may be says much, and where a process starts at once it may be seen often.
+      // A forbidden write says much; if a process starts quickly, it may be observed often.
       if ((subject.claims().compiled ? crashes : subject.deaths() - before) >= most_deaths) break;
       seen_.push_back(observe(c, examiner_));
       const FailureKind kind = seen_.back()->problem.kind;
@@ -69,8 +69,8 @@ class Diagnosing {
     }
   }
 
-  // Where another class fits as well as the best: runs cases on which the two say different things, if the claims have
-  // such. True where there is more evidence now.
+  // If another class fits as well as the best, runs cases on which the two differ, if the claims have such cases. True
+  // if there is new evidence.
   bool part_rivals() {
     if (weighed_.empty() || weighed_[0].fit < worth_naming) return false;
     const Weighed& best = weighed_[0];
@@ -106,7 +106,7 @@ class Diagnosing {
     for (const Difference& d : plan.found) result.plan.push_back(d.words);
   }
 
-  // What the requirements and the answers say, what says most first; and whether values can say anything.
+  // Collects what requirements and answers say, the most telling first; and whether values can say anything.
   void gather_pointers() {
     pointers_ = from_requirements(report_, seen_, examiner_);
     if (auto answers = from_answers(report_, seen_)) add_answers(std::move(*answers));
@@ -115,7 +115,7 @@ class Diagnosing {
     if (irregular_) pointers_.insert(pointers_.begin(), irregular_cause());
   }
 
-  // Where most calls end, the requirements fail for that, and how they end is what is known.
+  // If most calls end early, the requirements fail because of that. Then only the way they end is known.
   void add_answers(Pointer answers) {
     if (answers.candidate.fit < most_calls) {
       pointers_.push_back(std::move(answers));
@@ -126,7 +126,7 @@ class Diagnosing {
     pointers_.insert(pointers_.begin(), std::move(answers));
   }
 
-  // A race between two writers leaves whole rows as they were; anything else is a value that nobody set.
+  // A race between two writers leaves whole rows unchanged. Anything else is a value that nobody set.
   Pointer irregular_cause() const {
     const bool rows_survive = std::any_of(weighed_.begin(), weighed_.end(), [](const Weighed& w) {
       return w.hypothesis->unrotated && w.with == nullptr && w.explained > 0.9;
@@ -157,7 +157,7 @@ class Diagnosing {
     const double fit = std::max(w.fit, 0.0);
     if (!unusual_) return {class_of(w), sentence, words_of(w.condition), fit};
     Condition condition = w.condition;
-    // A cause that explains all says of itself which inputs show it.
+    // A cause that explains everything implies by itself which inputs show it.
     if (w.fit < certain) condition.push_back({Circumstance::unusual_inputs});
     return {BugClass::special_values, sentence, words_of(condition), fit};
   }
@@ -165,7 +165,7 @@ class Diagnosing {
   void name_causes(Diagnosis& result) const {
     const Weighed& best = weighed_[0];
     for (const Weighed& w : weighed_) {
-      // Of what fits far worse nobody wants to hear.
+      // Nobody wants to read about a much worse fit.
       if (w.fit >= std::max(0.5 * best.fit, worth_a_line)) result.candidates.push_back(candidate(w));
     }
     const BugClass first = result.candidates[0].bug_class;
@@ -188,7 +188,7 @@ class Diagnosing {
     }
   }
 
-  // Whether every element of a failing case comes out as a cause says.
+  // Whether every element of a failing case matches a cause's prediction.
   bool is_explained(Case c, const Weighed& cause) const {
     c.requirement = "ROT-01";
     const std::string text = to_text(c);
@@ -219,14 +219,14 @@ class Diagnosing {
     if (!by_appearance && !pointers_.empty()) account_for(pointers_[0], result);
   }
 
-  // Wrong values make nearly every requirement fail: unless only those of one kind do, it says less which ones do than
-  // what the values look like.
+  // Wrong values make nearly every requirement fail. So which ones fail says less than how the values look, unless only
+  // requirements of one kind fail.
   bool is_of_one_kind(const Appearance& appearance) const {
     return !pointers_.empty() && pointers_[0].candidate.fit >= nearly_all &&
            !appearance.overrules(pointers_[0].candidate);
   }
 
-  // The requirements whose failure a cause from other evidence accounts for: it is the first candidate.
+  // Lists the requirements whose failure is explained by a cause from other evidence, the first candidate.
   void account_for(const Pointer& pointer, Diagnosis& result) const {
     for (const RequirementResult& r : report_.results) {
       if (r.verdict != Verdict::fail) continue;
@@ -238,7 +238,7 @@ class Diagnosing {
     result.certain = result.unexplained.empty();
   }
 
-  // Of the first failing requirement whose failure can be had in a single case.
+  // For the first failing requirement whose failure shows in a single case.
   std::string trigger() {
     for (const RequirementResult& r : report_.results) {
       if (r.verdict != Verdict::fail || !r.failure) continue;
@@ -257,8 +257,8 @@ class Diagnosing {
   Observations seen_;
   std::vector<Weighed> weighed_;   // hypotheses, best first
   std::vector<Pointer> pointers_;  // causes from other evidence than values
-  bool unusual_ = false;           // all that failed has inputs of an unusual size
-  bool irregular_ = false;         // calls that are the same give other bits each time
+  bool unusual_ = false;           // all failures have inputs of an unusual size
+  bool irregular_ = false;         // equal calls give different bits each time
   bool state_ = false;             // earlier calls decide
 };
 

@@ -12,7 +12,7 @@
 namespace rope::diagnosis {
 namespace {
 
-// Larger calls say no more about what is computed, and cost a multiple.
+// Larger calls say nothing more about the computation, and cost a multiple.
 constexpr std::int64_t most_elements = 20000;
 
 std::int64_t elements_of(const Case& c) {
@@ -35,14 +35,14 @@ void read_output(Observation& seen, bool key) {
   });
 }
 
-// Whether the outputs still hold what they held before.
+// Whether the outputs still have their content from before the call.
 bool is_untouched(const Observation& seen) {
   const Call& after = seen.trial.call;
   return seen.before.q_result().bytes == after.q_result().bytes &&
          (!seen.before.k || seen.before.k_result().bytes == after.k_result().bytes);
 }
 
-// Cases that differ from one in one thing each.
+// Cases that differ from this one in one thing each.
 std::vector<Case> neighbours_of(const Case& c) {
   static const std::vector<CaseChange> changes = in_turn(&Field::neighbours);
   std::vector<Case> all;
@@ -85,7 +85,7 @@ bool agrees(const Observation& seen, const Prediction& said, std::size_t i) {
   const double expected = said.value[i], actual = seen.actual[i];
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (expected == actual) return true;
-  // The model itself rounds in double, so where the kernel does too both errors count.
+  // The model itself rounds in double. If the kernel does too, both errors count.
   const bool wide = seen.before.q.dtype == DType::f64;
   return std::fabs(actual - expected) <= (wide ? 2 : 1.001) * bound;
 }
@@ -100,7 +100,7 @@ std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, boo
   seen->head_dim = c.spec.head_dim;
   seen->problem = seen->trial.problem;
   seen->expectation.emplace(seen->before, c.spec, examiner.oracles());
-  // What was written into gaps does not keep the rows from being read; what ended the call does.
+  // Rows are readable after a write into gaps, but not after a call that ended early.
   if (!seen->problem.passed() && (seen->problem.kind != FailureKind::misbehaviour || is_untouched(*seen))) {
     seen->rows.push_back({});
     seen->wrong.push_back(1);
@@ -140,7 +140,7 @@ std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims
         drawn.dtype = drawn.out_dtype =
             report.selection.dtypes[static_cast<std::size_t>(i) % report.selection.dtypes.size()];
       }
-      // Far out the bounds are so wide that they tell little apart; tables are made row by row.
+      // At large positions the bounds are too wide to tell causes apart. Tables are made row by row.
       if (drawn.source == AngleSource::tables || i % 4 != 0) drawn.start %= 300;
     });
     if (!c) break;
@@ -167,7 +167,7 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
     if (add(case_from_text(result.failure->first_seen))) failing.push_back(all.back());
   }
   constexpr std::size_t most_neighbours = 160;
-  // The first requirements draw from all that a call can hold; the later ones add little that they have not.
+  // The first requirements draw from everything that a call can hold; the later ones add little.
   for (std::size_t i = 0; i < failing.size() && all.size() < most_neighbours; ++i) {
     for (Case& c : neighbours_of(failing[i])) add(std::move(c));
   }

@@ -1,4 +1,4 @@
-// Evidence: cases that were run for the diagnosis, and what each of their rows came out as.
+// Evidence: cases that the diagnosis ran, and the result of each of their rows.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct RowKey {
   std::int64_t position = 0;  // of axis 0
 };
 
-// A case, what the kernel made of it, and what is right.
+// A case, the kernel's result, and the right one.
 struct Observation {
   Case c;
   Call before;
@@ -29,8 +29,8 @@ struct Observation {
   std::vector<RowKey> rows;
   std::vector<char> wrong;  // rows
   std::int64_t head_dim = 0;
-  bool decisive = false;  // made to part two causes
-  Finding problem;        // not passed(): no answer, whose rows are then one, or a gap that was written
+  bool decisive = false;  // made to separate two causes
+  Finding problem;        // not passed(): no answer, which then counts as one row, or a write into a gap
 
   bool answered() const { return !right.value.empty(); }
   bool failed() const;
@@ -39,20 +39,20 @@ struct Observation {
 
 std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner);
 
-// The same call, where it was stopped at a read past the end of a tensor: with bytes behind the tensors that may be
-// read, so that there are values to look at. nullptr where the call was not stopped so, or is stopped here too.
+// The same call once more, if it was stopped at a read past the end of a tensor. Now readable bytes follow the tensors,
+// so there are values to look at. nullptr if the call was not stopped there, or is stopped again.
 std::unique_ptr<Observation> observe_beyond(const Observation& stopped, Examiner& examiner);
 
-// Whether element i of what the kernel wrote is what a prediction says.
+// Whether element i of the kernel's output matches a prediction.
 bool agrees(const Observation& seen, const Prediction& said, std::size_t i);
 
-// Whether a case that was made of another can be run in passing: tables have a row for every position.
+// Whether a derived case is cheap enough to run in passing: tables have a row for every position.
 bool is_affordable(const Case& c);
 
-// The cases that the diagnosis runs: those that failed, their neighbours, and random ones.
+// The cases to run for the diagnosis: the failing ones, their neighbours, and random ones.
 std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& claims);
 
-// More random cases that the claims and the selection cover, others for each stream.
+// More random cases that the claims and the selection cover, different ones for each stream.
 std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims, std::uint64_t stream, int count);
 
 }  // namespace rope::diagnosis

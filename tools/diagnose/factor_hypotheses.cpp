@@ -1,4 +1,4 @@
-// The attention factor, and what else the result may be multiplied by.
+// The attention factor, and other factors that the result may be multiplied by.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ void add_attention_factors(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
-  // A call does not name the rule where angles are given, so these differ only where they are computed.
+  // A call with given angles does not name the rule, so these differ only if angles are computed.
   add(all, BugClass::scaling_config, "yarn's formula is applied to an attention factor that was final",
       [](const Call& call, double l) {
         const double factor = factor_of(call.scaling);

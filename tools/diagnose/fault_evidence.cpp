@@ -1,4 +1,4 @@
-// Calls that are wrong and were not refused: which faults a kernel takes says more than that it takes some.
+// Wrong calls that were not refused: which faults a kernel accepts says more than that it accepts some.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace rope::diagnosis {
 namespace {
 
-// The requirements that ask for refusals and failed.
+// The failed requirements that ask for refusals.
 std::vector<const RequirementResult*> unrefused(const SubjectReport& report) {
   std::vector<const RequirementResult*> found;
   for (const RequirementResult& r : report.results) {
@@ -19,7 +19,7 @@ std::vector<const RequirementResult*> unrefused(const SubjectReport& report) {
   return found;
 }
 
-// A case with room for the fault: tables, positions and k as it needs them.
+// A case that allows the fault: with tables, positions and k if the fault needs them.
 Case with_fault(Case c, Fault fault) {
   if (c.fault == fault) return c;
   c.fault = fault;
@@ -50,8 +50,8 @@ BugClass class_of_faults(const std::vector<Fault>& accepted) {
   };
   if (only({Fault::odd_rotary_dim})) return BugClass::frequency_base;
   if (only({Fault::no_sin}) || only({Fault::no_cos})) return BugClass::table_cache;
-  // The rows are counted, and the offset is left out of the count: too large or below zero, it is not looked at
-  // (POS-13).
+  // The kernel counts the rows but leaves the offset out of the count. So it never checks an offset that is too large
+  // or below zero (POS-13).
   if (accepted.size() == 2 && has(Fault::offset_beyond_table) && has(Fault::negative_offset)) {
     return BugClass::position_offset;
   }

@@ -1,4 +1,4 @@
-// Which tensor, batch and head is read and written.
+// Which tensor, batch and head are read and written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr BugClass memory = BugClass::strides_memory_race;
 constexpr BugClass heads_class = BugClass::heads_batch_qk;
 
 bool has_key(const Call& call) { return call.k.has_value(); }
-// In place, exchanged pointers exchange nothing.
+// In place, exchanging the two pointers changes nothing.
 bool has_key_apart(const Call& call) { return has_key(call) && !call.in_place; }
 bool several_heads(const Call& call) { return call.q.shape[2] > 1; }
 
@@ -30,7 +30,7 @@ bool second(const Spot& s, int feature) {
   return s.params.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= s.params.rotary_dim / 2;
 }
 
-// The tensor whose strides are taken for those of another.
+// The tensor whose strides replace another tensor's.
 const Tensor& other(const Spot& s, bool output) {
   if (output && !s.call.in_place) return s.key ? *s.call.q_out : *s.call.k_out;
   return s.key ? s.call.q : *s.call.k;
@@ -57,7 +57,7 @@ std::int64_t index_of(const Tensor& t, std::int64_t batch, std::int64_t seq, std
   return batch * t.strides[0] + seq * t.strides[1] + head * t.strides[2] + feature * t.strides[3];
 }
 
-// Rows read from another batch or token, or written to it.
+// Rows read from another batch or token, or written to one.
 void add_other_rows(Hypotheses& all) {
   const struct {
     From side;
@@ -174,7 +174,7 @@ void add_strides(Hypotheses& all) {
   add_exchanged_strides(all);
 }
 
-// One half of k's features has an offset of its own, in which a stride of q was left.
+// One half of k's features has its own offset, in which a stride of q was left.
 void add_halves_of_key(Hypotheses& all) {
   for (const bool of_second : {false, true}) {
     for (const From side : {From::input, From::both}) {
@@ -199,7 +199,7 @@ void add_halves_of_key(Hypotheses& all) {
 
 using Whose = std::function<bool(const Spot&, bool second, bool across)>;
 
-// Results that are made from q and k.
+// Results made from both q and k.
 void add_operands(Hypotheses& all) {
   const auto add = [&](const char* sentence, Whose whose) {
     Hypothesis h{BugClass::heads_batch_qk, sentence, {}, 0, has_key, false};

@@ -1,4 +1,4 @@
-// A hypothesis: one change of the model that would be a bug of a known class.
+// A hypothesis: one change of the model that is a bug of a known class.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ struct Hypothesis {
   BugClass bug_class{};
   std::string sentence;  // what the kernel computes instead
   Change change;
-  // What it loses against another that fits as well: for those that explain much by being vague.
+  // Deducted in a comparison with an equal fit, for hypotheses that explain much by being vague.
   double cost = 0;
-  std::function<bool(const Call&)> applies;  // calls in which it can differ at all; empty: any
-  bool unrotated = false;                    // says only that the input comes out, which has many causes
-  bool turns_again = false;                  // whole rows, which in place has another cause
-  bool short_table = false;                  // would follow from a table of the kernel's own with too few rows
+  std::function<bool(const Call&)> applies;  // calls in which it can make a difference; empty: any
+  bool unrotated = false;                    // says only that the output is the input, which has many causes
+  bool turns_again = false;                  // turns whole rows again, which in place has another cause
+  bool short_table = false;                  // would follow if the kernel's own table had too few rows
 };
 
 using Hypotheses = std::vector<Hypothesis>;
 
-// The families, each a part of the space of bugs.
+// The families. Each covers a part of the space of bugs.
 void add_position_hypotheses(Hypotheses& all);
 void add_theta_hypotheses(Hypotheses& all);
 void add_scaling_hypotheses(Hypotheses& all);

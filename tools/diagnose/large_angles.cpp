@@ -19,10 +19,10 @@ struct Pairs {
   std::vector<Pair> wrong, right;
 };
 
-// Below this no reduction of an angle is at fault.
+// Below this angle, no argument reduction is at fault.
 constexpr double large = 64;
 constexpr std::size_t enough = 8;
-// A lost sign, the gentlest of these mistakes, makes half of the pairs beyond the angle wrong, and some of these by
+// A lost sign is the mildest of these mistakes. It makes half of the pairs beyond the angle wrong, and some of them by
 // less than the bound.
 constexpr double least_share = 0.3;
 constexpr double clearly = 1.5;
@@ -44,7 +44,7 @@ void collect(const Observation& seen, Pairs& pairs) {
   }
 }
 
-// Of the pairs from the least wrong one on, how many are wrong.
+// Of the pairs from the smallest wrong one on, the share that is wrong.
 template <class Of>
 double share(const Pairs& pairs, Of of) {
   auto least = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// Errors that begin at an angle, not at a position or a pair: a reduction of large angles that does not hold.
+// Errors that begin at an angle, not at a position or a pair: a reduction of large angles that fails.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace rope::diagnosis {
 
-// Where the pairs that come out wrong are told from the others by how far they turn, and clearly worse by the position
-// of their token. nullopt: they are not.
+// A candidate if the angle tells wrong pairs from right ones, and clearly better than their token's position does.
+// nullopt: it does not.
 std::optional<Candidate> beyond_an_angle(const Observations& seen);
 
 }  // namespace rope::diagnosis

@@ -1,5 +1,5 @@
-// What a grid or a block of the wrong size leaves out: rows and features past a limit, and those that are left over
-// when the rest was dealt out in blocks.
+// What a grid or a block of the wrong size leaves out: rows and features past a limit, and the rest after dividing the
+// work into blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr BugClass limits = BugClass::launch_limits;
 
-// Rows that keep what their memory held, or the input where an earlier pass copied it.
+// Rows that keep their memory's content, or the input if an earlier pass copied it.
 void add_rows(Hypotheses& all, const std::string& which, std::function<bool(const Call&)> applies,
               std::function<bool(const Spot&)> is_left_out) {
   for (const Write left : {Write::nothing, Write::copied}) {
@@ -34,7 +34,7 @@ std::int64_t batches(const Tensor& t) { return t.shape[0]; }
 std::int64_t tokens(const Tensor& t) { return t.shape[1]; }
 std::int64_t heads(const Tensor& t) { return t.shape[2]; }
 
-// One block is always started: what asks for none is an error on most devices.
+// At least one block is always started: most devices refuse a launch of none.
 bool is_left_over(std::int64_t index, std::int64_t count, std::int64_t block) {
   return index >= std::max<std::int64_t>(count / block, 1) * block;
 }
@@ -45,7 +45,7 @@ void add_unturned(Hypotheses& all, std::string sentence, std::function<bool(cons
   all.push_back(std::move(h));
 }
 
-// A grid that is cut to so many threads, each of which does one element or one pair.
+// A grid cut to this many threads, each of which does one element or one pair.
 void add_flat_limits(Hypotheses& all) {
   for (std::int64_t limit = 1024; limit <= std::int64_t{1} << 18; limit *= 2) {
     const auto row_of = [](const Spot& s) { return (s.batch * tokens(s.in()) + s.seq) * heads(s.in()) + s.head; };
@@ -66,7 +66,7 @@ void add_flat_limits(Hypotheses& all) {
   }
 }
 
-// A shuffle that leads out of its warp gives a lane what it has itself.
+// A shuffle that leads out of its warp gives a lane its own value.
 void add_shuffles(Hypotheses& all) {
   const struct {
     const char* sentence;
@@ -101,7 +101,7 @@ void add_left_overs(Hypotheses& all) {
     const char* what;
     std::int64_t (*index)(const Spot&);
     std::int64_t (*count)(const Tensor&);
-    std::int64_t most;  // that a case has: of larger blocks nothing is ever left over
+    std::int64_t most;  // that a case has: larger blocks never leave a rest
   } ways[] = {
       {"rows (batch, token and head)",
        [](const Spot& s) { return (s.batch * tokens(s.in()) + s.seq) * heads(s.in()) + s.head; },
@@ -128,7 +128,7 @@ void add_left_overs(Hypotheses& all) {
     all.back().unrotated = all[all.size() - 2].unrotated = true;
   }
   for (const int block : {4, 8, 16, 32, 64, 128}) {
-    // Of a loop over vectors without one over what remains.
+    // For a loop over vectors without a loop over the rest.
     add_unturned(all, fmt::format("pairs left over from vectors of {} are not rotated", block),
                  [=](const Params& p, int pair) { return is_left_over(pair, p.rotary_dim / 2, block); });
     add_features(all, fmt::format("features left over from vectors of {} are not written", block),

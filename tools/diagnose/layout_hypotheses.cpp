@@ -1,4 +1,4 @@
-// Rows taken apart or put together in the wrong order: a flat index divided by the wrong extent, features permuted in
+// Rows split or assembled in the wrong order: a flat index divided by the wrong extent, features permuted in
 // blocks of the wrong width.
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@ namespace {
 std::int64_t tokens(const Spot& s) { return s.in().shape[1]; }
 std::int64_t heads_of(const Spot& s) { return s.in().shape[2]; }
 
-// The position that the call gives to the token of a flat index that was taken apart wrongly.
+// The position that the call gives to the token of a flat index that was split wrongly.
 void add_flat_indices(Hypotheses& all) {
   using Token = std::int64_t (*)(const Spot&);
   const struct {
@@ -44,10 +44,10 @@ void add_flat_indices(Hypotheses& all) {
   }
 }
 
-// Of two causes that say the same of most calls, the rarer one: a wrong position is a mistake that many make.
+// The cost of the rarer of two causes that agree on most calls: a wrong position is a common mistake.
 constexpr double beside_a_position = 0.01;
 
-// Tables without positions: the kernel keeps one count of rows for all that it is given.
+// Tables without positions: the kernel counts rows once through everything that it is given.
 void add_counted_rows(Hypotheses& all) {
   const auto counted = [](const Call& call) { return call.source == AngleSource::tables && !call.positions; };
   const auto add = [&](const char* sentence, std::int64_t (*further)(const Spot&)) {
@@ -72,7 +72,7 @@ void add_counted_rows(Hypotheses& all) {
   add("rows of the tables are counted on from q to k", [](const Spot& s) { return s.key ? tokens(s) : 0; });
 }
 
-// Where a feature stands whose row was made half-split of interleaved, or back, in blocks of `width`.
+// Where a feature goes when its row is changed from interleaved to half-split, or back, in blocks of `width`.
 std::int64_t permuted(std::int64_t index, std::int64_t width, bool to_half_split) {
   const std::int64_t in_block = index % width, half = width / 2;
   return index - in_block +

@@ -1,4 +1,4 @@
-// A literal: one thing that must be so for a bug to show. A condition is a few of them.
+// A literal: one thing that must hold for a bug to show. A condition is a few of them.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace rope::diagnosis {
 
-// One rule of scaling, by its place among the alternatives of Scaling.
+// One scaling rule, by its index among the alternatives of Scaling.
 struct UnderRule {
   std::size_t rule = 0;
   bool operator==(const UnderRule&) const = default;
@@ -20,7 +20,7 @@ enum class Comparison { so, equal, at_least, at_most };
 
 struct Literal {
   std::variant<Circumstance, UnderRule, Quantity> what;
-  Comparison op = Comparison::so;  // another one of quantities only
+  Comparison op = Comparison::so;  // only quantities have other ones
   std::int64_t limit = 0;          // of a quantity
 
   bool operator==(const Literal&) const = default;
@@ -37,9 +37,9 @@ bool has(const Condition& condition, Circumstance circumstance);
 std::function<bool(const SeenRow&)> predicate_of(const Literal& literal);
 
 std::string words_of(const Literal& literal);      // "in place", "head_dim 64 or more"
-std::string words_of(const Condition& condition);  // "only in place, several batches"; empty where there is none
+std::string words_of(const Condition& condition);  // "only in place, several batches"; empty for an empty condition
 
-// Few things that hold of all rows of `with` and of as few of `without` as possible.
+// A few literals that hold for all rows of `with` and for as few of `without` as possible.
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without);
 
 }  // namespace rope::diagnosis

@@ -10,16 +10,16 @@
 namespace rope::diagnosis {
 namespace {
 
-// Half of what a hypothesis gets that explains as much: a shape is not a cause.
+// Half of what a hypothesis with the same share gets: a shape is not a cause.
 constexpr double weight_of_a_shape = 0.5;
-// Errors of this share of a pair are roundings to few bits, not other numbers: bf16 has 2^-8, three operations of it.
+// Errors up to this share of a pair are roundings to few bits: three operations in bf16, 2^-8 each.
 constexpr double small = 3.0 / 256;
 
-// No wrong cos or sin makes so much of a row: what fills the gaps between rows (`canary`) is as large in all types but
-// f16.
+// No wrong cos or sin makes a row this much larger. What fills the gaps between rows (`canary`) is as large in all
+// types except f16.
 constexpr double beyond_all = 64;
 
-// Classes that a condition may speak for in place of a shape's own.
+// Classes that a condition may name instead of a shape's own class.
 constexpr BugClass of_a_pass[] = {BugClass::backward};
 constexpr BugClass of_an_axis[] = {BugClass::multi_axis, BugClass::backward};
 constexpr BugClass of_frequencies[] = {BugClass::multi_axis, BugClass::scaling_config, BugClass::backward};
@@ -33,7 +33,7 @@ struct ShapeEntry {
   std::span<const BugClass> open_to = {};
 };
 
-// Of two shapes that as many rows look like the first is named.
+// If two shapes match equally many rows, the first is named.
 constexpr ShapeEntry shapes[] = {
     {Shape::mixed, BugClass::pairing_layout,
      "results do not follow from their own pair: other features have a part in them", of_reading},
@@ -62,7 +62,7 @@ struct Turned {
   double cos = 0, sin = 0;
 };
 
-// The map that makes y of x, as if it were one cos and one sin.
+// The map from x to y, expressed as one cos and one sin.
 Turned between(Values x, Values y) {
   const double n = x.first * x.first + x.second * x.second;
   return {(y.first * x.first + y.second * x.second) / n, (y.second * x.first - y.first * x.second) / n};
@@ -143,7 +143,7 @@ class RowShape {
     all_small_ = all_small_ && error <= small * wanted;
     all_still_ = all_still_ && std::hypot(y.first - x.first, y.second - x.second) <= slack;
     all_kept_ = all_kept_ && std::fabs(length - wanted) <= slack;
-    // Of what the first turn made the second one makes this.
+    // The second turn starts from the first one's result.
     const Turned once = between(x, right);
     const Values twice{once.cos * right.first - once.sin * right.second,
                        once.cos * right.second + once.sin * right.first};
@@ -151,7 +151,7 @@ class RowShape {
     all_again_ =
         all_again_ && seen_.before.in_place && std::hypot(y.first - twice.first, y.second - twice.second) <= grown;
     shows_again_ = shows_again_ || std::hypot(twice.first - right.first, twice.second - right.second) > 4 * grown;
-    // Along the right result, at the length that the first pair has.
+    // Parallel to the right result, with the length ratio of the first pair.
     const double ratio = length / wanted;
     if (turns_.empty()) ratio_ = ratio;
     const bool along = std::hypot(y.first - ratio * right.first, y.second - ratio * right.second) <= slack;
@@ -161,16 +161,16 @@ class RowShape {
 
   const Observation& seen_;
   std::map<int, Turned> turns_;  // of the wrong pairs
-  bool of_no_size_ = false;      // the input of a wrong pair, which has no angle then
-  bool no_number_ = false;       // came out of a pair of numbers
+  bool of_no_size_ = false;      // the input of a wrong pair is 0, so it has no angle
+  bool no_number_ = false;       // a pair of numbers gave something that is not a number
   bool foreign_ = false;
   bool all_left_ = false;  // never written
   bool all_small_ = true, all_still_ = true, all_scaled_ = true, all_kept_ = true, all_again_ = true;
-  bool shows_again_ = false;  // a second turn is more than the error of some pair
+  bool shows_again_ = false;  // for some pair a second turn differs by more than its error
   double ratio_ = 1;
 };
 
-// Whether two heads of one token were turned alike, in the pairs that are wrong in both.
+// Whether two heads of one token were turned by the same angles, in the pairs that are wrong in both.
 bool alike(const RowShape& a, const RowShape& b) {
   for (const auto& [pair, turn] : a.turns()) {
     const auto other = b.turns().find(pair);
@@ -181,7 +181,7 @@ bool alike(const RowShape& a, const RowShape& b) {
   return true;
 }
 
-// The heads of a token stand one after the other.
+// Adjacent rows are the heads of one token.
 bool same_in_heads(const Observation& seen, const RowShape& row, std::size_t r) {
   const bool has_next = r + 1 < seen.rows.size() && seen.rows[r + 1].head == seen.rows[r].head + 1;
   const bool has_last = seen.rows[r].head > 0;

@@ -1,5 +1,5 @@
-// What can be measured of wrong rows where no hypothesis fits: for each pair the one cos and sin that would make its
-// result. It names a class and no more.
+// Measurements of wrong rows if no hypothesis fits: for each pair, the one cos and sin that would give its
+// result. They name a class and no more.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace rope::diagnosis {
 
-// What a wrong row looks like.
+// How a wrong row looks.
 enum class Shape {
   passes,
   still,
@@ -31,10 +31,10 @@ struct Measured {
   Candidate candidate;  // its fit is at most 0.5
 };
 
-// The shape that most of the wrong rows have.
+// The shape of most wrong rows.
 std::optional<Measured> measured(const Observations& seen);
 
-// Of what was never written, or was turned a second time, no plan that is executed says more.
+// If rows were never written, or turned a second time, the executed plan says nothing more.
 bool says_more_than_a_plan(Shape shape);
 
 }  // namespace rope::diagnosis

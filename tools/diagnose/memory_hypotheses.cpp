@@ -1,4 +1,4 @@
-// What is written when, and not at all; and values that are treated specially.
+// What is written when, or never, and values that get special treatment.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -14,12 +14,12 @@ void look_at(const Spot& s, const char* name, const Tensor& tensor, std::int64_t
   if ((element < 0 || element >= count) && !*s.outside) *s.outside = OutsideAccess{name, false, element};
 }
 
-// The element so many beside the row of a table that a token gets.
+// The element `beside` elements away from a token's row in a table.
 std::int64_t beside_row(const Spot& s, const Tensor& table, std::int64_t beside) {
   return token_position(s.call, s.batch, s.seq)[0] * table.strides[0] + (beside > 0 ? table.shape[1] - 1 : 0) + beside;
 }
 
-// A load that is wider than a row, or begins before it: no value shows it, the end of the memory does.
+// A load wider than a row, or beginning before it. No value shows it; the end of the memory does.
 void add_wide_reads(Hypotheses& all) {
   using Look = void (*)(const Spot&, std::int64_t beside);
   const struct {
@@ -55,7 +55,7 @@ void add_wide_reads(Hypotheses& all) {
        }},
   };
   for (const auto& row : rows) {
-    // A vector holds 4, 8 or 16 elements and may begin at any of the row's last.
+    // A vector holds 4, 8 or 16 elements and may begin at any of the row's last ones.
     for (const std::int64_t beside : {1, 2, 3, 4, 7, 8, 15, 16, -1, -2, -4, -8}) {
       Hypothesis h{BugClass::strides_memory_race,
                    beside > 0 ? fmt::format("{} are read up to {} past the end", row.of, beside)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The elements of a tensor's memory, padding included, and how uncertain each is.
+// The elements of a tensor's memory, padding included, and the uncertainty of each.
 struct Memory {
   std::vector<double> value, bound;
   std::vector<char> written;
@@ -208,8 +208,8 @@ class Run {
         row.any = true;
         continue;
       }
-      // A position that was read as another type may be any number. Beyond 2^40 no table has a row, and products of
-      // rows and strides are numbers still.
+      // A position that was read as another type may be any number. Beyond 2^40 no table has a row, and up to it the
+      // products of rows and strides do not overflow.
       constexpr long double far_beyond = 0x1p40L;
       const auto m = static_cast<std::int64_t>(std::llround(std::clamp(given, -far_beyond, far_beyond)));
       const auto value = [&](const Tensor& table, bool sine) {
@@ -392,7 +392,7 @@ double cut_off(DType dtype, double value) {
   if (std::isnan(nearest) || std::fabs(nearest) <= std::fabs(value)) return nearest;
   std::uint64_t bits = 0;
   rope::store(dtype, &bits, nearest);
-  --bits;  // of a finite value or an infinity: the next one towards zero
+  --bits;  // for a finite value or an infinity: the next one towards zero
   return rope::load(dtype, &bits);
 }
 

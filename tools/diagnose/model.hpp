@@ -1,5 +1,5 @@
-// The model: rope as one readable loop over a call, every stage of which a hypothesis may change. It works on memory as
-// a kernel does, so that wrong strides, reads behind a tensor and values overwritten too early come out as they would.
+// The model: rope as one readable loop over a call. A hypothesis may change every stage. It works on memory as a kernel
+// does, so wrong strides, reads behind a tensor and values overwritten too early have their real effect.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace rope::diagnosis {
 
-// What the kernel takes the call to be.
+// The call as the kernel understands it.
 struct Params {
   int head_dim = 0;
   int rotary_dim = 0;
@@ -28,7 +28,7 @@ struct Params {
 };
 
 struct Spot {
-  const Call& call;  // as it was before it was made
+  const Call& call;  // before it was made
   const Params& params;
   bool key = false;
   std::int64_t batch = 0, seq = 0, head = 0;
@@ -38,10 +38,10 @@ struct Spot {
   const Tensor& out() const { return call.in_place ? in() : key ? *call.k_out : *call.q_out; }
 };
 
-// What each rotary feature of one token is multiplied by, and the angle that its bound follows from.
+// The factors of each rotary feature of one token, and the angle that determines its bound.
 struct Row {
   std::vector<double> cos, sin, phi;
-  bool any = false;  // made of memory that nobody may read: it may hold anything
+  bool any = false;  // made from forbidden memory: it may hold anything
 };
 
 using PairList = std::vector<std::pair<int, int>>;  // features
@@ -52,20 +52,20 @@ struct Values {
 
 enum class Write { rotated, copied, nothing };
 
-// A change of the model: the stages that it replaces, each given what it would be without. Empty: as specified.
+// A change of the model: the stages that it replaces. Each gets the unchanged result. Empty: as specified.
 struct Change {
   std::function<void(const Call&, Params&)> params;
   std::function<void(const Spot&, std::vector<long double>&)> theta;
   std::function<long double(const Spot&, int axis, long double)> position;
   std::function<void(const Params&, PairList&)> pairs;
-  std::function<int(const Params&, int feature, int pair)> pair_of;  // whose angle a feature gets
+  std::function<int(const Params&, int feature, int pair)> pair_of;  // the pair whose angle a feature gets
   std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
   std::function<void(const Params&, double& cos, double& sin)> turn;
   std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> table;
   std::function<void(const Spot&, const PairList&, Row&)> row;
-  std::function<void(const Params&, const PairList&, Row&)> direct;  // in place of the transpose where backward
-  std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> source;  // whose input is read
-  // Which tensor, q or k, an operand of a result is read from: the one times cos, or across the pair times sin.
+  std::function<void(const Params&, const PairList&, Row&)> direct;  // replaces the transpose in the backward pass
+  std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> source;  // the row whose input is read
+  // The tensor, q or k, of a result's operand: of the one times cos, or of the one across the pair, times sin.
   std::function<bool(const Spot&, bool second, bool across)> operand_key;
   std::function<std::int64_t(const Spot&, bool output, int feature, std::int64_t index)> index;  // of memory
   std::function<double(const Spot&, double)> load;
@@ -73,35 +73,35 @@ struct Change {
   std::function<double(const Spot&, int feature, double)> store;
   std::function<double(const Spot&, int feature, double)> pass;
   std::function<Write(const Spot&)> write;
-  std::function<int(const Spot&)> heads;                 // how many of a token are done
-  std::function<DType(const Call&, DType)> table_dtype;  // that tables are read as
-  std::function<void(const Spot&)> beside;               // what else is read for a row, and not used
+  std::function<int(const Spot&)> heads;                 // how many heads of a token are done
+  std::function<DType(const Call&, DType)> table_dtype;  // the type that tables are read as
+  std::function<void(const Spot&)> beside;               // extra reads for a row, whose values are not used
   std::function<bool(const Spot&, int feature)> skips;   // features that are not written
-  std::function<bool(const Params&, int pair)> still;    // pairs that are copied as they are
+  std::function<bool(const Params&, int pair)> still;    // pairs that are copied unchanged
   bool by_head = false;                                  // heads of one token differ in their angles
-  bool rereads = false;                                  // the second result is made from the first one
+  bool rereads = false;                                  // the second result uses the first result as its input
 };
 
 // Both, one after the other.
 Change both(const Change& first, const Change& then);
 
-// What a call comes to: one entry an element of q, then of k, in the order batch, token, head, feature.
+// The result of a call: one entry per element of q, then of k, in the order batch, token, head, feature.
 struct Prediction {
   std::vector<double> value;
-  std::vector<double> bound;  // absolute; infinite where the element may hold anything
+  std::vector<double> bound;  // absolute; infinite if the element may hold anything
   std::vector<char> written;
-  std::optional<OutsideAccess> outside;  // a kernel would have been stopped here
-  bool gaps = false;                     // what lies between the rows of an output is written
+  std::optional<OutsideAccess> outside;  // a kernel would be stopped here
+  bool gaps = false;                     // the gaps between an output's rows are written
 };
 
-// `before` as it was before the call was made. Bounds are those of `expectation`.
+// `before` is the call before it was made. The bounds come from `expectation`.
 Prediction predict(const Call& before, const Expectation& expectation, const Change& change);
 
 Params params_of(const Call& call);
 
 std::int64_t largest_position(const Call& call);  // of any axis; 0 without tokens
 
-// What a second turn makes of the result of the first, by the same cos and sin.
+// Turns the first turn's result a second time, by the same cos and sin.
 Values second_turn(const Spot& s, Values cos, Values sin, Values y);
 
 // A value rounded to a type: to nearest, ties to even.

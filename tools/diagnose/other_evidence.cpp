@@ -23,16 +23,16 @@ const RequirementResult* failed_by_value(const SubjectReport& report, std::strin
 
 namespace {
 
-// What it says that calls were not answered: of memory, unless the kernel refused them or tables alone are far apart.
+// The class of unanswered calls: memory, unless the kernel refused them or only tables are far apart.
 BugClass class_of_answers(const Finding& first, const Condition& condition, const std::vector<SeenRow>& with) {
-  // Where rows of the tables lie far apart and those of the tensors do not, what leads astray is the index of a row.
+  // If rows are far apart in the tables but not in the tensors, the index of a table row is wrong.
   if (std::all_of(with.begin(), with.end(),
                   [](const SeenRow& row) { return row.seen->c.layout == Layout::distant_rows; })) {
     return BugClass::table_cache;
   }
   if (first.kind != FailureKind::status) return BugClass::strides_memory_race;
   if (const auto spoken_for = class_of_condition(condition)) return *spoken_for;
-  // A kernel that says it failed did not refuse the call: its device, or its memory, did.
+  // A kernel that answers ROPE_FAILED did not refuse the call; its device, or its memory, failed.
   return first.status == ROPE_FAILED ? BugClass::strides_memory_race : BugClass::bad_arguments;
 }
 
@@ -68,7 +68,7 @@ bool is_irregular(const SubjectReport& report, const Observations& seen, Examine
   for (const auto& one : seen) {
     if (!one->failed() || !one->answered() || one->elements() < 16) continue;
     if (++tried > 8) return false;
-    // What came before `one` was another call than what comes before its repetitions: these alone are alike.
+    // Another call preceded `one`. Only its repetitions follow the same call, so only these are compared.
     std::optional<Trial> last;
     for (int i = 0; i < repetitions; ++i) {
       Trial again = examiner.run(one->before);

@@ -1,5 +1,5 @@
-// What is known from anything else than values: answers, crashes, what was written where, state, and which requirements
-// failed. Each maps to a class of the catalogue with a sentence of its own.
+// Evidence other than values: answers, crashes, writes and where they went, state, and which requirements
+// failed. Each maps to a class of the catalogue with its own sentence.
 #pragma once
 
 #include <optional>
@@ -12,40 +12,40 @@
 
 namespace rope::diagnosis {
 
-// A cause with the requirements that point to it.
+// A cause and the requirements that point to it.
 struct Pointer {
   Candidate candidate;
   std::vector<std::string> requirements;
-  std::string quoted;  // the first line of the failure that the sentence quotes; empty: it quotes none
+  std::string quoted;  // the failure's first line, if the sentence quotes it; else empty
 };
 
-// What it says that results differ each time, whether a requirement shows it or a repetition.
+// The sentence for results that differ each time, shown by a requirement or by a repetition.
 inline constexpr char different_each_time[] =
     "the same call gives other results each time: a race, or memory that nobody set";
 
-// Whether a requirement failed by what came out. A call that ended its process fails every requirement, and one that
-// writes where it must not fails most: that it failed this one says nothing.
+// Whether a requirement failed by its values. A call that ends its process fails every requirement, and a call that
+// writes where it must not fails most. So such a failure says nothing about this requirement.
 bool fails_by_value(const RequirementResult& r);
 
-// The requirement of this id, where it failed so; nullptr: it did not.
+// The requirement of this id, if it failed by its values; else nullptr.
 const RequirementResult* failed_by_value(const SubjectReport& report, std::string_view id);
 
-// From which requirements fail, and for which rule of scaling; those that say most first.
+// Pointers from the failed requirements and from the scaling rules that fail, the most telling first.
 std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
-// From faults that are accepted; nullopt where every call that is wrong was refused.
+// From accepted faults; nullopt if every wrong call was refused.
 std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examiner);
 
-// From cases that were not answered at all; nullopt where there are none.
+// From unanswered cases; nullopt if there are none.
 std::optional<Pointer> from_answers(const SubjectReport& report, const Observations& seen);
 
 // Whether the failing cases hold in a process that has seen no other call.
 bool depends_on_earlier_calls(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
-// Whether calls that are the same give other bits each time.
+// Whether equal calls give different bits each time.
 bool is_irregular(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
-// Whether everything that failed has inputs of an unusual size, while others hold.
+// Whether all failures have inputs of an unusual size, while others hold.
 bool needs_unusual_inputs(const Observations& seen);
 
 }  // namespace rope::diagnosis

@@ -1,4 +1,4 @@
-// Which features turn together, in which direction, and whose angle they get.
+// Which features turn together, in which direction, and by whose angle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
   all.push_back(std::move(h));
 }
 
-// cos and sin of the pairs put into one array and taken out of it in another order.
+// cos and sin of the pairs are stored in one array and read from it in another order.
 void add_unpacked(Hypotheses& all, std::string sentence, bool sine_first) {
   Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, {}, false};
   h.change.row = [=](const Spot&, const PairList& pairs, Row& row) {

@@ -53,7 +53,7 @@ void add_rotary_dims(Hypotheses& all) {
                resize_factors(p);
              });
   {
-    // The last features: the whole head is read shifted by the rest, and so is what passes.
+    // Uses the last features: the whole head, including what passes through, is read shifted by the rest.
     Hypothesis h{
         BugClass::partial_passthrough, "the last rotary_dim features turn, not the first", {}, 0, partial, false};
     h.change.index = [](const Spot& s, bool, int feature, std::int64_t index) {

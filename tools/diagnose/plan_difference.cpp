@@ -7,9 +7,9 @@
 namespace rope::diagnosis {
 namespace {
 
-constexpr std::size_t most_ways = 4;  // a third of a second each at most
+constexpr std::size_t most_ways = 4;  // each takes a third of a second at most
 
-// The minimal case with pairs enough to tell a base by, where the claims have it; else the case that failed first.
+// The minimal case with enough pairs to determine a base, if the claims have it; else the case that failed first.
 Case wide(const Failure& failure, const Claims& claims) {
   const Case first_seen = case_from_text(failure.first_seen);
   Case c = failure.minimal;

@@ -1,4 +1,4 @@
-// The plan that a failing kernel executes against the one that it was asked for.
+// The plan that a failing kernel executes, compared with the requested one.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct PlanDifference {
   std::vector<Difference> found;
 };
 
-// Identifies the kernel in the ways in which values failed, until one shows a difference. nullopt: in none of these
-// ways the probes see one, so what is wrong needs other circumstances.
+// Identifies the kernel in the ways in which values failed, until one shows a difference. nullopt: the probes see none
+// in any of these ways, so the bug needs other circumstances.
 std::optional<PlanDifference> plan_difference(const SubjectReport& report, Subject& subject, Oracles& oracles);
 
 }  // namespace rope::diagnosis

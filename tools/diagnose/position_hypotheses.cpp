@@ -1,4 +1,4 @@
-// Which position a token is rotated by.
+// The position that a token is rotated by.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void add(Hypotheses& all, BugClass bug_class, std::string sentence, Map map, dou
   all.push_back(std::move(h));
 }
 
-// What stands in the memory of the positions at an index, read as another type; NaN beyond its end.
+// The memory of the positions at an index, read as another type; NaN beyond its end.
 long double read_as(const Spot& s, DType dtype, std::int64_t index) {
   const Tensor& p = *s.call.positions;
   const auto size = static_cast<std::int64_t>(size_of(dtype));
@@ -57,7 +57,7 @@ long double read_as(const Spot& s, DType dtype, std::int64_t index) {
 
 using Index = std::function<std::int64_t(const Tensor&, const Spot&, int axis)>;
 
-// Given positions read from elsewhere.
+// Given positions, read from elsewhere.
 void add_read(Hypotheses& all, BugClass bug_class, std::string sentence, Index index, bool other_type = false) {
   add(all, bug_class, std::move(sentence), [=](const Spot& s, int axis, long double p) {
     if (!s.call.positions) return p;
@@ -105,7 +105,7 @@ void add_misreads(Hypotheses& all) {
            });
 }
 
-// Buffers of a fixed size that the positions go through.
+// Positions that go through buffers of a fixed size.
 void add_buffers(Hypotheses& all) {
   for (std::int64_t size = 8; size <= 1024; size *= 2) {
     add_read(all, BugClass::position_offset, fmt::format("token {} gets the position of token 0", size),
@@ -156,7 +156,7 @@ void add_widths(Hypotheses& all) {
   }
 }
 
-// A table of its own that has too few rows for the call: the last row serves for what is missing, or the first ones
+// The kernel's own table has too few rows for the call. For the missing ones it uses the last row, or starts
 // again.
 void add_own_tables(Hypotheses& all) {
   using Rows = std::int64_t (*)(const Spot&);
@@ -218,7 +218,7 @@ void add_packed(Hypotheses& all) {
   }
 }
 
-// Sequences that were cut into as many chunks as there are devices.
+// Sequences cut into as many chunks as there are devices.
 void add_chunks(Hypotheses& all) {
   for (const int chunks : {2, 4}) {
     const auto length = [=](const Spot& s) { return s.call.q.shape[1] / chunks; };
@@ -241,7 +241,7 @@ void add_chunks(Hypotheses& all) {
   }
 }
 
-// Of the tokens of a tile, and of other tokens and batches.
+// Positions of a tile's tokens, or of other tokens and batches.
 void add_tiles(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
     add(all, BugClass::position_offset, fmt::format("{} tokens of a tile share the position of the first", n),
@@ -269,7 +269,7 @@ void add_tiles(Hypotheses& all) {
         fmt::format("chunks of {} tokens: each starts again where the first one did", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
   }
-  // A block that takes several tokens looks up the position of its first.
+  // A block of several tokens uses the position of its first.
   for (const std::int64_t n : {16, 32, 64, 128, 256}) {
     add(all, BugClass::position_offset,
         fmt::format("each token gets the position of the one {} before, from there on", n),

@@ -1,4 +1,4 @@
-// Roundings that the types of the call do not call for: every stage, to every narrower type.
+// Roundings that the call's types do not require: at every stage, to every narrower type.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What it says that a requirement failed: the ones that fail alone speak for a class.
+// Evidence from failed requirements: a requirement that is the only one to fail speaks for a class.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,25 +10,25 @@
 namespace rope::diagnosis {
 namespace {
 
-// Seen in the bytes afterwards. What ended at a guard page is told by its access (from_answers).
+// Shown by the bytes afterwards. If a guard page ended the call, its access tells the class (from_answers).
 bool is_writing(const RequirementResult& r) {
   const Finding& finding = r.failure->finding;
   return finding.kind == FailureKind::misbehaviour && !finding.access;
 }
 
-enum class By { value, writing, any };       // failures that count
-enum class Adds { nothing, message, rule };  // to the sentence: what the failure says, or the rule that alone fails
+enum class By { value, writing, any };       // the failures that count
+enum class Adds { nothing, message, rule };  // to the sentence: the failure's message, or the only rule that fails
 
-// What a requirement that fails alone speaks for.
+// What a requirement speaks for if only it fails.
 struct Spoke {
-  std::string_view requirements;  // ids or families, parted by spaces
+  std::string_view requirements;  // ids or families, separated by spaces
   BugClass bug_class;
   const char* sentence;
   By by = By::value;
   Adds adds = Adds::nothing;
 };
 
-// Those that say most first.
+// The most telling first.
 constexpr BugClass memory = BugClass::strides_memory_race;
 constexpr Spoke rows[] = {
     {"DET-01", BugClass::special_values, different_each_time},
@@ -71,7 +71,7 @@ bool counts(const Spoke& row, const RequirementResult& r) {
   return row.by == By::any || fails_by_value(r) || (row.by == By::writing && is_writing(r));
 }
 
-// The scaling rule of everything that failed, where what has none holds. nullptr: there is no such.
+// The scaling rule of all failures, if cases without it hold. nullptr: there is no such rule.
 const Scaling* rule_that_fails(const Observations& seen) {
   const Scaling* rule = nullptr;
   bool unscaled_holds = false;
@@ -98,7 +98,7 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
   }
 }
 
-// nullopt: none of the row's requirements failed so that it counts.
+// nullopt: none of the row's requirements failed in a way that counts.
 std::optional<Pointer> pointer_of(const Spoke& row, const SubjectReport& report, const Scaling* rule) {
   Pointer pointer{{row.bug_class, row.sentence, "", 0}, {}, ""};
   const RequirementResult* first = nullptr;
@@ -125,7 +125,7 @@ std::optional<Pointer> from_state(const SubjectReport& report) {
                  ""};
 }
 
-// What share of the failures each accounts for.
+// Sets the share of the failures that each explains.
 void weigh_by_failures(std::vector<Pointer>& found, const SubjectReport& report) {
   const auto failures = std::max<std::int64_t>(report.count(Verdict::fail), 1);
   for (Pointer& p : found) {

@@ -1,4 +1,4 @@
-// What the scaling rules make of theta: parameters misread, lists exchanged, the wrong length asked.
+// Wrong theta from scaling rules: parameters misread, lists exchanged, the wrong length used.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 template <class Rule>
 using Edit = std::function<void(const Call&, Params&, Rule&)>;
 
-// A change of the parameters of one rule.
+// Changes the parameters of one rule.
 template <class Rule>
 void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
   Hypothesis h{BugClass::scaling_config, fmt::format("{}: {}", Rule::kind, what), {}, 0, {}, false};
@@ -25,7 +25,7 @@ void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
     if (auto* rule = std::get_if<Rule>(&p.scaling)) {
       Rule changed = *rule;
       edit(call, p, changed);
-      // Unless the edit put another rule in its place.
+      // Unless the edit replaced it by another rule.
       if (auto* still = std::get_if<Rule>(&p.scaling)) *still = changed;
     }
   };
@@ -37,7 +37,7 @@ void add_as(Hypotheses& all, std::string what, std::function<Scaling(const Rule&
   add<Rule>(all, std::move(what), [=](const Call&, Params& p, Rule& rule) { p.scaling = other(rule); });
 }
 
-// Which length a rule that depends on one asks.
+// The length that a rule uses, if it depends on one.
 template <class Rule>
 void add_lengths(Hypotheses& all) {
   const auto length = [&](const char* what, std::function<std::int64_t(const Call&, const Rule&)> of) {
@@ -115,7 +115,7 @@ void add_factor(Hypotheses& all) {
   }
 }
 
-// A parameter that is not taken as it is given.
+// A parameter that is not used as given.
 template <class Rule>
 void add_number(Hypotheses& all, const char* name, double Rule::*number, std::initializer_list<double> usual) {
   add<Rule>(all, fmt::format("{} is cut to a whole number", name),
@@ -177,7 +177,7 @@ void add_yarn(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
-// The lists are one array, short then long, `apart` values from one to the other; what lies beyond is 1.
+// The lists are one array, short then long, with `apart` values from one to the other. Beyond the array all is 1.
 std::vector<double> listed(const scaling::LongRope& rule, std::size_t from) {
   std::vector<double> joined = rule.short_factor;
   joined.insert(joined.end(), rule.long_factor.begin(), rule.long_factor.end());
@@ -232,7 +232,7 @@ void add_llama3(Hypotheses& all) {
   });
 }
 
-// The middle, where theta and theta / factor are mixed, by the wavelength and not by the turns.
+// Theta and theta / factor are mixed in the middle by the wavelength, not by the turns.
 void add_llama3_by_wavelength(Hypotheses& all) {
   Hypothesis h{BugClass::scaling_config,
                "llama3: the middle is mixed by the wavelength, not by its reciprocal",
@@ -276,7 +276,7 @@ void add_proportional(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
-// theta is divided by the factor and not the position, so what stands for the position comes times the factor.
+// The factor divides theta, not the position. So whatever replaces the position is multiplied by the factor.
 void add_linear(Hypotheses& all) {
   const auto add_position = [&](const char* what,
                                 long double (*position)(const Call&, long double p, long double factor)) {
@@ -337,7 +337,7 @@ void add_rules(Hypotheses& all) {
 }
 
 void add_original_length_caches(Hypotheses& all) {
-  // Caches that were made for the original length.
+  // Caches made for the original length.
   for (const bool again : {false, true}) {
     Hypothesis h{BugClass::scaling_config,
                  again ? "positions from the original length on start again at 0"

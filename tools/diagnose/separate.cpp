@@ -1,4 +1,4 @@
-// The search for a condition: what holds of every row on one side, and of few on the other.
+// The search for a condition that holds for every row on one side, and for few on the other.
 #include <algorithm>
 
 #include "tools/diagnose/literal.hpp"
@@ -7,8 +7,8 @@ namespace rope::diagnosis {
 namespace {
 
 constexpr std::size_t most_literals = 3;
-constexpr double few_left = 0.01;          // of the rows on the other side: no more is asked for
-constexpr double least_gain = 0.1;         // of the rows that are left, in which a further literal must fail
+constexpr double few_left = 0.01;          // of the rows on the other side: the search stops there
+constexpr double least_gain = 0.1;         // a further literal must fail in at least this share of the remaining rows
 constexpr double cost_of_counting = 0.05;  // a quantity can always be made to fit a little
 
 double weight_of(const std::vector<SeenRow>& rows) {
@@ -17,7 +17,7 @@ double weight_of(const std::vector<SeenRow>& rows) {
   return sum;
 }
 
-// A literal, and how to tell whether it holds.
+// A literal, and the test whether it holds.
 struct Possible {
   Literal literal;
   std::function<bool(const SeenRow&)> holds;

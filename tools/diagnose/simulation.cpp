@@ -6,8 +6,8 @@
 namespace rope::diagnosis {
 namespace {
 
-// Rounding hypotheses fall to the other side of a boundary now and then, since the kernel's own error moves the value
-// that is rounded: by u(f32) of u(f16) or more, 2^-13 of the elements and a few times that with three operations.
+// A predicted rounding may fall to the other side of a boundary, because the kernel's own error moves the value first:
+// by u(f32) of u(f16) or more. That affects 2^-13 of the elements, or a few times as many with three operations.
 constexpr std::size_t elements_for_a_slip = 32;
 
 double capped(double actual, double expected, double size) {
@@ -15,7 +15,7 @@ double capped(double actual, double expected, double size) {
   return size == 0 ? 0 : std::min(std::fabs(actual - expected) / size, 1.0);
 }
 
-// One row of what was seen against what a hypothesis says of it.
+// Compares one observed row with a hypothesis's prediction.
 class RowComparison {
  public:
   RowComparison(const Observation& seen, const Prediction& said, std::size_t row)
@@ -31,7 +31,7 @@ class RowComparison {
     result.agrees = slips <= (end_ - begin_) / elements_for_a_slip;
     if (!is_wrong_) return result;
     result.said = share_said();
-    // A slip excuses no row that is wrong in one element only.
+    // A slip excuses no row in which only one element is wrong.
     if (slips > 0 && unlike(seen_.right) <= 2 * slips) result.agrees = false;
     return result;
   }

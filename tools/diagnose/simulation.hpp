@@ -1,4 +1,4 @@
-// What a hypothesis says of one case, against what was seen of it: row by row, and where the call ended.
+// Compares a hypothesis's prediction for one case with the observation: row by row, and where the call ended.
 #pragma once
 
 #include <optional>
@@ -9,22 +9,22 @@
 namespace rope::diagnosis {
 
 struct RowCount {
-  double said = 1;     // share of the wrong elements of which it says something: reads outside may yield anything
+  double said = 1;     // share of the wrong elements that it predicts: reads outside may yield anything
   bool agrees = true;  // with the hypothesis
 };
 
 struct Simulated {
   std::vector<RowCount> rows;
-  std::optional<OutsideAccess> outside;  // as a Prediction has them
+  std::optional<OutsideAccess> outside;  // as in Prediction
   bool gaps = false;
-  double error = 0;  // what is left of the error, and what it was: in units of the row's size, capped at 1 an element
+  double error = 0;  // the remaining error, and the original one: in units of the row's size, at most 1 per element
   double before = 0;
 };
 
 Simulated simulate(const Observation& seen, const Change& change);
 
-// How far a simulation accounts for what ended a call, or for what was written into a gap. Many mistakes lead out of
-// the same tensor, so that alone says little; the same element says much.
+// How well a simulation explains the end of a call, or a write into a gap. Many mistakes lead out of the same tensor,
+// so the tensor by itself says little; the same element says much.
 double share_of_end(const Observation& seen, const Simulated& simulated);
 
 }  // namespace rope::diagnosis

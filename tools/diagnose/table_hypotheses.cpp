@@ -1,4 +1,4 @@
-// Which row and column of the tables is read, and as which type.
+// Which row and column of the tables are read, and as which type.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ void add(Hypotheses& all, std::string sentence, std::function<bool(const Call&)>
   all.push_back(std::move(h));
 }
 
-// Of both, or of one alone.
+// Both tables, or only one.
 struct Tables {
   const char* words;
   bool cos, sin;
@@ -62,7 +62,7 @@ void add_columns(Hypotheses& all) {
       all, "sin is read behind cos, as if both stood in one row",
       [](const Call& call) { return call.cos && call.cos->strides[0] >= 2 * call.cos->shape[1]; },
       [](const Call& call, bool sine, std::int64_t&, std::int64_t& column) {
-        if (sine) column += call.cos->shape[1];  // both tables hold the same behind their rows
+        if (sine) column += call.cos->shape[1];  // both tables hold the same values behind their rows
       });
   add(all, "full-width tables: the second feature of a pair gets the first's column", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
@@ -99,7 +99,7 @@ void add_types(Hypotheses& all) {
   }
 }
 
-// The sines in one array with the cosines, whose place follows from a width that is not theirs.
+// Sines in one array with the cosines, at a place computed from the wrong width.
 void add_misplaced_sines(Hypotheses& all) {
   for (const bool is_tail_zero : {true, false}) {
     Hypothesis h{BugClass::table_cache,

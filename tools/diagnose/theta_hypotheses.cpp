@@ -20,8 +20,8 @@ void add_params(Hypotheses& all, std::string sentence, std::function<void(const 
   all.push_back(std::move(h));
 }
 
-// theta = what the rule made of it, times the quotient of the wrong and the right unscaled theta: exact for all rules
-// that multiply theta by something.
+// theta = the rule's result, times the quotient of the wrong and the right unscaled theta. Exact for all rules that
+// multiply theta by something.
 void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, double cost = 0) {
   Hypothesis h{BugClass::frequency_base, std::move(sentence), {}, cost, computed, false};
   h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
@@ -41,7 +41,7 @@ void add_theta(Hypotheses& all, BugClass bug_class, std::string sentence,
   all.push_back(std::move(h));
 }
 
-// The factor that stands in a rule, as far as it has one.
+// A rule's factor, if it has one.
 double factor_of(const Scaling& rule) {
   return std::visit(
       [](const auto& r) {
@@ -123,7 +123,7 @@ void add_base_times_factor(Hypotheses& all) {
               const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
               const auto inside = scaling::unscaled<long double>(factor * s.params.base, s.params.rotary_dim);
               for (std::size_t p = 0; p < theta.size(); ++p) {
-                // theta = plain * (ramp / factor + 1 - ramp): the part that was divided is exchanged.
+                // theta = plain * (ramp / factor + 1 - ramp): only the divided part is exchanged.
                 const long double share = theta[p] / plain[p];
                 const long double ramp = (1 - share) / (1 - 1.0L / factor);
                 theta[p] = inside[p] * ramp + plain[p] * (1 - ramp);

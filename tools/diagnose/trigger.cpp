@@ -33,7 +33,7 @@ class Isolation {
     return !check_(c, examiner_).passed();
   }
 
-  // The smallest position that fails, by halving what is left between one that holds and one that fails.
+  // Finds the smallest failing position by bisection between a position that holds and one that fails.
   void smallest_start(Case& c) const {
     std::int64_t holds = 0, breaks = c.start;
     while (breaks - holds > 1) {
@@ -54,7 +54,7 @@ class Isolation {
 Trigger isolate(const Case& failing, Examiner& examiner) {
   const Isolation isolation(failing, examiner);
   Trigger trigger{failing, {}, false};
-  // Twice: what was needed beside something else may not be needed without it.
+  // Two rounds: a circumstance that was needed beside another may not be needed without it.
   for (int round = 0; round < 2; ++round) {
     for (const Switch& s : switches()) {
       if (!s.on(trigger.c)) continue;

@@ -8,12 +8,12 @@
 namespace rope::diagnosis {
 
 struct Trigger {
-  Case c;                           // plain but for what is needed
-  std::vector<std::string> needed;  // each switched off alone makes the case hold
+  Case c;                           // plain except for what is needed
+  std::vector<std::string> needed;  // switching off any one of these makes the case hold
   bool any_call = false;            // the plainest case fails
 };
 
-// From a failing case, by the check of its requirement.
+// Starts from a failing case and uses its requirement's check.
 Trigger isolate(const Case& failing, Examiner& examiner);
 
 std::string words_of(const Trigger& trigger);

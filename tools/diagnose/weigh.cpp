@@ -7,21 +7,21 @@
 namespace rope::diagnosis {
 namespace {
 
-// How many cases a hypothesis is held against: first a few that failed, and what survives against the others too.
+// How many cases a hypothesis is tested on: first a few that failed; if it survives, also the others.
 constexpr std::size_t first_failed = 14;
 constexpr std::size_t most_failed = 40;
 constexpr std::size_t most_passed = 60;
 constexpr std::size_t survivors = 24;
 constexpr std::size_t pair_cases = 6;
 constexpr double says_no_value = 0.5;
-constexpr double no_value = 0.05;  // less than what two causes differ by that one of them explains
-// Angles do not depend on where the results go: what else explains as much is likelier.
+constexpr double no_value = 0.05;  // less than the gap between a cause that explains the values and one that does not
+// Angles do not depend on the place of the results. A cause of another kind that explains as much is likelier.
 constexpr double angles_in_place = 0.025;
 constexpr std::size_t small_call = 2000;                            // elements
-constexpr double of_a_circumstance = 0.003, of_a_quantity = 0.006;  // costs: they only order what explains the same
+constexpr double of_a_circumstance = 0.003, of_a_quantity = 0.006;  // costs: they order equal explanations
 constexpr double second_cause = 0.03;
-// Where no single cause fits as well as this, pairs of causes are tried: some of those that promise anything with every
-// other hypothesis, in small calls first, then the best of them in all.
+// If no single cause fits this well, pairs of causes are tried: some promising ones with every other hypothesis, in
+// small calls first, then the best pairs in all calls.
 constexpr double leaves_much_open = 0.6;
 constexpr std::size_t partners = 4;
 constexpr double least_promise = 0.1;
@@ -32,7 +32,7 @@ struct Sample {
   std::vector<const Observation*> failed, passed;
 };
 
-// Small cases first, every requirement's own before the random ones.
+// Small cases first, and every requirement's own before the random ones.
 Sample sample_of(const Observations& seen) {
   Sample sample;
   for (const auto& one : seen) (one->failed() ? sample.failed : sample.passed).push_back(one.get());
@@ -50,12 +50,12 @@ Sample sample_of(const Observations& seen) {
   return sample;
 }
 
-// What speaks for one cause and against it, case by case.
+// The evidence for and against one cause, case by case.
 struct Account {
-  std::vector<SeenRow> applied;      // wrong rows that come out as it says
-  std::vector<SeenRow> not_applied;  // right ones that do not
+  std::vector<SeenRow> applied;      // wrong rows that match its prediction
+  std::vector<SeenRow> not_applied;  // right rows that do not
   double wrong = 0, explained = 0;   // weights of rows
-  double before = 0, error = 0;      // as Simulated has them
+  double before = 0, error = 0;      // as in Simulated
 
   double explained_share() const { return wrong > 0 ? explained / wrong : 0; }
   double contradicted_share() const {
@@ -88,7 +88,7 @@ class Weigher {
     }
   }
 
-  // Against `most` of the cases that failed.
+  // Uses at most `most` of the failed cases.
   Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most = first_failed) const {
     Weighed result = begin(h, with);
     Account account;
@@ -99,7 +99,7 @@ class Weigher {
     return result;
   }
 
-  // Against all cases, under the condition that parts those that it explains from the others.
+  // Uses all cases, under the condition that separates the explained ones from the others.
   Weighed weigh(const Hypothesis& h, const Hypothesis* with) const {
     Weighed result = begin(h, with);
     Account account;
@@ -108,11 +108,11 @@ class Weigher {
     put_under_condition(result, account);
     add_shares(result, account);
     double cost = cost_of(result);
-    // Only where calls ended speaks for it. What reads a wrong element gives wrong values elsewhere.
+    // Only the ends of calls speak for it. A cause that reads a wrong element gives wrong values elsewhere.
     const bool by_ends = result.rows == 0 && !h.change.beside;
     if (by_ends) cost += no_value;
     result.fit = result.explained * (1 - result.contradicted) - cost;
-    // It leads out of the same tensors, and says nothing of the values that are wrong.
+    // It leads out of the same tensors, but does not explain the wrong values.
     if (by_ends && all_rows_ > 0) result.fit *= says_no_value;
     return result;
   }
@@ -144,7 +144,7 @@ class Weigher {
     }
   }
 
-  // Where the call ended, or what it left in a gap, is as much as a row.
+  // The end of a call, or a write into a gap, counts as much as a row.
   static void hold_end(const Observation& seen, const std::optional<Simulated>& simulated, Account& account) {
     account.wrong += 1;
     const double said = simulated ? share_of_end(seen, *simulated) : 0;
@@ -195,7 +195,7 @@ void rank(std::vector<Weighed>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Weighed& a, const Weighed& b) { return a.fit > b.fit; });
 }
 
-// Of every hypothesis against a few cases, in the order of the hypotheses.
+// Weighs every hypothesis on a few cases, in the order of the hypotheses.
 std::vector<Weighed> all_quickly(const Weigher& weigher, const Sample& sample) {
   const bool some_ended =
       std::any_of(sample.failed.begin(), sample.failed.end(), [](const Observation* one) { return !one->answered(); });
@@ -207,14 +207,14 @@ std::vector<Weighed> all_quickly(const Weigher& weigher, const Sample& sample) {
   return quick;
 }
 
-// Of those that fit a few cases best, against all cases.
+// Weighs the ones that fit a few cases best on all cases.
 std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> quick) {
   rank(quick);
   std::vector<Weighed> full;
   for (std::size_t i = 0; i < quick.size() && i < survivors; ++i) {
     if (quick[i].explained > 0) full.push_back(weigher.weigh(*quick[i].hypothesis, nullptr));
   }
-  // One that shows in few cases only may have missed all of the first ones.
+  // A hypothesis that shows in few cases may have missed all of the first ones.
   if (full.empty()) {
     for (const Hypothesis& h : all_hypotheses()) full.push_back(weigher.weigh(h, nullptr));
   }
@@ -224,7 +224,7 @@ std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> q
 
 double promise(const Weighed& w) { return w.partial + w.fit; }
 
-// Two causes where the best one of `quick` leaves much open: looked for in small calls alone, for there are many pairs.
+// Two causes if the best of `quick` leaves much open. Looks only in small calls, because there are many pairs.
 std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> quick, double least_fit) {
   Sample small = sample;
   std::erase_if(small.failed, [](const Observation* one) { return one->elements() > small_call; });

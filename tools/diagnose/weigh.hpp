@@ -1,4 +1,4 @@
-// Weighing: how well each hypothesis explains what was seen.
+// Weighing: how well each hypothesis explains the observations.
 #pragma once
 
 #include <memory>
@@ -15,19 +15,19 @@ struct Weighed {
   const Hypothesis* hypothesis = nullptr;
   const Hypothesis* with = nullptr;  // a second cause beside it
   double explained = 0;              // share of the wrong rows that it explains
-  double contradicted = 0;           // of what it says, the share that is not so, under its condition
-  double partial = 0;                // how much of the error is gone where it does not explain all
-  double fit = 0;                    // what candidates are ranked by
+  double contradicted = 0;           // the share of its predictions that are false, under its condition
+  double partial = 0;                // how much of the error it removes if it does not explain all
+  double fit = 0;                    // candidates are ranked by this
   Condition condition;
-  std::size_t rows = 0, all_rows = 0;  // wrong ones: explained, seen
-  std::size_t cases = 0;               // that these are of
-  std::size_t right_rows = 0;          // right ones of which it says so too
+  std::size_t rows = 0, all_rows = 0;  // wrong rows: explained, observed
+  std::size_t cases = 0;               // the cases of these rows
+  std::size_t right_rows = 0;          // right rows that it predicts rightly
 };
 
-// What a cause changes in a call: nothing where it does not apply.
+// What a cause changes in a call: nothing if it does not apply.
 Change change_of(const Weighed& cause, const Call& call);
 
-// Best first; those that explain nothing are left out.
+// Best first; hypotheses that explain nothing are left out.
 std::vector<Weighed> weigh(const Observations& seen);
 
 }  // namespace rope::diagnosis

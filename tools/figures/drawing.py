@@ -1,8 +1,8 @@
 """One SVG picture, 800 wide, in the colours of GitHub's light and dark pages.
 
 One file serves both: GitHub shows pictures as <img>, and there `prefers-color-scheme` follows the browser. A reader may
-give GitHub another theme than the browser; so the picture has its own background and is readable on either page. (Two
-files and <picture media=..> would follow GitHub's theme, at the price of every picture twice.)
+choose another theme in GitHub than in the browser, so the picture has its own background and is readable on both. (Two
+files and <picture media=..> would follow GitHub's theme, but every picture would exist twice.)
 """
 
 from xml.sax.saxutils import escape, quoteattr
@@ -71,7 +71,7 @@ class Drawing:
         left = x - {"start": 0, "middle": width / 2, "end": width}[anchor]
         if left < 0 or left + width > WIDTH or not 0 < y < self.height:
             raise ValueError(f"{self.title}: this text leaves the picture: {words}")
-        # A text of one word has to begin where it is put, whatever the font: its length is set.
+        # A text of one word must begin exactly where it is put, in every font, so its length is set.
         length = f' textLength="{number(width)}" lengthAdjust="spacingAndGlyphs"' if "mono" in look.split() else ""
         at = f'x="{number(x)}" y="{number(y)}"' + (f' text-anchor="{anchor}"' if anchor != "start" else "")
         self.parts.append(f"<text {at} class={quoteattr(look)}{length}>{escape(words)}</text>")
@@ -90,7 +90,7 @@ class Drawing:
         self.parts.append(f'<path d="{way}" class="{line}-line" stroke-width="{number(width)}"{drawn}/>')
 
     def arrow(self, points, line="line", width=1.5, dashes=""):
-        """Along the points, all horizontal or vertical; the head is at the last one."""
+        """Draws along the points, all horizontal or vertical; the head is at the last one."""
         (x0, y0), (x1, y1) = points[-2], points[-1]
         dx, dy = (x1 > x0) - (x1 < x0), (y1 > y0) - (y1 < y0)
         ends = [*points[:-1], (x1 - 4 * dx, y1 - 4 * dy)]

@@ -19,7 +19,7 @@ SURFACES = ("green", "green", "blue", "orange", "orange")  # by the steps from A
 def draw_example(drawing):
     """A line that verify prints, with its parts named."""
     left, character, y = 252, 13 * 0.6, 62
-    # text, column, look; below it the part's name, the place of that, and how far down the line to it turns
+    # text, column, look; below it the part's name, the name's place, and how far down the line to it turns
     parts = (
         ("f32", 0, "text", "type of the values", 170, 84),
         ("grade", 6, "text", "", 0, 0),

@@ -60,7 +60,7 @@ def outputs_of(program, compiler):
 
 
 def brought_up_to_date(files, check):
-    """The files that differ from the given text, {file: text}; written, if not only checked."""
+    """The files that differ from their given text, {file: text}. They are written, unless only checked."""
     different = [file for file, text in files.items() if not file.exists() or file.read_text() != text]
     for file in () if check else different:
         file.write_text(files[file])

@@ -56,7 +56,7 @@ def line_of(lines, start):
 
 
 def wrapped(line):
-    """As a narrow terminal would show it: broken after spaces and commas, continued below the text of the line."""
+    """Broken as on a narrow terminal: after spaces and commas, continued below the text of the line."""
     label = re.match(r" {6}[a-z]+ +", line)
     indent = " " * (label.end() if label else len(line) - len(line.lstrip()) + 2)
     rows = [""]
@@ -69,7 +69,7 @@ def wrapped(line):
 
 
 def draw_line(drawing, y, line, look="text"):
-    """Each run of characters is put at its column, so that parts can be pointed at in every font."""
+    """Each run of characters gets its own column, so that parts can be pointed at in every font."""
     for run in re.finditer(r"\S+(?: \S+)*", line):
         colour = VERDICTS.get(run.group(), look)
         drawing.text(TEXT_LEFT + run.start() * CHARACTER, y, run.group(), f"{colour} mono small")

@@ -14,7 +14,7 @@ std::vector<int> axis_of_each_pair(Prober& prober, const std::vector<FeaturePair
   if (axes == 1 || !prober.separate_axes()) return axis;
   std::vector<Prober::Position> asked{prober.on_all_axes(0)};
   const std::int64_t far = prober.largest_position();
-  std::vector<std::int64_t> steps{far};  // near enough that a pair of any speed is caught on its first turn
+  std::vector<std::int64_t> steps{far};  // close enough to catch a pair of any speed on its first turn
   for (std::int64_t step = 1; step <= far; step *= 4) steps.push_back(step);
   for (std::size_t a = 0; a < axes; ++a) {
     for (const std::int64_t step : steps) {
@@ -29,7 +29,7 @@ std::vector<int> axis_of_each_pair(Prober& prober, const std::vector<FeaturePair
     for (std::size_t a = 0; a < axes; ++a) {
       bool turns = false;
       for (std::size_t i = 0; i < steps.size(); ++i) {
-        // Errors of cos and sin are relative, so that of the angle is |sin| times as large: however little a pair
+        // Errors of cos and sin are relative, so the angle's error is |sin| times as large. However little a pair
         // turns, it shows where it stood at 0.
         const double now = series[p].first[1 + a * steps.size() + i], still = series[p].first[0];
         const double allowed = noise.at(0) * (std::fabs(std::sin(now)) + std::fabs(std::sin(still)));

@@ -7,12 +7,12 @@
 
 namespace rope {
 
-// The axis that turns each pair while all others stand at 0; -1: it follows several, or none. With one axis, or where
-// axes cannot be asked for each by itself: 0. Throws ProbeError.
+// The axis that turns each pair while all others stay at 0; -1: it follows several, or none. 0 with one axis, or if
+// axes cannot be moved separately. Throws ProbeError.
 std::vector<int> axis_of_each_pair(Prober& prober, const std::vector<FeaturePair>& pairs, const AngleNoise& noise);
 
-// Gives `spec` a layout of axes that `pairs` follow: the one that it has, else sections as they were seen. False where
-// there is none. `index`: of each pair, among the spec's; `axes`: how many there are.
+// Gives `spec` a layout of axes that `pairs` follow: its own, else sections as they were seen. False if there is none.
+// `index`: each pair's index among the spec's pairs. `axes`: the number of axes.
 bool lay_out_axes(RopeSpec& spec, int axes, const std::vector<ExecutedPair>& pairs,
                   const std::vector<std::size_t>& index);
 

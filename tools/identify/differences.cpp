@@ -41,14 +41,14 @@ bool cos_and_sin_exchanged(const ExecutedPlan& plan) {
   });
 }
 
-// (b', a') where (a', b') is specified: a reflection that is a quarter turn on at position 0.
+// (b', a') where (a', b') is specified: a reflection that is a quarter turn ahead at position 0.
 bool exchanged(const ExecutedPlan& plan) {
   return cos_and_sin_exchanged(plan) && std::all_of(plan.pairs.begin(), plan.pairs.end(), [](const ExecutedPair& pair) {
            return pair.features.kind == BlockKind::reflection;
          });
 }
 
-// theta of each told pair; by first feature.
+// The requested theta of each pair, by first feature.
 std::map<int, double> told_theta(const ExecutedPlan& plan) {
   std::map<int, double> theta;
   for (const RotatedPair& pair : compile(plan.way.spec, plan.sequence_length).pairs) {
@@ -57,7 +57,7 @@ std::map<int, double> told_theta(const ExecutedPlan& plan) {
   return theta;
 }
 
-// As if the told frequencies had been measured, as well as f32 has them.
+// The requested frequencies as if they had been measured, with f32's precision.
 std::vector<MeasuredTheta> exact_theta(const ExecutedPlan& plan) {
   std::vector<MeasuredTheta> theta;
   for (const RotatedPair& pair : compile(plan.way.spec, plan.sequence_length).pairs) {
@@ -231,7 +231,7 @@ void lambda_differences(const ExecutedPlan& plan, std::vector<Difference>& found
   if (is(told * told)) how = ": the attention factor squared, as where rope is applied twice";
   if (is(1 / told)) how = ": divided by the attention factor";
   if (is(told * std::numbers::log2e)) how = ": times log2(e)";
-  // That little is the mean of what coarse cos and sin do, and no factor that anybody would multiply by.
+  // Coarse cos and sin change the mean by this little; nobody would multiply by such a factor.
   const bool is_rounding = std::fabs(seen / told - 1) < 1.0 / 1024;
   std::optional<BugClass> of_lambda = told == 1 ? BugClass::pipeline : BugClass::scaling_config;
   if (is_rounding) of_lambda.reset();
@@ -249,8 +249,8 @@ bool same(const TableEntry& e, const WantedEntry& wanted, std::int64_t row) {
   return e.from == wanted.from && e.column == wanted.column && e.row == row && e.sign == wanted.sign;
 }
 
-// The told use: cos and sin of the row of the position, the column of the pair, or of each feature where tables are
-// full.
+// The requested use: cos and sin from the row of the position and the column of the pair, or of each feature if tables
+// are full.
 void table_differences(const ExecutedPlan& plan, std::vector<Difference>& found) {
   const RopeSpec& told = plan.way.spec;
   const bool split = told.pairing == Pairing::half_split;
@@ -262,7 +262,7 @@ void table_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
     const int p = split ? use.features.first : use.features.first / 2;
     const int first = plan.way.full_tables ? use.features.first : p,
               second = plan.way.full_tables ? use.features.second : p;
-    // Backward is the transpose: the sines change places.
+    // Backward is the transpose: the sines exchange places.
     const bool back = s < 0;
     const std::pair<const TableEntry*, WantedEntry> entries[] = {
         {&use.aa, {TableEntry::From::cos, first, 1}},

@@ -14,7 +14,7 @@
 namespace rope {
 namespace {
 
-// Some thousands of candidates are tried, by estimate, so that about one in some thousand kernels fits one by accident.
+// Some thousands of candidates are tried (an estimate), so about one in some thousand kernels fits one by accident.
 constexpr double accident = 0x1p-24;
 
 std::vector<Slot> slots_of(const RopeSpec& spec) {
@@ -40,7 +40,7 @@ RuleSearch::RuleSearch(const FrequencyQuestion& question, double relative)
 
 std::vector<FrequencyRule> RuleSearch::rules() {
   if (question_.theta.empty()) return {};
-  // Rules of fewer parameters first: what a rule of more makes of the same frequencies is no news.
+  // Rules with fewer parameters first: if one fits, a rule with more parameters tells nothing new.
   const auto tried = {&RuleSearch::as_told,      &RuleSearch::constant, &RuleSearch::length_dependent,
                       &RuleSearch::geometric,    &RuleSearch::pixel,    &RuleSearch::scaled,
                       &RuleSearch::proportional, &RuleSearch::bent,     &RuleSearch::factor_a_pair};
@@ -77,8 +77,8 @@ bool RuleSearch::take(RopeSpec spec, std::optional<Taken> taken) {
   return true;
 }
 
-// That angles of any size fit the spec: what each pair allows of half a turn. As many pairs as the rule took numbers
-// from fit anyhow, those that allow least.
+// The probability that angles of any size fit the spec: each pair's tolerance divided by half a turn. As many pairs as
+// the rule took numbers from fit in any case; those with the least tolerance count as these.
 double RuleSearch::chance(const RopeSpec& spec, int numbers) const {
   std::vector<double> allowed;
   const auto add = [&](std::int64_t length, const std::vector<MeasuredTheta>& theta) {
@@ -89,7 +89,7 @@ double RuleSearch::chance(const RopeSpec& spec, int numbers) const {
     }
   };
   add(question_.sequence_length, question_.theta);
-  // Other lengths tell more of rules that follow the length alone.
+  // Other lengths tell more, but only about rules that follow the length.
   if (follows_length(spec.scaling) && lists_of(spec.scaling).empty()) {
     for (const auto& other : question_.other_lengths) add(other.sequence_length, other.theta);
   }

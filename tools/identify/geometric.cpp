@@ -38,7 +38,7 @@ Line weighted_line(const std::vector<LogPoint>& points) {
   Line line;
   line.b = sxx > 0 ? sxy / sxx : 0;
   line.a = mean_y - line.b * mean_x;
-  // Errors of the points are bounds and may all lean one way, so they do not average out: as if there were one point.
+  // Errors of the points are bounds and may all have one sign, so averaging does not reduce them: count one point.
   const double count = static_cast<double>(points.size());
   line.b_error = sxx > 0 ? std::sqrt(count / sxx) : std::numeric_limits<double>::infinity();
   line.a_error = std::sqrt(count / w) + std::fabs(mean_x) * line.b_error;
@@ -51,10 +51,10 @@ double sigma_of(const GeometricPoint& p, double theta, double relative) {
 
 bool turns(const GeometricPoint& p) { return std::isfinite(p.error) && std::fabs(p.theta) > 2 * p.error; }
 
-// theta with whole turns added, the one nearest to what is predicted.
+// theta plus whole turns: the value nearest to the prediction.
 double unwrapped(double theta, double predicted) { return theta + turn * std::round((predicted - theta) / turn); }
 
-// From two neighbouring points on, as far as each next one fits the line through those before.
+// Starts at two neighbouring points and goes on while the next point fits the line through those before it.
 std::optional<std::vector<LogPoint>> follow(const std::vector<GeometricPoint>& points, double first, double second,
                                             double relative) {
   if (!(first > 0) || !(second > 0)) return std::nullopt;
@@ -85,8 +85,8 @@ std::optional<GeometricFit> fit_geometric(const std::vector<GeometricPoint>& poi
   }
   if (turning.empty()) return std::nullopt;
   if (turning.size() == 1) return std::nullopt;
-  // From the slow end whole turns are missing last; from the fast end where frequencies rise. The first two may lack
-  // one themselves.
+  // From the slow end, whole turns begin to miss last; from the fast end if frequencies rise. The first two may miss
+  // one too.
   for (const bool reversed : {true, false}) {
     std::vector<GeometricPoint> order = turning;
     if (reversed) std::reverse(order.begin(), order.end());

@@ -19,11 +19,11 @@ struct GeometricFit {
   double start_error = 0;  // of ln(start)
 };
 
-// `relative` is added to the relative error of each point. Whole turns are put back where the neighbours tell that they
-// are missing. nullopt where the points do not lie on such a line.
+// `relative` is added to the relative error of each point. Missing whole turns are added if the neighbours show them.
+// nullopt if the points do not lie on such a line.
 std::optional<GeometricFit> fit_geometric(const std::vector<GeometricPoint>& points, double relative);
 
-// The same with start = 1, where `fit` has resolved the whole turns.
+// The same with start = 1, after `fit` has resolved the whole turns.
 GeometricFit fit_through_one(const std::vector<GeometricPoint>& points, const GeometricFit& fit, double relative);
 
 }  // namespace rope

@@ -16,14 +16,14 @@
 namespace rope {
 namespace {
 
-// The errors that a kernel's own angles may have, relative: computed in f64, in f32 (grade C, error_model.md: C up to
-// 18), in f16, in bf16; and in between, for angles in f64 that are large because theta is.
-// And of theta itself, where the angles are better than that. f64: (2 + 2 ln(base)) 2^-53 is below 2^-46 for every base
-// below 2^90. f64 rounded once to f32: 2^-24. f32 arithmetic as above.
+// Relative errors of a kernel's own angles. Computed in f64, f32 (grade C, error_model.md: C up to 18), f16 or bf16. In
+// between: for angles in f64 that are large because theta is.
+// And relative errors of theta itself, if the angles are better than that. In f64 (2 + 2 ln(base)) 2^-53 is below 2^-46
+// for every base below 2^90. If f64 is rounded once to f32: 2^-24. Arithmetic in f32: as above.
 constexpr double theta_levels[] = {0x1p-46, 0x1p-23, of_float, 0x1p-10, 0x1p-7};
 constexpr double angle_levels[] = {0x1p-49, 0x1p-40, 0x1p-30, of_float, 0x1p-10, 0x1p-7};
 
-// The mean of many norms: roundings to nearest leave it where it is, two towards zero move it by one roundoff each.
+// For the mean of many norms: rounding to nearest does not move it, two roundings towards zero move it by one u each.
 constexpr double lambda_moves_by = 2;
 
 class Identification {
@@ -112,8 +112,8 @@ class Identification {
     }
   }
 
-  // Where no angles follow the positions in a call of several tokens: each in a call of its own, and what the tokens of
-  // a longer call are turned by, in their terms.
+  // For calls of several tokens whose angles do not follow the positions. Makes one call per position, and describes
+  // what the tokens of a longer call are turned by in terms of these.
   void look_at_one_token() {
     const ExecutedPlan several = plan_;
     prober_.set_one_at_a_time(true);
@@ -152,8 +152,8 @@ class Identification {
     return values[values.size() / 2];
   }
 
-  // The least error of the angles at which theta holds at every position, as it was given or as some rule changes it.
-  // Where there is no such: f32, and what does not fit is left as it is.
+  // The least error of the angles at which theta holds at every position, as given or as some rule changes it. If there
+  // is none: f32, and what does not fit stays unexplained.
   void choose_noise(const std::vector<PairSeries>& series) {
     // Four rounded products and sums at most go into an entry, and two entries into an angle.
     const double noise = plan_.angle_noise = 4 * prober_.roundoff();
@@ -174,7 +174,7 @@ class Identification {
     for (const PairSeries& s : series) estimates_.push_back(estimate_phase(positions_, s.first, noise_));
   }
 
-  // Whether the phases at `given` are those of `executed`, of every pair.
+  // Whether the phases of every pair at `given` match the phases at `executed`.
   bool fit_at(const std::vector<PairSeries>& series, std::int64_t given, std::int64_t executed) const {
     const auto i =
         static_cast<std::size_t>(std::lower_bound(positions_.begin(), positions_.end(), given) - positions_.begin());
@@ -184,7 +184,7 @@ class Identification {
     return true;
   }
 
-  // A rule that takes positions for others and explains every phase; else each position by itself, as far as the
+  // Finds a rule that changes positions and explains every phase. Else finds each position by itself, as far as the
   // slowest pair tells them apart.
   bool find_moved(const std::vector<PairSeries>& series) {
     std::vector<std::int64_t> off;
@@ -219,7 +219,7 @@ class Identification {
     return true;
   }
 
-  // A kernel that begins at another position has turned pair p by c theta[p] at position 0.
+  // A kernel that begins at position c has turned pair p by c theta[p] at position 0.
   void offset_from_intercepts() {
     const bool none = std::all_of(estimates_.begin(), estimates_.end(),
                                   [&](const PhaseEstimate& e) { return std::fabs(e.intercept) <= 2 * noise_.at(0); });
@@ -235,7 +235,7 @@ class Identification {
 
   void find_lambda() {
     double least = INFINITY, most = 0;
-    long double sum = 0;  // f64 would add a rounding a pair
+    long double sum = 0;  // f64 would add one rounding per pair
     for (const ExecutedPair& pair : plan_.pairs) {
       least = std::min(least, pair.lambda);
       most = std::max(most, pair.lambda);
@@ -244,8 +244,8 @@ class Identification {
     const auto mean = static_cast<double>(sum / static_cast<long double>(plan_.pairs.size()));
     const double told = plan_.told_lambda;
     const double spread = std::max({most - mean, mean - least, 4 * prober_.roundoff() * mean});
-    // Factors that are rounded leave norms that differ in their last digits; more than four roundings to the coarsest
-    // type is no rounding.
+    // Rounded factors leave norms that differ in their last digits. A difference above four roundings to the coarsest
+    // type has another cause.
     const double coarse = 4 * unit_roundoff(DType::bf16);
     const bool is_coarse = most - least > 8 * prober_.roundoff() * most;
     const double moved = is_coarse ? spread : lambda_moves_by * prober_.roundoff() * mean;
@@ -258,7 +258,7 @@ class Identification {
     }
   }
 
-  // By the slow pairs: a fast one may have gone round by more than half a turn.
+  // Uses the slow pairs, because a fast one may have turned by more than half a turn.
   void find_sign() {
     int plus = 0, minus = 0;
     for (const ExecutedPair& pair : plan_.pairs) {
@@ -274,7 +274,7 @@ class Identification {
     plan_.sign = minus == 0 ? 1 : plus == 0 ? -1 : plus >= 4 * minus ? 1 : minus >= 4 * plus ? -1 : 0;
   }
 
-  // Of each pair, among those of the spec.
+  // Each pair's index among the spec's pairs.
   std::vector<std::size_t> index_in_spec() const {
     std::vector<std::size_t> index;
     for (const ExecutedPair& pair : plan_.pairs)
@@ -282,7 +282,7 @@ class Identification {
     return index;
   }
 
-  // The measured frequencies in the order of the spec's pairs; those that do not turn are measured as 0.
+  // The measured frequencies in the order of the spec's pairs; pairs that do not turn count as 0.
   std::vector<MeasuredTheta> measured_theta() const {
     const int pairs = plan_.rotary_dim / 2;
     std::vector<MeasuredTheta> theta(static_cast<std::size_t>(pairs), MeasuredTheta{0, still_error()});
@@ -294,7 +294,7 @@ class Identification {
     return theta;
   }
 
-  // A pair that was not seen to turn up to the largest position.
+  // For a pair that did not turn up to the largest position.
   double still_error() const {
     const auto far = static_cast<double>(std::max<std::int64_t>(1, prober_.largest_position()));
     return 8 * prober_.roundoff() / far;
@@ -332,8 +332,8 @@ class Identification {
     }
   }
 
-  // Whole turns can hide behind either sign, so a rule that explains all frequencies knows better than most of them do.
-  // As exact as f64 makes them first, then as f32 does. Beyond that a rule has to be theta's as a narrower type has it.
+  // Whole turns can hide behind either sign. So a rule that explains all frequencies decides, not most of the pairs.
+  // First with f64's precision, then with f32's. Beyond that, theta must be the rule's, rounded to a narrower type.
   void find_rules_of_either_sign(FrequencyQuestion& question) {
     const int seen = plan_.sign;
     const std::vector<FrequencyQuestion::AtLength> as_measured = question.other_lengths;

@@ -58,7 +58,7 @@ std::vector<double> RuleSearch::factors(const std::vector<MeasuredTheta>& theta,
   std::vector<double> list;
   for (std::size_t p = 0; p < slots_.size(); ++p) {
     const double plain = std::pow(told_.base, slots_[p].exponent);
-    // Up to whole turns; kernels divide by factors near 1 or above, so the angle is the one below a turn.
+    // Up to whole turns. Kernels divide by factors near 1 or above, so the angle is the one below a turn.
     const double below_a_turn = theta[p].value + (theta[p].value < 0 ? 2 * std::numbers::pi : 0);
     const double factor = plain / below_a_turn;
     const double error = factor * (relative_ + theta[p].error / below_a_turn);
@@ -92,14 +92,14 @@ void RuleSearch::longrope() {
   take(with(told_.base, rule), {});
 }
 
-// Somewhere between the longest of the lengths that share the short list and the next.
+// A length between the longest of the lengths that share the short list and the next one.
 double RuleSearch::switch_length() const {
   std::vector<std::int64_t> lengths{question_.sequence_length};
   for (const auto& other : question_.other_lengths) lengths.push_back(other.sequence_length);
   return static_cast<double>(*std::min_element(lengths.begin(), lengths.end()));
 }
 
-// Nothing regular: every pair has a factor of its own.
+// If nothing is regular: every pair has its own factor.
 void RuleSearch::factor_a_pair() {
   scaling::LongRope rule;
   rule.original_max_position_embeddings = 2;

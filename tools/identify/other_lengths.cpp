@@ -7,8 +7,8 @@
 namespace rope {
 namespace {
 
-// One below every original length that models have; two well beyond, so that a line can be drawn. What was told is
-// looked at from both sides.
+// If a rule follows the length: one length that is not beyond the original one, and two well beyond, which give a line.
+// Else one length below every original length that models have.
 std::vector<std::int64_t> lengths_to_try(const RopeSpec& told) {
   const double original = follows_length(told.scaling) ? original_length(told.scaling) : 0;
   if (original == 0) return {1024};

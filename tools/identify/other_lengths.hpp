@@ -1,4 +1,4 @@
-// The frequencies while fewer tokens exist, for rules that follow the length of the sequence.
+// The frequencies at other sequence lengths, for rules that follow the length.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace rope {
 
-// `index`: of each pair, among the `count` of the spec's. Throws ProbeError.
+// `index`: each pair's index among the spec's `count` pairs. Throws ProbeError.
 std::vector<FrequencyQuestion::AtLength> ask_other_lengths(Prober& prober, const std::vector<FeaturePair>& pairs,
                                                            const std::vector<std::size_t>& index, std::size_t count,
                                                            const AngleNoise& noise);

@@ -72,7 +72,7 @@ PairingSeen pairing_of(const Structure& structure, const RopeSpec& told, std::in
   } else if (adjacent) {
     seen.pairing = Pairing::interleaved;
     seen.rotary_dim = pairs.back().second + 1 - start;
-    // Pairs that do not turn cannot be told from features outside: where the frequencies told hold such, they are in.
+    // A pair that does not turn looks like features outside. It counts as a pair if the given frequencies hold such.
     if (seen.rotary_dim < told.rotary_dim && trailing_pairs_stand_still(told, seen.rotary_dim, sequence_length))
       seen.rotary_dim = told.rotary_dim;
   }

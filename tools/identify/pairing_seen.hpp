@@ -1,4 +1,4 @@
-// Which named pairing the pairs of a structure are.
+// The named pairing that the pairs of a structure have.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace rope {
 
-// Finds the partners of features that turn by whole half turns, or not at all, and so leave no mark outside of the
-// diagonal: what the other pairs have in common tells them.
+// Finds the partners of features that turn by whole half turns, or not at all. These leave no mark outside the
+// diagonal, so the pattern of the other pairs decides.
 void complete_pairs(Structure& structure, const RopeSpec& told);
 
 struct PairingSeen {
@@ -18,12 +18,12 @@ struct PairingSeen {
   int rotary_dim = 0;              // features that turn, as far as the pairs show it
 };
 
-// Pairs that all stand n/2 apart, or beside each other. Pairs that turn by 0 are missing, so the distance counts, not
-// the number. One pair (0, 1) is both; what was told is taken.
+// Pairs that all stand n/2 apart, or beside each other. The distance counts, not the number, because pairs that turn by
+// 0 are missing. One pair (0, 1) is both; then the given pairing is taken.
 PairingSeen pairing_of(const Structure& structure, const RopeSpec& told, std::int64_t sequence_length);
 
-// Which of a spec's pairs one is. Pairs that begin further on, up to the end of the head, are counted from where they
-// begin.
+// A pair's index among the spec's pairs. If the pairs begin further on, up to the end of the head, they are counted
+// from there.
 std::size_t index_of(const FeaturePair& pair, const Structure& structure, Pairing pairing, int head_dim);
 
 }  // namespace rope

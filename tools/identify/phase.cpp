@@ -11,10 +11,10 @@ namespace {
 
 constexpr double turn = 2 * std::numbers::pi;
 
-// What is known of an angle must leave no doubt how many turns there were.
+// The prediction of an angle must be good enough to know the number of turns.
 constexpr double unambiguous = std::numbers::pi / 2;
 
-// Two angles that are off by the noise each.
+// Two angles, each off by the noise.
 constexpr double both = 2;
 
 bool is_power_of_two(std::int64_t m) { return m > 0 && (m & (m - 1)) == 0; }
@@ -32,7 +32,7 @@ std::vector<std::int64_t> phase_positions(std::int64_t largest, bool any_positio
   std::set<std::int64_t> positions;
   for (std::int64_t m = 0; m <= std::min<std::int64_t>(largest, 4); ++m) positions.insert(m);
   for (std::int64_t power = 1; power <= largest; power *= 2) {
-    // 2^k + 1 and 2^k - 1 need k bits and more; 3 * 2^k + 5 is no neighbour of a power.
+    // 2^k + 1 and 2^k - 1 need k bits and more; 3 * 2^k + 5 lies far from powers of two.
     for (const std::int64_t m : {power - 1, power, power + 1, 3 * power + 5}) {
       if (m >= 0 && m <= largest) positions.insert(m);
     }
@@ -91,7 +91,7 @@ std::optional<std::int64_t> effective_position(const std::vector<PhaseEstimate>&
   for (const std::size_t p : order) {
     const double theta = pairs[p].theta;
     const double offset = wrapped(phase_of_pair[p] - pairs[p].intercept);
-    double candidate = offset / theta;  // the slowest pair has not come round yet, or nothing can be known
+    double candidate = offset / theta;  // the slowest pair has turned less than once, or nothing can be known
     if (std::isfinite(uncertain)) {
       if (uncertain * std::fabs(theta) > std::numbers::pi) continue;
       candidate += std::round((position - candidate) * theta / turn) * turn / theta;

@@ -1,8 +1,8 @@
-// Phase estimation: from the angle that a pair is turned by at single positions, known up to whole turns, to theta.
+// Phase estimation: finds theta from a pair's angles at single positions, which are known up to whole turns.
 //
-// At position 1 the angle is theta, up to whole turns, which no position tells apart, since positions are integers.
-// Twice the position doubles the angle; what is known of theta predicts it well enough to count the turns, and the
-// error of the new estimate is half the old one's (Kitaev, arXiv quant-ph/9511026, has the same argument).
+// At position 1 the angle is theta up to whole turns; integer positions cannot tell these apart. Twice the position
+// doubles the angle. The estimate so far predicts it well enough to count the turns, and the error of the new estimate
+// is half the old one's (Kitaev, arXiv quant-ph/9511026, has the same argument).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace rope {
 // The angles of one pair, radians in (-pi, pi], at the positions of the probe.
 using Phases = std::vector<double>;
 
-// What was known of theta after a position.
+// The estimate of theta after a position.
 struct PhaseStep {
   std::int64_t position = 0;
   double theta = 0;
@@ -32,29 +32,29 @@ struct PhaseEstimate {
   std::vector<PhaseStep> steps;
 };
 
-// Positions to probe for phases up to `largest`: powers of two for the doubling, and neighbours of theirs that no
-// narrow type holds, which show whether positions are rounded.
+// Positions to probe for phases up to `largest`. Powers of two for the doubling, and their neighbours that no narrow
+// type holds, which show whether positions are rounded.
 std::vector<std::int64_t> phase_positions(std::int64_t largest, bool any_position);
 
 // Relative error of angles that are computed in f32: grade C of error_model.md, (18 + 1) 2^-24.
 constexpr double of_float = 0x1p-19;
 
-// How well one angle is known: `noise` radians from the rounding of the outputs, and `relative` times the angle, where
-// the kernel computes it in a type with that error.
+// How well one angle is known: `noise` radians from the rounding of the outputs, plus `relative` times the angle, for
+// angles that the kernel computes in a type with that error.
 struct AngleNoise {
   double noise = 0;
   double relative = 0;
   double at(double angle) const;
 };
 
-// Estimates theta by doubling. Positions beyond the first that does not fit are left out.
+// Estimates theta by doubling. Positions after the first that does not fit are left out.
 PhaseEstimate estimate_phase(const std::vector<std::int64_t>& positions, const Phases& phases, const AngleNoise& noise);
 
-// Where the angle at a position is off what theta predicts by more than the noise explains.
+// Whether the angle at a position differs from theta's prediction by no more than the noise explains.
 bool fits(const PhaseEstimate& estimate, std::int64_t position, double phase, const AngleNoise& noise);
 
 // The position m with phase[p] = intercept[p] + m theta[p] for all pairs, found from the slowest pair to the fastest.
-// nullopt where no integer fits them all.
+// nullopt if no integer fits them all.
 std::optional<std::int64_t> effective_position(const std::vector<PhaseEstimate>& pairs,
                                                const std::vector<double>& phase_of_pair, const AngleNoise& noise);
 

@@ -6,7 +6,7 @@
 namespace rope {
 namespace {
 
-// Of each output. Rotation: from all four entries.
+// The angle in each output. A rotation uses all four entries.
 std::pair<double, double> angles_of(const Block& b, BlockKind kind) {
   switch (kind) {
     case BlockKind::rotation: {

@@ -1,4 +1,4 @@
-// The angles that all pairs are turned by, from two rows a position.
+// The angles of all pairs, from two rows per position.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,15 @@
 
 namespace rope {
 
-// Of one pair, at all positions.
+// One pair, at all positions.
 struct PairSeries {
-  Phases first, second;  // by its first and by its second output; the same where the block is a rotation
+  Phases first, second;  // from its first and its second output; the same if the block is a rotation
   std::vector<double> lambda;
   std::vector<Block> blocks;
 };
 
-// Row 0 holds 1 in every first feature of a pair, row 1 in every second: pairs do not meet, so they need no rows of
-// their own. Throws ProbeError.
+// Row 0 holds 1 in every first feature of a pair, row 1 in every second. Pairs do not mix, so they share these rows.
+// Throws ProbeError.
 std::vector<PairSeries> ask_phases(Prober& prober, const std::vector<FeaturePair>& pairs,
                                    const std::vector<Prober::Position>& positions);
 

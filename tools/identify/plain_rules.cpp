@@ -10,7 +10,7 @@
 
 namespace rope {
 
-// What the kernel was told, where that predicts what was measured: no other rule is likelier.
+// The rule that the kernel was given, if that predicts the measurement: no other rule is likelier.
 void RuleSearch::as_told() {
   if (!take(told_, {})) return;
   if (const auto* ntk = std::get_if<scaling::Ntk>(&told_.scaling)) {
@@ -21,7 +21,7 @@ void RuleSearch::as_told() {
 
 void RuleSearch::constant() { take(with(told_.base, scaling::Constant{}), Taken{0}); }
 
-// theta[0] is 1: with that taken for granted the base is known better.
+// theta[0] is 1. Taking that for granted, the base is known better.
 void RuleSearch::geometric() {
   if (!geometric_ || std::fabs(std::log(geometric_->start)) > 2 * geometric_->start_error) return;
   const GeometricFit fit = fit_through_one(points(), *geometric_, relative_);
@@ -35,7 +35,7 @@ void RuleSearch::geometric() {
 void RuleSearch::scaled() {
   if (!geometric_) return;
   const GeometricFit& fit = *geometric_;
-  // In few digits where that fits as well.
+  // Prefers few digits if that fits as well.
   for (const double factor : {written(1 / fit.start, 2 * fit.start_error / fit.start), 1 / fit.start}) {
     for (const double base : {likely(fit.base, fit.base * fit.base_error, told_.base), fit.base}) {
       if (!take(with(base, scaling::Linear{{}, factor}), Taken{2, fit.base_error, 2 * fit.start_error})) continue;
@@ -60,7 +60,7 @@ void RuleSearch::other_readings_of_factor(double base, double factor) {
   }
 }
 
-// What else a base may be read as, where the kernel was told another.
+// Other readings of a base, if the kernel was given another one.
 void RuleSearch::other_readings(double base) {
   const double r = told_.rotary_dim;
   const double told = told_.base;
@@ -93,7 +93,7 @@ void RuleSearch::proportional() {
   if (first_still == theta.end() || std::any_of(first_still, theta.end(), turns)) return;
   const auto turning = static_cast<double>(first_still - theta.begin());
   scaling::Proportional rule;
-  // Any proportion from this number of pairs up to the next makes the same; the one of the fewest digits.
+  // Any proportion from this number of pairs up to the next gives the same; take the one with the fewest digits.
   const double least = 2 * turning / told_.head_dim, wide = 2.0 / told_.head_dim;
   rule.proportion = least + wide / 2;
   for (double unit = 0.1; unit > 1e-6; unit /= 10) {
@@ -106,7 +106,7 @@ void RuleSearch::proportional() {
     take(with(told_.base, rule), Taken{0});
     return;
   }
-  if (!geometric_) {  // one pair has any base
+  if (!geometric_) {  // one pair fits any base
     for (const double factor :
          {written(1 / theta[0].value, theta[0].error / (theta[0].value * theta[0].value)), 1 / theta[0].value}) {
       rule.factor = factor;
@@ -123,7 +123,7 @@ void RuleSearch::proportional() {
   }
 }
 
-// Evenly spaced from pi, where steps are known up to whole turns; those of least max_frequency are taken.
+// Evenly spaced from pi. Steps are known only up to whole turns; the ones with the least max_frequency are taken.
 void RuleSearch::pixel() {
   const auto& theta = question_.theta;
   const std::size_t last = theta.size() - 1;
@@ -131,7 +131,7 @@ void RuleSearch::pixel() {
     take(with(told_.base, scaling::Pixel{}), Taken{0});
     return;
   }
-  // Each further pair tells the step better.
+  // Each further pair gives the step more precisely.
   double step = 0;
   for (std::size_t p = 1; p <= last; ++p) {
     const double even = std::numbers::pi + static_cast<double>(p) * step;

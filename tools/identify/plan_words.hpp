@@ -9,11 +9,11 @@
 
 namespace rope {
 
-constexpr std::size_t most_listed = 6;  // of pairs, features, groups: more are counted
+constexpr std::size_t most_listed = 6;  // pairs, features or groups; more are only counted
 
 std::string kind_words(BlockKind kind);
 
-// How many pairs are of each kind.
+// The number of pairs of each kind.
 std::map<BlockKind, int> kinds(const ExecutedPlan& plan);
 
 // "-sin[257][5]"

@@ -26,7 +26,7 @@ std::vector<PositionRule> position_rules(const std::vector<std::int64_t>& positi
     const std::int64_t period = std::int64_t{1} << bits;
     rules.push_back({fmt::format("positions start again at 0 from {} on", period),
                      [period](std::int64_t m) { return m % period; }});
-    // As where they are read as signed integers of that many bits.
+    // As if they were read as signed integers of that many bits.
     rules.push_back({fmt::format("positions from {} on wrap to negative ones", period),
                      [period](std::int64_t m) { return (m + period) % (2 * period) - period; }});
   }

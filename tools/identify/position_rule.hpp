@@ -1,4 +1,4 @@
-// What may become of a position on its way into an angle.
+// What may happen to a position before it becomes an angle.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct PositionRule {
   std::function<std::int64_t(std::int64_t)> of;
 };
 
-// All that are tried. `positions`: as they are given, one a token; `first`: the first that was seen to be another.
+// All rules to try. `positions`: as given, one per token. `first`: the first position that was changed.
 std::vector<PositionRule> position_rules(const std::vector<std::int64_t>& positions, std::int64_t first);
 
 }  // namespace rope

@@ -9,8 +9,8 @@ namespace rope {
 namespace {
 
 constexpr std::int64_t farthest = std::int64_t{1} << 40;  // as for the horizon: beyond every context
-constexpr std::int64_t table_rows = 4096;                 // more would take memory and tell no more
-constexpr std::int64_t tokens_without_offset = 256;       // positions 0, 1, 2, .. all have to be computed
+constexpr std::int64_t table_rows = 4096;                 // more would take memory and tell nothing more
+constexpr std::int64_t tokens_without_offset = 256;       // then positions 0, 1, 2, .. must all be computed
 constexpr std::size_t elements_in_a_call = std::size_t{1} << 21;
 
 void put_position(Tensor& tensor, std::size_t index, std::int64_t value) {
@@ -92,7 +92,7 @@ void Prober::one_call(std::span<const Position> positions, std::span<const doubl
   c.sequence_length = sequence_length_;
   const std::int64_t asked = positions.front().front();
   c.seq = from_zero ? static_cast<int>(asked + 1) : static_cast<int>(positions.size());
-  // Tables get a row for every position that is ever asked for.
+  // Tables get a row for every position that will ever be probed.
   if (c.source == AngleSource::tables) c.start = largest_position() - (c.seq - 1);
   Call call = examiner_.build(c);
   attention_factor_ = call.attention_factor;

@@ -1,5 +1,5 @@
-// Prober: asks a kernel questions of one kind, "what do you make of these rows at these positions", in whatever way its
-// claims allow: positions given, by an offset, or from 0 on.
+// Prober: asks a kernel one kind of question, "what is your output for these rows at these positions". It uses any way
+// that the claims allow: positions given, by an offset, or from 0 on.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace rope {
 
-// The kernel did not answer a call that it claims; what() says how.
+// The kernel did not answer a claimed call; what() says how.
 class ProbeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,23 +21,23 @@ class ProbeError : public std::runtime_error {
 
 class Prober {
  public:
-  // `way` says how to call: spec, dtypes, angle source, direction. Its shape, input and positions are the prober's.
+  // `way` says how to call: spec, dtypes, angle source, direction. The prober sets shape, input and positions.
   Prober(Examiner& examiner, Case way);
 
-  // Every call says that so many tokens exist; rules that follow the length see this one.
+  // Every call gives this sequence length; rules that follow the length use it.
   void set_sequence_length(std::int64_t tokens) { sequence_length_ = tokens; }
   std::int64_t sequence_length() const { return sequence_length_; }
 
-  // Every position in a call of its own.
+  // Every position gets its own call.
   void set_one_at_a_time(bool alone) { one_at_a_time_ = alone; }
 
-  // The largest position that can be asked for, below sequence_length().
+  // The largest position that can be probed, below sequence_length().
   std::int64_t largest_position() const;
-  // Whether any set of positions can be asked for, or 0, 1, 2, .. alone.
+  // Whether any set of positions can be probed; false: only 0, 1, 2, ..
   bool any_position() const { return way_.form != PositionForm::offset || offsets_; }
   bool separate_axes() const { return way_.form != PositionForm::offset; }
 
-  using Position = std::vector<std::int64_t>;  // one an axis
+  using Position = std::vector<std::int64_t>;  // one coordinate per axis
   Position on_all_axes(std::int64_t position) const;
 
   // `inputs` holds rows of head_dim features. visit(index of the position, index of the row, its output features).
@@ -54,7 +54,7 @@ class Prober {
   std::int64_t calls() const { return calls_; }
   // Unit roundoff of the coarsest type that a result passes through.
   double roundoff() const;
-  // lambda as the calls give it.
+  // The calls' lambda.
   double attention_factor() const { return attention_factor_; }
 
  private:

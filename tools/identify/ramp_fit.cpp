@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_unknowns = 4;
 using Row = std::array<long double, most_unknowns>;
 
-// ln(base), 1/factor, and the ramp: ratio of theta to the plain one = level + slope * x.
+// ln(base), 1/factor, and the ramp: the ratio of theta to the unscaled one = level + slope * x.
 struct Unknowns {
   long double log_base = 0, tail = 1, level = 0, slope = 0;
 };
@@ -26,7 +26,7 @@ class Ramp {
   Ramp(const std::vector<GeometricPoint>& points, RampOver over, double relative)
       : points_(points), over_(over), relative_(relative) {}
 
-  // What is on the ramp is guessed from how far it is off the plateaus, and then read off the line itself.
+  // Guesses which pairs are on the ramp by their distance from the plateaus, and then reads it off the line itself.
   std::optional<RampFit> from(double base) const {
     for (const double guess : {1e-2, 1e-4, 1e-6, 0.0}) {
       Unknowns u{std::log(static_cast<long double>(base)), 1, 0, 0};
@@ -54,7 +54,7 @@ class Ramp {
   long double x(const Unknowns& u, std::size_t p) const {
     return over_ == RampOver::index ? static_cast<long double>(p) : plain(u, p);
   }
-  // Of theta, as a bound.
+  // A bound for theta's error.
   long double error_of(std::size_t p) const {
     return points_[p].error + (relative_ + 0x1p-50) * std::fabs(points_[p].theta);
   }
@@ -85,7 +85,7 @@ class Ramp {
     return part;
   }
 
-  // One pair on the ramp lies on many; it says nothing of base and factor.
+  // One pair on the ramp fits many lines, so it says nothing about base and factor.
   bool has_line(const Part& part) const { return part.tail - part.head >= 2; }
 
   void start_line(Unknowns& u, const Part& part) const {
@@ -96,7 +96,7 @@ class Ramp {
     u.level = ratio(u, a) - u.slope * x(u, a);
   }
 
-  // theta of pair p and its derivatives; false where it says nothing.
+  // theta of pair p and its derivatives; false if it says nothing.
   bool model(const Unknowns& u, const Part& part, std::size_t p, long double& theta, Row& by) const {
     const long double e = points_[p].exponent, t = plain(u, p);
     by = {};
@@ -119,8 +119,8 @@ class Ramp {
     return true;
   }
 
-  // One step of Gauss and Newton. `error`: of each unknown, where errors of the points are bounds that may all lean one
-  // way, and so are not averaged down.
+  // One Gauss-Newton step. `error`: of each unknown. The points' errors are bounds that may all have one sign, so
+  // averaging does not reduce them.
   bool improve(Unknowns& u, const Part& part, Row& error) const {
     std::array<Row, most_unknowns> normal{};
     Row right{}, by;
@@ -135,7 +135,7 @@ class Ramp {
       ++count;
     }
     const std::size_t unknowns = has_line(part) ? 4 : 2;
-    // As many unknowns as points make any frequencies at all.
+    // With as many unknowns as points, any frequencies fit.
     if (count <= static_cast<long double>(unknowns)) return false;
     Row step{}, variance{};
     if (!solve(normal, right, unknowns, step, variance)) return false;
@@ -147,7 +147,7 @@ class Ramp {
     return u.log_base > 0 && u.log_base < 64 && u.tail > 0;
   }
 
-  // The inverse's diagonal too. Columns are scaled to 1 on the diagonal first.
+  // Also gives the inverse's diagonal. Columns are first scaled to 1 on the diagonal.
   static bool solve(std::array<Row, most_unknowns> m, Row right, std::size_t n, Row& solution, Row& variance) {
     Row scale{};
     for (std::size_t i = 0; i < n; ++i) {
@@ -189,7 +189,7 @@ class Ramp {
     return true;
   }
 
-  // A ramp less high than f32's error of theta is f32's error of theta.
+  // A ramp lower than f32's error of theta is that error.
   bool is_high(const Unknowns& u) const {
     long double least = ratio(u, 0), most = least;
     for (std::size_t p = 1; p < size(); ++p) {
@@ -224,21 +224,21 @@ class Ramp {
     if (has_line(part)) {
       fast = (1 - u.level) / u.slope;
       slow = (u.tail - u.level) / u.slope;
-      // The ramp has to begin and end where it was taken to.
+      // The fitted ramp must begin and end where the split says.
       if (part.head > 0 && !between(u, fast, part.head - 1, part.head)) return std::nullopt;
       if (part.head == 0 && over_ == RampOver::index && fast < -1) return std::nullopt;
       if (!between(u, slow, part.tail - 1, part.tail)) return std::nullopt;
     } else {
       if (part.head == 0 && part.tail == 0) return std::nullopt;  // no ramp at all
       const std::size_t k = part.head;
-      // The neighbours that are off the ramp; where it begins with the first pair, any place before that does.
+      // The neighbours off the ramp. If the ramp begins with the first pair, any place before that is possible.
       const long double end = x(u, part.tail);
       const long double begin = k > 0 ? x(u, k - 1) : over_ == RampOver::index ? -1 : INFINITY;
       fast = begin;
       slow = end;
       if (fit.on_ramp == 1) {
         const long double mix = (1 - ratio(u, k)) / (1 - u.tail), at = x(u, k);
-        // The line through the pair that begins at one neighbour, or else ends at the other, and leaves both off.
+        // The line through the pair that begins at one neighbour, or else ends at the other; both stay off the ramp.
         slow = std::isfinite(begin) ? begin + (at - begin) / mix : INFINITY;
         if (!std::isfinite(begin) || std::fabs(slow - begin) > std::fabs(end - begin)) {
           slow = end;
@@ -258,8 +258,8 @@ class Ramp {
   double relative_;
 };
 
-// The step base^(-2/r) from one pair to the next, where three neighbours t are all on one ramp. Over the index t/step^p
-// is a line, so t0 step^2 - 2 t1 step + t2 = 0; over the frequency t is a sum of step^p and step^2p, so
+// The step base^(-2/r) from one pair to the next, from three neighbours t on one ramp. Over the index, t/step^p is a
+// line, so t0 step^2 - 2 t1 step + t2 = 0. Over the frequency, t is a sum of step^p and step^2p, so
 // t0 step^3 - t1 step^2 - t1 step + t2 = 0. Pairs on one plateau solve both.
 std::vector<double> steps_of(const std::array<double, 3>& t, RampOver over) {
   std::vector<double> steps{t[1] / t[0], t[2] / t[1]};
@@ -270,7 +270,7 @@ std::vector<double> steps_of(const std::array<double, 3>& t, RampOver over) {
     return steps;
   }
   const auto value = [&](double s) { return ((t[0] * s - t[1]) * s - t[1]) * s + t[2]; };
-  constexpr int intervals = 64;  // of (0, 1): roots are looked for one by one
+  constexpr int intervals = 64;  // of (0, 1); each is searched for one root
   for (int i = 0; i < intervals; ++i) {
     double low = double(i) / intervals, high = double(i + 1) / intervals;
     if ((value(low) < 0) == (value(high) < 0)) continue;

@@ -1,5 +1,5 @@
-// Regression for frequencies that keep theta at the fast end, have theta / factor at the slow end, and mix the two
-// along a ramp in between: over the pair index (yarn), or over the frequency (llama3).
+// Fits frequencies that keep theta at the fast end and have theta / factor at the slow end. In between a ramp mixes the
+// two, over the pair index (yarn) or over the frequency (llama3).
 #pragma once
 
 #include <optional>
@@ -16,15 +16,15 @@ struct RampFit {
   double base_error = 0;  // relative
   double factor = 1;
   double factor_error = 0;  // relative
-  // Where the ramp begins at the fast end, and where it ends; in pairs, or in radians a position as `base` alone has
-  // them. Any place between two pairs does where no pair is on the ramp.
+  // Where the ramp begins at the fast end, and where it ends. In pairs, or in radians per position of the unscaled
+  // `base`. If no pair is on the ramp, any place between two pairs fits.
   double fast_end = 0, slow_end = 0;
-  int on_ramp = 0;  // pairs; two points are on any line, so it takes three to tell the two kinds of ramp apart
+  int on_ramp = 0;  // pairs; two points fit any line, so telling the two kinds of ramp apart takes three
 };
 
-// The fit that predicts every point to within its error and `relative`, of more points than it has unknowns. The last
-// point is taken to be off the ramp: a ramp that goes on beyond it is the same function as one that ends there.
-// nullopt: there is none.
+// The fit that predicts every point to within its error and `relative`, with more points than unknowns. The last point
+// is taken to be off the ramp: a ramp that goes on beyond it is the same function as one that ends there.
+// nullopt: there is no such fit.
 std::optional<RampFit> fit_ramp(const std::vector<GeometricPoint>& points, RampOver over, double told_base,
                                 double relative);
 

@@ -7,7 +7,7 @@
 
 namespace rope {
 
-// Where few pairs are on the ramp both kinds can make the same frequencies; what was told goes first then.
+// If few pairs are on the ramp, both kinds can make the same frequencies. Then the requested rule goes first.
 void RuleSearch::bent() {
   if (told_.axes.restart) return;
   if (std::holds_alternative<scaling::Llama3>(told_.scaling)) {
@@ -22,7 +22,7 @@ void RuleSearch::bent() {
 void RuleSearch::yarn() {
   const auto fit = fit_ramp(points(), RampOver::index, told_.base, relative_);
   if (!fit) return;
-  // In few digits where these fit as well.
+  // Prefers few digits if these fit as well.
   const double base = likely(fit->base, fit->base * fit->base_error, told_.base);
   const double factor = likely(fit->factor, fit->factor * fit->factor_error, NAN);
   for (const auto& [b, f] :
@@ -31,7 +31,7 @@ void RuleSearch::yarn() {
   }
 }
 
-// The ramp's ends as pairs that turn beta times over the length; with the customary betas where those do.
+// The ramp's ends as pairs that turn beta times over the length, with the usual betas if those fit.
 bool RuleSearch::yarn(const RampFit& fit, double base, double factor) {
   const auto turns = [&](double pair) { return std::pow(base, -2 * pair / told_.rotary_dim) / (2 * std::numbers::pi); };
   const Taken taken{2 + std::min(fit.on_ramp, 2), fit.base_error, fit.factor_error};
@@ -66,7 +66,7 @@ void RuleSearch::llama3() {
   scaling::Llama3 rule;
   rule.low_freq_factor = 1;
   const double original = 2 * std::numbers::pi / fit->slow_end, high = fit->fast_end / fit->slow_end;
-  // In few digits where these fit as well: more and more of them.
+  // Prefers few digits if these fit as well: tries more and more of them.
   for (const auto& [b, f] :
        {std::pair(base, factor), std::pair(fit->base, factor), std::pair(fit->base, fit->factor)}) {
     rule.factor = f;

@@ -17,7 +17,7 @@ double rounded(DType dtype, double value) {
   return load(dtype, &bits);
 }
 
-// So many numbers that are all of a narrower type are no accident: one in 2^13 of the f32 numbers is a bf16's or f16's.
+// This many values in a narrower type cannot be an accident: one f32 number in 2^13 is also a bf16 or f16 number.
 constexpr int enough = 8;
 
 }  // namespace
@@ -50,10 +50,10 @@ std::string rounded_theta(const std::vector<MeasuredTheta>& theta, const Frequen
     bool all = true;
     for (std::size_t p = 0; p < std::min(theta.size(), plan.pairs.size()); ++p) {
       const double exact = plan.pairs[p].theta.to_double();
-      // Within the error of the one is not within the error of the other.
+      // Only where the two can be told apart: within the error of the one is not within the error of the other.
       if (std::fabs(rounded(dtype, exact) - exact) <= 2 * theta[p].error) continue;
       ++told_apart;
-      // The exact one was rounded at once, or after the f32 arithmetic that made it: near a tie that is the neighbour.
+      // The exact value was rounded at once, or after f32 arithmetic; near a tie the latter gives the neighbour.
       const double before = dtype == DType::f32 ? 0 : of_float;
       const auto is = [&](double made) {
         return std::fabs(wrapped(theta[p].value - rounded(dtype, made))) <= theta[p].error;

@@ -1,4 +1,4 @@
-// Which values were held in a narrower type on their way.
+// Which values went through a narrower type.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace rope {
 
-// Of the factors that one-hot rows bring out (lambda cos, lambda sin): whether all of them are numbers of a narrower
-// type than `dtype`. [pair][position].
+// The factors that one-hot rows show (lambda cos, lambda sin): whether all of them are numbers of a type narrower than
+// `dtype`. [pair][position].
 std::vector<std::string> rounded_factors(const std::vector<std::vector<Block>>& blocks, DType dtype, double lambda);
 
-// Whether each theta is its rule's, rounded to a type. Empty: none, or it cannot be told.
+// Whether each theta is its rule's theta, rounded to a type. Empty: no, or it cannot be told.
 std::string rounded_theta(const std::vector<MeasuredTheta>& theta, const FrequencyRule& rule,
                           std::int64_t sequence_length);
 

@@ -1,5 +1,5 @@
-// The search that frequency_rules() is: each method proposes rules of one kind, and take() keeps those that predict
-// every pair.
+// The search behind frequency_rules(). Each method proposes rules of one kind; take() keeps the ones that predict every
+// pair.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace rope {
 
-// Where frequencies start again in each section, index and span are those of the section.
+// If frequencies start again in each section, index and span count within the section.
 struct Slot {
-  double exponent;  // -2p/r as none has it: theta = base^exponent
+  double exponent;  // -2p/r without scaling: theta = base^exponent
   bool first_axis;
 };
 
@@ -26,19 +26,19 @@ class RuleSearch {
 
  private:
   std::vector<GeometricPoint> points() const;
-  // What a rule took from the frequencies that it is to explain.
+  // The numbers that a rule took from the frequencies that it must explain.
   struct Taken {
     int numbers = 0;
     double base_error = 0, factor_error = 0;  // relative
   };
-  // A rule is taken where it predicts every pair at every length that was measured, and, with `taken`, where that is no
-  // accident.
+  // Takes a rule if it predicts every pair at every measured length. With `taken`, the fit must also be too unlikely to
+  // be an accident.
   bool take(RopeSpec spec, std::optional<Taken> taken);
   double chance(const RopeSpec& spec, int numbers) const;
   RopeSpec with(double base, Scaling scaling) const;
-  // The value as a person wrote it, where one of few digits is within the error.
+  // The value as a person would write it, if one with few digits is within the error.
   static double written(double value, double error);
-  // What the caller told is taken where the measurement cannot tell it from the estimate.
+  // The requested value, if the measurement cannot tell it from the estimate.
   double likely(double value, double error, double told) const;
 
   // plain_rules.cpp

@@ -9,8 +9,8 @@
 namespace rope {
 namespace {
 
-// Positions at which angles are generic: 0 shows what is there without a rotation, the largest shows the slowest pairs.
-// The odd ones in between keep a pair from being mistaken whose angle happens to be near a multiple of pi/2.
+// Positions with generic angles. 0 shows what the kernel does without a rotation, the largest shows the slowest pairs.
+// The odd ones in between guard against a pair whose angle happens to be near a multiple of pi/2.
 std::vector<std::int64_t> structure_positions(std::int64_t largest) {
   std::vector<std::int64_t> positions;
   for (std::int64_t m : {std::int64_t{0}, std::int64_t{1}, std::int64_t{3}, std::int64_t{37}, std::int64_t{12'345},
@@ -22,7 +22,7 @@ std::vector<std::int64_t> structure_positions(std::int64_t largest) {
 }
 
 using Entry = std::pair<int, int>;                    // output, input
-using Values = std::map<Entry, std::vector<double>>;  // a value a position, NaN where there is none
+using Values = std::map<Entry, std::vector<double>>;  // one value per position, NaN if there is none
 
 struct Entries {
   Values values;
@@ -30,7 +30,7 @@ struct Entries {
   bool not_a_number = false;
 };
 
-// A clean kernel leaves exact zeros outside of its pairs. What adds noise everywhere has a floor above 0.
+// A right kernel leaves exact zeros outside of its pairs. One that adds noise everywhere has a floor above 0.
 double noise_floor(std::span<const double> outputs) {
   std::vector<double> magnitudes;
   for (const double y : outputs) magnitudes.push_back(std::isfinite(y) ? std::fabs(y) : 0);
@@ -79,8 +79,8 @@ bool always(const std::vector<double>& values, double wanted) {
   return std::all_of(values.begin(), values.end(), [&](double v) { return v == wanted; });
 }
 
-// A factor within half a roundoff of 1 leaves a 1 as it is. The largest significand is the one that it moves first:
-// half as far from 1 is enough.
+// A factor within half a roundoff of 1 leaves a 1 unchanged. It moves the largest significand first: there half that
+// distance from 1 is enough.
 void part_scaled(Prober& prober, const Prober::Position& position, Structure& structure) {
   if (structure.passed.empty()) return;
   const double value = 2 - 2 * unit_roundoff(prober.way().dtype);
@@ -113,7 +113,7 @@ BlockKind kind_of(const std::vector<Block>& seen, double roundoff) {
   if (rotation) return BlockKind::rotation;
   if (reflection) return BlockKind::reflection;
   if (without_sign) return BlockKind::unsigned_;
-  // Two angles: each row of the block has the norm lambda, which two entries give to four roundoffs.
+  // Two angles: each row of the block has the norm lambda; two entries give it to four roundoffs.
   double least = INFINITY, most = 0;
   for (const Block& b : seen) {
     for (const double norm : {std::hypot(b.aa, b.ab), std::hypot(b.ba, b.bb)}) {

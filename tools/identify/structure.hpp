@@ -1,4 +1,4 @@
-// Structure: which output feature depends on which input feature, read off one-hot rows at a few positions.
+// Structure: which output feature depends on which input feature, from one-hot rows at a few positions.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// What two features do to each other at one position. The input pair (a, b) gives
+// The map of two features at one position. The input pair (a, b) gives
 // first = aa a + ab b, second = ba a + bb b.
 struct Block {
   double aa = 0, ab = 0, ba = 0, bb = 0;
@@ -25,26 +25,26 @@ enum class BlockKind {
 struct FeaturePair {
   int first = 0;  // input feature, the smaller index
   int second = 0;
-  int out_first = 0;  // output features; other than the input's where the kernel permutes its output
+  int out_first = 0;  // output features; unlike the input's if the kernel permutes its output
   int out_second = 0;
   BlockKind kind = BlockKind::rotation;
 };
 
 struct Structure {
   std::vector<FeaturePair> pairs;  // by first
-  std::vector<int> passed;         // features that come out as they went in, at every position
+  std::vector<int> passed;         // features that come out unchanged, at every position
   struct Lone {
     int input, output;
     double least, most;  // of the factor, over the positions
   };
-  std::vector<Lone> lone;                // of one other feature alone, or with a factor that is not 1
+  std::vector<Lone> lone;                // depend on one other feature only, or have a factor that is not 1
   std::vector<int> silent;               // output features that depend on no input feature
   std::vector<int> unwritten;            // output features that never hold a number
-  bool not_a_number = false;             // NaN came out of rows that hold none
+  bool not_a_number = false;             // NaN came from rows that hold none
   std::vector<std::vector<int>> groups;  // features that mix in groups of more than two
 };
 
-// Asks for one-hot rows at a few positions.
+// Uses one-hot rows at a few positions.
 Structure measure_structure(Prober& prober);
 
 // The kind of a block that was seen at several positions. `roundoff` is the prober's.

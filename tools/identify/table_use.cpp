@@ -6,11 +6,11 @@
 namespace rope {
 namespace {
 
-// Three digits of this base, each plus one: exact in every type, also after a factor that is rounded.
+// Three digits of this base, each plus one. They are exact in every type, also after a factor that is rounded.
 constexpr std::int64_t digit_base = 16;
 constexpr int digits = 3;
 
-// What the entries of one call hold: 1; 1 in cos and 2 in sin; a digit of the column; a digit of the row.
+// The contents of one call's tables: 1; 1 in cos and 2 in sin; a digit of the column; a digit of the row.
 constexpr int unit = 0, table = 1, column = 2, row = column + digits, codes = row + digits;
 
 std::int64_t digit_of(std::int64_t value, int digit) {
@@ -68,7 +68,7 @@ std::vector<TableUse> measure_table_use(Prober& prober, const Structure& structu
   for (const std::int64_t m : positions) asked.push_back(prober.on_all_axes(m));
   const std::size_t pairs = structure.pairs.size();
   const auto dim = static_cast<std::size_t>(prober.head_dim());
-  // Row 0: every first feature of a pair; row 1: every second. Pairs do not meet, so they need no rows of their own.
+  // Row 0: every first feature of a pair; row 1: every second. Pairs do not mix, so they share these rows.
   std::vector<double> rows(2 * dim);
   for (const FeaturePair& pair : structure.pairs) {
     rows[static_cast<std::size_t>(pair.first)] = 1;

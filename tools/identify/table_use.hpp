@@ -1,5 +1,5 @@
-// What a kernel does with the tables that it is given: each entry of the tables holds a number that says where it
-// stands, and one-hot rows bring out which of them meets which feature.
+// How a kernel uses the tables that it is given. Each entry holds a number that encodes its place; one-hot rows show
+// which entry meets which feature.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace rope {
 
-// Where a factor came from.
+// The origin of a factor.
 struct TableEntry {
   enum class From { none, cos, sin, other };
   From from = From::none;
   int column = -1;
   std::int64_t row = -1;
   double sign = 0;    // +1 or -1
-  double factor = 0;  // that it was multiplied by, above 0; the calls give an attention_factor of 1
+  double factor = 0;  // the entry's own factor, above 0; the calls give an attention_factor of 1
 };
 
 // The four factors of a pair's block, at one position: first = aa a + ab b, second = ba a + bb b.

@@ -1,7 +1,7 @@
-"""impls/include/rope_kernel.h for ctypes: its structures, and the kernels of a shared library. Needs nothing but Python.
+"""impls/include/rope_kernel.h for ctypes: its structures, and the kernels of a shared library. Needs only Python.
 
-The fields are the header's, in its order; what they mean stands there. Pointers are plain addresses: whoever fills a Call
-keeps alive what it points to.
+The header has the same fields in the same order and says what they mean. Pointers are plain addresses: whoever fills
+a Call must keep what it points to alive.
 """
 
 import ctypes as c
@@ -69,8 +69,8 @@ def tensor(address, dtype, shape, strides):
 
 
 class Library:
-    """The kernels of a shared library. Raises OSError where it cannot be loaded, AttributeError where it exports none,
-    ValueError where two have the same name."""
+    """The kernels of a shared library. Raises OSError if it cannot be loaded, AttributeError if it exports no kernels,
+    ValueError if two have the same name."""
 
     def __init__(self, path):
         self._library = c.CDLL(str(path))
@@ -78,7 +78,7 @@ class Library:
         self._library.rope_kernel_get.restype = c.POINTER(Kernel)
         kernels = [self._library.rope_kernel_get(i).contents for i in range(self._library.rope_kernel_count())]
         self.kernels = {kernel.name.decode(): kernel for kernel in kernels}
-        if len(self.kernels) < len(kernels):  # the second one of a name cannot be asked for
+        if len(self.kernels) < len(kernels):  # nobody could ask for the second kernel of a name
             names = [kernel.name.decode() for kernel in kernels]
             raise ValueError(f"{path}: several kernels are called {max(names, key=names.count)}")
 
@@ -87,7 +87,7 @@ class Library:
         return {name: (kernel.description or b"").decode() for name, kernel in self.kernels.items()}
 
     def why_it_failed(self):
-        """What rope_last_error says, '' where the library does not export it."""
+        """What rope_last_error says; '' if the library does not export it."""
         if not hasattr(self._library, "rope_last_error"):
             return ""
         self._library.rope_last_error.restype = c.c_char_p

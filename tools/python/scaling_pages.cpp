@@ -1,6 +1,6 @@
-// The two pages that repeat what the scaling rules say of themselves: ropecheck/scalings.py for Python, and the rules
-// in reference/rope_spec.schema.json. scaling_pages ROOT writes both; scaling_pages ROOT --check COMMAND fails where
-// one is stale, and says that COMMAND renews it.
+// Writes the two pages that repeat parts of the scaling rules: ropecheck/scalings.py for Python, and the rules in
+// reference/rope_spec.schema.json. `scaling_pages ROOT` writes both. `scaling_pages ROOT --check COMMAND` fails if one
+// is stale, and says that COMMAND renews it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 using rope::scaling::Presence;
 using rope::scaling::Range;
 
-// The contract's name of a rule's field; empty where it does not carry it.
+// The contract's name of a rule's field; empty if the contract does not have it.
 std::string_view contract_name(std::string_view of_rule) {
   std::string_view name;
   const auto look_in = [&](const auto& fields) {
@@ -117,7 +117,7 @@ Json rule_schema(const Rule& rule) {
   return schema;
 }
 
-// The schema with the rules exchanged; what it says of other fields, and the definitions that rules share, stay.
+// The schema with new rules. Its texts for other fields, and the definitions that rules share, stay.
 std::string schema_page(const std::string& present) {
   Json page = Json::parse(present);
   Json& definitions = page["$defs"];

@@ -22,7 +22,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-// Where the reason begins: at a # with a blank before it or at the beginning, because "lib.so#kernel" has one too.
+// Where the reason begins: at a # after a blank or at the beginning, because "lib.so#kernel" has a # too.
 std::size_t reason_at(const std::string& line) {
   for (std::size_t at = line.find('#'); at != line.npos; at = line.find('#', at + 1)) {
     if (at == 0 || std::strchr(blanks, line[at - 1]) != nullptr) return at;
@@ -38,7 +38,7 @@ bool matches(const std::string& pattern, const std::string& subject) {
 
 ExpectedFailures::ExpectedFailures(const std::filesystem::path& file) : file_(file) {
   std::ifstream stream(file);
-  const int error = errno;  // of the stream, where it did not open; else of anything before
+  const int error = errno;  // the stream's, if it did not open; else left over from before
   std::error_code ignored;
   const bool is_folder = std::filesystem::is_directory(file, ignored);
   if (!stream || is_folder) {

@@ -1,5 +1,5 @@
-// Expected failures: what is known not to hold, so that CI tells what is new. A line each: a requirement, before it
-// possibly a pattern for subjects, behind it possibly a reason:
+// Expected failures: what is known to fail, so that CI shows what is new. Each line has a requirement. A pattern for
+// subjects may come before it, and a reason after it:
 //
 //     ROT-04                        # in place is a claim of the next version
 //     build/lib.so#fast_* ANG-03    # f32 angles; see issue 12
@@ -16,10 +16,10 @@ class ExpectedFailures {
  public:
   ExpectedFailures() = default;
 
-  // Throws InputError with file and line where it cannot be read, or names a requirement that there is not.
+  // Throws InputError with file and line if it cannot be read, or names an unknown requirement.
   explicit ExpectedFailures(const std::filesystem::path& file);
 
-  // Throws InputError where a pattern matches none of them: it would hide nothing, and nobody would know.
+  // Throws InputError if a pattern matches no subject: it would hide nothing, and nobody would know.
   void check_subjects(const std::vector<std::string>& subjects) const;
 
   // Requirement and reason; the first line that applies gives the reason.

@@ -1,4 +1,4 @@
-// The formats that a report can be written in, beside the text on the terminal. A new one is its own file and a row in
+// The formats of a report, besides the text on the terminal. A new one is its own file and a row in
 // formats.cpp; the options of the command follow.
 #pragma once
 

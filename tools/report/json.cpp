@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// JSON has no infinity and no NaN; they go in as the words that strtod reads.
+// JSON has no infinity and no NaN; they are written as the words that strtod reads.
 Json number(double value) {
   if (std::isfinite(value)) return value;
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
@@ -60,7 +60,7 @@ Json failure_json(const Failure& failure, const SubjectReport& report) {
   return json;
 }
 
-// One word of what is two elsewhere: "not_claimed".
+// Two words made one: "not_claimed".
 std::string verdict_name(Verdict verdict) {
   std::string word(name(verdict));
   std::replace(word.begin(), word.end(), ' ', '_');

@@ -12,7 +12,7 @@
 namespace rope {
 namespace {
 
-// What stands in the attributes of a suite, which come before its test cases.
+// The attributes of a suite, which come before its test cases.
 struct Counts {
   int tests = 0;
   int failures = 0;
@@ -50,8 +50,8 @@ void append_counts(pugi::xml_node node, const Counts& counts, double time) {
   set(node, "time", seconds(time));
 }
 
-// JUnit's failure is what a test found wrong, its error that the test could not be carried out: the kernel's process
-// died, hung, or did what it must not, or the file that was to hold its answer does not.
+// JUnit's failure: a test found something wrong. JUnit's error: the test could not be carried out. The kernel's process
+// died, hung, or did what it must not, or the file for its answer does not hold one.
 bool is_error(FailureKind kind) {
   return kind == FailureKind::crash || kind == FailureKind::timeout || kind == FailureKind::misbehaviour ||
          kind == FailureKind::missing || kind == FailureKind::malformed;
@@ -130,7 +130,7 @@ void add_testcase(pugi::xml_node suite, const RequirementResult& result, const S
   }
 }
 
-// What ends a run without a verdict would else look like a suite in which nothing failed.
+// Without this, a run that ended without a verdict would look like a suite without failures.
 void add_error(pugi::xml_node suite, const std::string& subject, const std::string& message) {
   pugi::xml_node testcase = suite.append_child("testcase");
   set(testcase, "classname", subject);

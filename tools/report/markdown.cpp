@@ -10,9 +10,9 @@
 namespace rope {
 namespace {
 
-constexpr std::size_t room_for_the_line = 300;  // that says what was left out
+constexpr std::size_t room_for_the_line = 300;  // for the line that says what was left out
 
-// Text that is read as it stands, in a table too.
+// Text that is read as it stands, even in a table.
 std::string plain(const std::string& text) {
   constexpr std::string_view special = "\\`*_[]|~#";
   std::string result;
@@ -121,7 +121,7 @@ std::string markdown_report(const RunReport& run, std::size_t limit) {
     size += text.size();
     return true;
   };
-  // Every subject before the first failure: a verdict says more than one more case of what is known.
+  // Every subject comes before the first failure: a verdict says more than one more case of a known failure.
   std::vector<std::string> sections;
   std::vector<const SubjectReport*> shown;
   for (const SubjectReport& report : run.subjects) {

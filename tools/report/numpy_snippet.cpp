@@ -87,7 +87,7 @@ std::string why_no_snippet(const Finding& finding) {
                             : "the call itself went wrong, so there is no element to compute again";
   }
   const bool is_relation = finding.kind == FailureKind::relation || finding.kind == FailureKind::repetition;
-  // What is copied has no bound; a relation has one.
+  // Copied elements have no bound; a relation has one.
   if (!finding.element->pair && finding.element->bound == 0 && !is_relation) {
     return "the feature lies outside of rotary_dim and is to be copied, so nothing is computed";
   }

@@ -1,4 +1,4 @@
-// One wrong number again, in a language that everybody has at hand.
+// Computes one wrong number again, in a language that everybody has at hand.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace rope {
 
-// A program that needs numpy and nothing else: it holds the inputs of the finding's worst element bit by bit, rotates
-// them in float64, and prints the result beside what the kernel wrote. None where the finding has no such element.
+// A program that needs only numpy. It holds the inputs of the finding's worst element bit by bit, rotates them in
+// float64, and prints the result beside what the kernel wrote. None if the finding has no such element.
 std::optional<std::string> numpy_snippet(const Finding& finding, const Case& c);
 
 // Why there is none, as the end of a sentence.

@@ -11,7 +11,7 @@ namespace rope {
 
 struct IdentifiedSubject {
   std::string subject;
-  std::vector<ExecutedPlan> plans;  // one for each way that it was called
+  std::vector<ExecutedPlan> plans;  // one for each way of calling it
 };
 
 std::string plans_to_json(const std::vector<IdentifiedSubject>& subjects, std::string_view version);

@@ -7,7 +7,7 @@
 
 namespace rope {
 
-// "  about 8 s left", if the rest goes as it went; empty in the first second, which tells too little.
+// "  about 8 s left", if the speed stays the same; empty in the first second, which tells too little.
 std::string time_left(double elapsed_seconds, std::int64_t done, std::int64_t all);
 
 class ProgressLine {

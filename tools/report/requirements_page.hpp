@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// Families come in the order of families(); those without a requirement are left out.
+// Families come in the order of families(); families without a requirement are left out.
 std::string requirements_page(std::span<const Requirement> requirements);
 
 }  // namespace rope

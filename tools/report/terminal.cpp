@@ -33,7 +33,7 @@ std::string line(const char* label, const std::string& value) {
   return text + "\n";
 }
 
-// One exception fails many requirements: its trace is shown with the first of them.
+// One exception fails many requirements: its trace is shown only with the first.
 using Traces = std::map<std::string, std::string>;  // the requirement that showed it
 
 std::string without_known_trace(const std::string& found, const std::string& id, Traces& shown) {

@@ -11,7 +11,7 @@ struct TerminalStyle {
   bool colour = false;
 };
 
-// What a person needs of one failing case, a line each: found, where, expected, actual, error.
+// What a person needs to know of one failing case, a line each: found, where, expected, actual, error.
 std::string finding_lines(const Finding& finding, const Case& c);
 std::string finding_lines(const Failure& failure);
 

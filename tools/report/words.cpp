@@ -141,7 +141,7 @@ std::string printable(const std::string& text) {
   std::string result;
   for (std::size_t i = 0; i < utf8.size(); ++i) {
     const auto byte = static_cast<unsigned char>(utf8[i]);
-    // U+FFFE and U+FFFF are no characters of XML either.
+    // XML does not allow U+FFFE and U+FFFF either.
     const std::string_view three = std::string_view(utf8).substr(i, 3);
     const bool no_character = three == "\xEF\xBF\xBE" || three == "\xEF\xBF\xBF";
     if (no_character) i += 2;

@@ -1,4 +1,4 @@
-// Words that every report says alike.
+// Words that all reports share.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace rope {
 
-// What `verify` was told to do and what came of it.
+// What `verify` was told to do, and what came of it.
 struct RunReport {
   std::string version;  // of ropecheck
   std::vector<SubjectReport> subjects;
-  std::vector<std::string> not_judged;  // subjects whose turn did not come before the run was interrupted
+  std::vector<std::string> not_judged;  // subjects that were not reached before the run was interrupted
 };
 
 std::string_view name(FailureKind kind);  // "value"
@@ -22,19 +22,19 @@ std::string_view name(Level level);       // "quick"
 // As --require takes them.
 std::vector<std::string> required_words(const Selection& selection);
 
-// The worst element of a result: "worst 0.62 of the bound: f32, pair 3, position 1026"; empty where none was compared.
+// The worst element of a result: "worst 0.62 of the bound: f32, pair 3, position 1026"; empty if none was compared.
 std::string worst_words(const RequirementResult& result);
 
 std::string grade_words(const MeasuredGrade& grade);  // "grade A1, 0.97 of its bound used"
 std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant to 0.001 up to position .."
-// What it computes instead, first the cause and then its evidence, trigger and rivals.
+// What the kernel computes instead: first the cause, then its evidence, trigger and rivals.
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
-// The subject, and the layers of the model whose rope it was judged by.
+// The subject, and the layers of the model whose rope was judged.
 std::string title_of(const SubjectReport& report);
 std::string verdict_words(const SubjectReport& report);
 std::string count_words(const SubjectReport& report);  // "34 passed, 0 failed, .."
 
-// UTF-8 without control characters other than the end of a line: what is neither is replaced by U+FFFD. Names of
+// UTF-8 without control characters, except the end of a line; U+FFFD replaces everything else. Names of
 // subjects are paths, and a path may hold any byte.
 std::string printable(const std::string& text);
 

@@ -22,7 +22,7 @@ std::string temporary_for(const std::filesystem::path& path) {
                                path.string(), std::strerror(error)));
 }
 
-// A name that stands for something else than a file, such as /dev/stdout or a pipe: there is nothing to rename over.
+// A name that is not a file's, such as /dev/stdout or a pipe: there is nothing to rename over.
 bool is_no_file(const std::filesystem::path& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
@@ -30,7 +30,7 @@ bool is_no_file(const std::filesystem::path& path) {
          !std::filesystem::is_directory(status);
 }
 
-// The file itself where the path is a link to it, so that the link stays.
+// If the path is a link, the file itself, so that the link stays.
 std::filesystem::path file_of(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path file = std::filesystem::canonical(path, ignored);

@@ -1,4 +1,4 @@
-// A subject that is files: each call is answered by what a program wrote for it.
+// A subject made of files: a program has written the answer to each call.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class Answers : public Subject {
   const std::string& name() const override { return name_; }
   const Claims& claims() const override { return vectors_.claims; }
 
-  // The calls from now on are those of this case. Throws InputError where it is not in the export.
+  // The next calls belong to this case. Throws InputError if it is not in the export.
   void begin(const Case& c);
 
-  // Throws InputError where this build makes another call than the one that was exported.
+  // Throws InputError if this build makes another call than the exported one.
   Reply apply(Call& call) override;
 
  private:
@@ -31,7 +31,7 @@ class Answers : public Subject {
   std::size_t next_ = 0;
 };
 
-// Looks at every response: which are missing, and which are not the arrays that were asked for.
+// Checks every response: which are missing, and which are not the requested arrays.
 Responses look_at_responses(const Vectors& vectors);
 
 }  // namespace rope::vectors

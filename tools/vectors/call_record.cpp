@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t digits_in_name = 24;
 
-// What two calls have in common exactly where they are the same to a kernel.
+// Equal for two calls exactly if they are the same to a kernel.
 std::string digest_of(const CallRecord& record) {
   std::string text = record.attrs;
   for (const auto* arrays : {&record.inputs, &record.outputs}) {

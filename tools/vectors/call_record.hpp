@@ -1,4 +1,4 @@
-// A call as files: what a program is given, and what it has to write (docs/kernel-as-files.md).
+// A call as files: what a program gets, and what it must write (docs/kernel-as-files.md).
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Array {
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape;
   std::string file;    // relative to the folder
-  std::string sha256;  // of the file; empty where the program is to write it
+  std::string sha256;  // of the file; empty if the program is to write it
 };
 
 struct CallRecord {
@@ -25,11 +25,11 @@ struct CallRecord {
   std::string attrs;  // a JSON object, as in tools/worker/protocol/PROTOCOL.md
   std::vector<Array> inputs;
   std::vector<Array> outputs;
-  std::vector<Array> expected;  // q_out, q_bound, ..; where they were asked for
-  std::string digest;           // of attrs, inputs and what the outputs are to be
+  std::vector<Array> expected;  // q_out, q_bound, ..; if they were requested
+  std::string digest;           // of attrs, inputs and what the outputs must be
 };
 
-// The bytes of the file of an array.
+// The bytes of an array's file.
 struct Content {
   std::string file;
   std::vector<std::byte> bytes;
@@ -37,16 +37,16 @@ struct Content {
 
 struct DescribedCall {
   CallRecord record;
-  std::vector<Content> contents;  // of the inputs in their order, then of what is expected
+  std::vector<Content> contents;  // of the inputs in their order, then of the expected arrays
 };
 
-// Whatever the tensors' strides, the files hold them in C order. The record has no id yet.
+// The files hold the tensors in C order, whatever their strides. The record has no id yet.
 DescribedCall describe(Call& call);
 
-// Gives it the id, and its outputs their files.
+// Sets its id, and the files of its outputs.
 void name_call(CallRecord& record, std::string id);
 
-// The file of an array is called after its content, so that equal arrays are stored once.
+// An array's file is named after its content, so that equal arrays are stored once.
 Array stored(std::string name, DType dtype, const NpyArray& array, std::vector<Content>& contents);
 
 // A tensor's elements in C order.

@@ -9,7 +9,7 @@
 namespace rope::vectors {
 namespace {
 
-// Checks change a case as they like, but for its axes: everything else is in the call itself.
+// Checks may change everything in a case but its axes: everything else is in the call itself.
 RopeSpec spec_of(const Call& call, const Case& c, Oracles& oracles) {
   RopeSpec spec = c.spec;
   if (call.source != AngleSource::computed) return spec;
@@ -58,7 +58,7 @@ ExactTensor answer_tensor(const Tensor& input, Tensor& output, Expectation& expe
     for (std::size_t j = 2 * pairs; j < dim; ++j) bound[j] = expectation.copy_bound(x[j]);
     std::byte* out = row_data(output, row);
     store(output.dtype, out, output.strides[3], dim, y.data());
-    // A NaN that is copied keeps its bits.
+    // A copied NaN keeps its bits.
     for (std::size_t j = 2 * pairs; j < dim && input.dtype == output.dtype; ++j) {
       const auto feature = static_cast<std::int64_t>(j);
       std::memcpy(out + feature * output.strides[3] * static_cast<std::int64_t>(out_size),

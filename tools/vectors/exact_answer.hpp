@@ -1,4 +1,4 @@
-// What a call must yield, exactly, from the oracle: the answer while calls are recorded, and the expected values of an
+// A call's exact result, from the oracle: the answer while calls are recorded, and the expected values of an
 // export.
 #pragma once
 
@@ -10,18 +10,18 @@
 
 namespace rope::vectors {
 
-// Of each element of one output, in C order.
+// For each element of one output, in C order.
 struct ExactTensor {
   std::vector<double> value;  // rounded once to f64
-  std::vector<double> bound;  // of |y - value|, at the grade that decides, C3; 0 where the input is to be copied
+  std::vector<double> bound;  // of |y - value|, at the deciding grade, C3; 0 if the input is to be copied
 };
 
 struct ExactAnswer {
   ExactTensor q;
-  ExactTensor k;  // empty where the call has no k
+  ExactTensor k;  // empty if the call has no k
 };
 
-// Fills the call's outputs, each element rounded to their type. `c` is the case that the call is of, or that it was
+// Fills the call's outputs; each element is rounded to its type. `c` is the call's case, or the case that the call was
 // derived from.
 ExactAnswer answer_exactly(Call& call, const Case& c, Oracles& oracles);
 

@@ -32,7 +32,7 @@ std::string_view reason_against(const Requirement& requirement) {
   return "";
 }
 
-// A folder that is not there before it is complete.
+// A folder that does not appear before it is complete.
 class NewFolder {
  public:
   explicit NewFolder(const fs::path& folder)
@@ -70,7 +70,7 @@ class NewFolder {
   fs::path temporary_;
 };
 
-// Of its inputs: expected values are not a part of the call.
+// Of its inputs: expected values are not part of the call.
 std::size_t bytes_of(const DescribedCall& call) {
   std::size_t sum = 0;
   for (std::size_t i = 0; i < call.record.inputs.size(); ++i) sum += call.contents[i].bytes.size();
@@ -124,7 +124,7 @@ class Exporter {
     if (const std::string_view reason = reason_against(requirement); !reason.empty()) return leave_out(c, reason);
     std::vector<DescribedCall> calls = recorded(requirement, c, Recorder::Answers::exact);
     if (calls.empty()) return;
-    // Answered otherwise, the same check has to make the same calls, as far as it gets.
+    // With other answers, the same check must make the same calls, as far as it gets.
     if (calls.size() > 1) {
       const std::vector<DescribedCall> again = recorded(requirement, c, Recorder::Answers::none);
       for (std::size_t i = 0; i < std::min(calls.size(), again.size()); ++i) {

@@ -12,11 +12,11 @@
 
 namespace rope::vectors {
 
-// Everything that the contract can express and a file can show. Strides, calls in place, refusals and two calls at once
+// Everything that the contract can express and a file can show. Strides, calls in place, refusals and concurrent calls
 // leave no trace in a file.
 Claims claims_of_files();
 
-// Takes out of claims what no file can show.
+// Removes the claims that no file can show.
 Claims without_memory(Claims claims);
 
 struct ExportOptions {
@@ -24,7 +24,7 @@ struct ExportOptions {
   Claims claims;
   const Manifest* golden = nullptr;  // null: no golden cases
   bool expected = false;             // write the exact values and their bounds too
-  std::size_t most_bytes = 0;        // a case that has a call with more bytes of arrays is left out; 0: none is
+  std::size_t most_bytes = 0;        // a case is left out if one call's arrays have more bytes; 0: none is
   std::string version;               // of ropecheck
   std::function<void(const std::string& requirement, std::size_t done, std::size_t all)> progress;
   const std::atomic<bool>* stop = nullptr;  // set from a signal handler
@@ -39,7 +39,7 @@ struct Exported {
   bool interrupted = false;  // then there is no folder
 };
 
-// The folder is made under another name and renamed when it is complete. Throws InputError where it exists and holds
+// Makes the folder under another name and renames it when it is complete. Throws InputError if it exists and holds
 // something, or cannot be made.
 Exported export_vectors(const std::filesystem::path& folder, Oracles& oracles, const ExportOptions& options);
 

@@ -98,7 +98,7 @@ std::vector<Array> read_arrays(Fields& fields, const char* key, bool given) {
   return arrays;
 }
 
-// The file names of responses are not believed but made again: the manifest may come from a stranger.
+// The file names of responses are not trusted but made again: the manifest may come from a stranger.
 void check_outputs(const CallRecord& call, const std::string& path) {
   if (call.id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.") != std::string::npos) {
     fail(path + ".id", fmt::format("\"{}\"; expected only capital letters, digits, - and .", call.id));
@@ -200,7 +200,7 @@ std::int64_t Vectors::calls() const {
   return sum;
 }
 
-// A line for each call: thousands of them, and a person may want to look at one.
+// A line for each call: there are thousands, and a person may want to look at one.
 std::string to_json(const Vectors& vectors) {
   rope_capabilities claims = vectors.claims.capabilities;
   claims.head_dims = vectors.claims.head_dims.data();

@@ -1,5 +1,5 @@
-// manifest.json of an export: which calls there are, which files they name, and which cases of which requirements they
-// belong to. Schema: manifest.schema.json.
+// manifest.json of an export: its calls, the files that they name, and the cases and requirements that they belong
+// to. Schema: manifest.schema.json.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace rope::vectors {
 
 struct CaseRecord {
   Case c;
-  std::vector<CallRecord> calls;  // in the order in which the check makes them
+  std::vector<CallRecord> calls;  // in the order of the check
 };
 
 // Cases that files cannot carry.
@@ -23,7 +23,7 @@ struct LeftOut {
 
 struct Vectors {
   std::filesystem::path folder;
-  std::string version;  // of the ropecheck that made it
+  std::string version;  // of the ropecheck that made the export
   Selection selection;
   Claims claims;
   std::vector<CaseRecord> cases;
@@ -34,8 +34,8 @@ struct Vectors {
 
 std::string to_json(const Vectors& vectors);
 
-// Reads folder/manifest.json. Throws InputError for whatever the schema forbids, and for cases that this build does not
-// know. Arrays are not read.
+// Reads folder/manifest.json. Throws InputError for everything that the schema forbids, and for cases that this build
+// does not know. Arrays are not read.
 Vectors read_vectors(const std::filesystem::path& folder);
 
 }  // namespace rope::vectors

@@ -1,4 +1,4 @@
-// A subject that writes down what it is asked, so that the checks which judge a kernel also say what is exported.
+// A subject that records its calls, so that the checks which judge a kernel also decide what is exported.
 #pragma once
 
 #include "tools/judge/call/oracles.hpp"
@@ -11,11 +11,11 @@ namespace rope::vectors {
 class Recorder : public Subject {
  public:
   enum class Answers {
-    exact,  // the oracle's
+    exact,  // the oracle's answer
     none    // ok, and nothing is written
   };
 
-  // `expected`: recorded calls come with the exact values and their bounds.
+  // `expected`: recorded calls get the exact values and their bounds.
   Recorder(Claims claims, Oracles& oracles, bool expected)
       : claims_(std::move(claims)), oracles_(oracles), expected_(expected) {}
 
@@ -23,7 +23,7 @@ class Recorder : public Subject {
   const Claims& claims() const override { return claims_; }
   Reply apply(Call& call) override;
 
-  // Forgets what was recorded: from now on it is calls of this case.
+  // Forgets the recorded calls: the next calls belong to this case.
   void begin(const Case& c, Answers answers);
   std::vector<DescribedCall> take() { return std::move(calls_); }
 

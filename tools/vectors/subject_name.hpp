@@ -11,7 +11,7 @@ inline constexpr std::string_view subject_prefix = "vectors:";
 
 inline std::string subject_name(const std::string& folder) { return std::string(subject_prefix) + folder; }
 
-// The folder; none where the name is that of another subject.
+// The folder; none if the name is another subject's.
 inline std::optional<std::string> folder_of(std::string_view name) {
   if (!name.starts_with(subject_prefix)) return std::nullopt;
   return std::string(name.substr(subject_prefix.size()));

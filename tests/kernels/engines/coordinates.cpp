@@ -1,4 +1,4 @@
-// Tokens with up to three coordinates (time, height, width), of which every pair follows one. Theta is given, or made
+// Tokens with up to three coordinates (time, height, width); every pair follows one of them. Theta is given, computed
 // from a base, or one of the fixed families of vision towers.
 #include <array>
 #include <cmath>
@@ -152,7 +152,7 @@ class Rotator {
     }
     const std::int64_t r = 2 * half;
     if constexpr (bug == Bug::rest_turned_by_zero) {
-      // volatile: a compiler may drop the products otherwise, and with them the bug
+      // volatile: otherwise a compiler may drop the products, and with them the bug
       const volatile float one = 1.0f;
       const volatile float zero = 0.0f;
       for (std::int64_t i = r; i + 1 < head_dim; i += 2) {

@@ -1,5 +1,5 @@
-// What the engines in C++ share: the refusal of calls outside the claims, positions as they are given, and elements as
-// types. How an engine computes is its own.
+// Shared by the engines in C++: refusing calls outside the claims, positions as given, and elements as types. Each
+// engine computes in its own way.
 #pragma once
 
 #include <type_traits>
@@ -11,7 +11,7 @@
 
 namespace rope::styles::engines {
 
-// f16 of the compiler, which keeps the payload of a NaN where styles::Half does not.
+// The compiler's f16: it keeps the payload of a NaN, styles::Half does not.
 using Float16 = _Float16;
 
 inline float widen(Float16 value) { return static_cast<float>(value); }

@@ -1,5 +1,5 @@
-// Forward and backward for a training framework. A function object is made for each call; what it needs is resolved in
-// its constructor, then it runs over q and k.
+// Forward and backward for a training framework. Each call makes a function object: its constructor resolves what it
+// needs, then it runs over q and k.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -151,7 +151,7 @@ class Function {
           second = (b * cosine(p) + a * n) * scale;
         }
         if constexpr (bug == Bug::stale_output_times_zero) {
-          // volatile: a compiler may drop the product otherwise, and with it the bug
+          // volatile: otherwise a compiler may drop the product, and with it the bug
           const volatile float beta = 0.0f;
           first += x == y ? 0.0f : beta * widen(y[i]);
           second += x == y ? 0.0f : beta * widen(y[j]);

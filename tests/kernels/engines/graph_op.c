@@ -1,5 +1,5 @@
-/* One operator of a graph of tensors, on one tensor: sizes in ne, strides in bytes in nb and ob, rows divided into
- * shares, the angles of a row in a small cache of cos, sin, cos, sin. */
+/* One operator of a graph of tensors, on one tensor: sizes in ne, strides in bytes in nb and ob. Rows are divided into
+ * shares; a small cache holds the angles of a row as cos, sin, cos, sin. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

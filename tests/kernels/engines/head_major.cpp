@@ -1,4 +1,4 @@
-// An operator of a graph runtime: whether heads or tokens come first only the strides tell; the loop is flat over
+// An operator of a graph runtime. Only the strides tell whether heads or tokens come first; one flat loop runs over
 // batches, tokens and heads.
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-// engines.so: kernels as engines have them, in thirteen shapes of code, three of them in C.
+// engines.so: kernels as inference engines have them, in thirteen styles of code, three of them in C.
 #include "tests/kernels/engines/c_kernels.h"
 #include "tests/kernels/engines/engine.hpp"
 

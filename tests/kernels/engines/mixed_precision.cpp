@@ -1,5 +1,5 @@
-// Mixed precision without any type of the hardware: f16 and bf16 are taken apart and put together as integers. Types of
-// storage carry their own load and store; the loop is one template.
+// Mixed precision without hardware types: f16 and bf16 are unpacked and packed as integers. Each storage type has its
+// own load and store; the loop is one template.
 #include <bit>
 #include <cstddef>
 #include <cstdint>

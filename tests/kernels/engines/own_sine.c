@@ -1,5 +1,5 @@
 /* No libm in the inner loop: the reduction by multiples of pi/2 and the polynomials are here. Theta comes from powl,
- * once a call. */
+ * once per call. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

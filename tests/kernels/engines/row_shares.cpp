@@ -1,5 +1,5 @@
-// Tokens, with all their heads, divided among threads by hand, so that angles are made once a token. Small calls stay
-// on the caller's thread. Half split only.
+// Tokens, with all their heads, are divided among threads by hand, so that angles are computed once per token. Small
+// calls stay on the caller's thread. Half split only.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -153,7 +153,7 @@ void one_scratch(const Plan& plan) {
   });
 }
 
-// First the rows of a table, a share each; then heads, a share each, without waiting for the rows of the others.
+// Each worker makes its share of the table rows, then rotates its share of the heads, without waiting for other rows.
 void without_barrier(const Plan& plan) {
   const std::int64_t all = plan.all();
   const std::int64_t workers = plan.workers();
@@ -236,7 +236,7 @@ void by_heads(const Plan& plan) {
   });
 }
 
-// Up to four tokens are taken for a draft, whose tokens follow the first.
+// Up to four tokens are taken for a draft: their positions count on from the first.
 void as_drafts(const Plan& plan) {
   if (plan.tokens > 4) return runs(plan);
   std::vector<float> cs(plan.width());

@@ -1,4 +1,4 @@
-// Longer contexts. A FrequencyRule knows one rule; the rotation asks it for theta and does not care which.
+// Longer contexts. A FrequencyRule knows one rule; the rotation only asks it for theta.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -185,7 +185,7 @@ void extended(const rope_call& c, const Variant& variant) {
       const std::vector<double>& t =
           by_token && static_cast<double>(m) >= c.scaling.original_max_position ? far : theta;
       for (std::size_t p = 0; p < half; ++p) {
-        if (variant.f32_angles) {  // f32 frequencies times f32 positions, as model code in Python has them
+        if (variant.f32_angles) {  // f32 frequencies times f32 positions, as in model code in Python
           const float phi = static_cast<float>(turns) * static_cast<float>(t[p]);
           cs[2 * p] = static_cast<float>(std::cos(static_cast<double>(phi)) * c.attention_factor);
           cs[2 * p + 1] = static_cast<float>(std::sin(static_cast<double>(phi)) * c.attention_factor);

@@ -1,5 +1,5 @@
-/* Angles first, rotation after: every call makes its frequencies and a tile of cos and sin in scratch memory and then
- * runs over the heads. */
+/* Angles first, then the rotation: every call computes its frequencies and a tile of cos and sin in scratch memory,
+ * then runs over the heads. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

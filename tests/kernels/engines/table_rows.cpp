@@ -18,7 +18,7 @@
 namespace rope::styles::engines {
 namespace {
 
-// Rows that a table may have: four megabytes of them, but 64 at least. Larger positions are made row by row.
+// The most rows that a table may have: four megabytes, but at least 64. Larger positions are made row by row.
 std::int64_t most_rows(std::int64_t width) {
   return std::clamp<std::int64_t>((std::int64_t{1} << 20) / width, 64, 16384);
 }
@@ -143,7 +143,7 @@ std::shared_ptr<Table> fresh(const rope_call& c, std::int64_t length, Bug bug) {
   return t;
 }
 
-// A table is never changed once a call may read it: to grow is to make a larger copy.
+// A table is never changed once a call may read it: growing makes a larger copy.
 template <Bug bug>
 std::shared_ptr<Table> with_rows(const std::shared_ptr<Table>& t, std::int64_t want) {
   if (t->rows >= want) return t;
@@ -174,7 +174,7 @@ Held find(const rope_call& c, std::int64_t want) {
     Slot& slot = s.slots[s.next++ % 4];
     slot.key = key;
     auto t = fresh(c, length, bug);
-    if (slot.table && slot.table->theta.size() == t->theta.size()) {  // keep what is allocated
+    if (slot.table && slot.table->theta.size() == t->theta.size()) {  // keep the allocation
       t->rows = slot.table->rows;
       t->cs = slot.table->cs;
     }
@@ -244,7 +244,7 @@ void rotate(const rope_call& c) {
   }
 }
 
-// In f16 values where the call that built the rows was f16.
+// The rows have f16 values if the call that built them was f16.
 void rotate_typed(const rope_call& c) {
   static std::mutex lock;
   static std::string key;
@@ -275,7 +275,7 @@ void rotate_typed(const rope_call& c) {
   }
 }
 
-// The caller's tables are widened and woven once, and found again by where they are.
+// The caller's tables are widened and interleaved once, and found again by their addresses.
 void rotate_given(const rope_call& c) {
   struct Woven {
     const void* cos;

@@ -1,5 +1,5 @@
-// A serving engine's device kernel, moved to the host: one block for a token, cos and sin gathered from rows of tables
-// by an int64 position, q and k in one launch.
+// A serving engine's device kernel, moved to the host: one block per token. An int64 position selects the table rows of
+// cos and sin; q and k are in one launch.
 #include <cstdint>
 
 #include "impls/include/rope_kernel.h"
@@ -70,7 +70,7 @@ void rotate_head(const Launch& launch, const T* in, T* out, const Table* cos, co
   for (int j = 2 * launch.pairs; j < launch.head_dim; ++j) out[j] = in[j];
 }
 
-// The offset of an element of q as a device kernel with `int` indices has it.
+// The offset of an element of q as a device kernel with `int` indices computes it.
 std::int32_t offset_in_32_bits(const rope_tensor& tensor, std::int64_t batch, std::int64_t token, std::int64_t head) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(element(tensor, batch, token, head)));
 }

@@ -1,5 +1,5 @@
-// Blocks of eight lanes through the compiler's vectors; what is left of a head goes through a tail. Half-split rows are
-// loaded as they lie, interleaved ones are shuffled.
+// Blocks of eight lanes with the compiler's vectors; a tail handles the rest of a head. Half-split rows are loaded
+// directly, interleaved ones are shuffled.
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -176,7 +176,7 @@ ALWAYS_INLINE void head_alternating(const T* x, T* y, const Rows& t, std::int64_
   if (p == half) return;
   const bool overlap = bug == Bug::none_interleaved || bug == Bug::overlap_in_place;
   if (overlap && half >= 8 && (bug == Bug::overlap_in_place || x != y)) {
-    block8<bug>(x, y, t, half - 8, wide);  // the last eight once more: the same values again, as x is not y
+    block8<bug>(x, y, t, half - 8, wide);  // the last eight again, with the same values, as x is not y
     return;
   }
   if (bug == Bug::four_pairs_exchanged && p + 4 <= half) {  // four pairs at once

@@ -1,5 +1,5 @@
-// A few workers, and tiles of rows handed out by an atomic counter until there are none. A row is one head of one
-// token; q's rows come first, k's after them. Everything is found again from a flat row number.
+// An atomic counter hands out tiles of rows to a few workers until none is left. A row is one head of one token; q's
+// rows come first, k's after them. Everything else is computed from a flat row number.
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -165,7 +165,7 @@ void drain(const Grid<bug>& g) {
   });
 }
 
-// The counter is never set back: a launch begins where the last one, of as many tiles, has left it.
+// The counter is never reset: a launch begins where the last launch with as many tiles has left it.
 std::atomic<std::int64_t> ticket{0};
 std::atomic<std::int64_t> launches{0};
 void drain_on(const Grid<Bug::counter_goes_on>& g) {
@@ -182,7 +182,7 @@ void drain_on(const Grid<Bug::counter_goes_on>& g) {
   }
 }
 
-// What is left beside whole tiles has a path of its own, and the number of tiles is rounded up all the same.
+// The rows beside whole tiles have their own path, but the number of tiles is rounded up nevertheless.
 void drain_tail_twice(const Grid<Bug::tail_tile_twice>& g) {
   const std::int64_t tiles = (g.rows + tile_rows - 1) / tile_rows;
   for (std::int64_t t = 0; t < tiles; ++t) {
@@ -233,7 +233,7 @@ void drain_pairs(const rope_call& c, const rope_tensor& in, const rope_tensor& o
   }
 }
 
-// As an engine does that finds the tokens of a worker before it looks at anything.
+// As in an engine that finds a worker's tokens before it checks anything.
 bool too_many_tokens(const rope_call* call) {
   if (call == nullptr || call->abi != ROPE_KERNEL_ABI || call->struct_size < sizeof(rope_call)) return false;
   const volatile std::int64_t heads = call->q.shape[2];  // volatile: a compiler may drop a division that traps

@@ -1,4 +1,4 @@
-"""Right kernels have to be accepted, wrong ones rejected: as their kernels.txt says."""
+"""Right kernels must be accepted and wrong ones rejected, as their kernels.txt says."""
 
 import signal
 import sys
@@ -11,7 +11,7 @@ from .verdicts import Job, batches, ids
 
 
 def jobs_for(subjects, level, seeds, turn):
-    """Seed by seed, so that an interrupted run has looked at every kernel. Wrong ones are judged with seed 1 only, and
+    """Seed by seed, so that an interrupted run has judged every kernel. Wrong kernels are judged with seed 1 only, and
     last: they take the least time."""
     wrong = [Job(s, level, 1, expectations.options_of(s.entry, level)) for s in subjects if not s.entry.right]
     right = [s for s in subjects if s.entry.right]
@@ -24,7 +24,7 @@ def in_full(job):
 
 
 class Acceptance:
-    """Judges, prints a line for each kernel, and gathers what is not as kernels.txt says."""
+    """Judges kernels, prints a line for each, and gathers the differences from kernels.txt."""
 
     def __init__(self, runner, kept):
         self.runner = runner
@@ -34,7 +34,7 @@ class Acceptance:
         self.problems = []
 
     def run(self, jobs, threads):
-        """False if interrupted."""
+        """Returns False if interrupted."""
         left = Counter(job.subject.name for job in jobs)  # jobs of each kernel that are still to come
         kept = [(job, self.kept.get(job)) for job in jobs]
         for job, result in kept:
@@ -60,7 +60,7 @@ class Acceptance:
                     self.report(summary.subject, summary.seconds, list(summary.problems(jobs[0].level)), summary.words())
 
     def settled(self, batch):
-        """Results; a wrong kernel that has to be judged at level full too has that one's."""
+        """Results. If a wrong kernel must also be judged at level full, its result is from there."""
         results = self.runner.judge(batch)
         for i, (job, result) in enumerate(zip(batch, results)):
             if result and expectations.is_to_be_judged_in_full(job.subject.entry, job.level, result):

@@ -1,4 +1,4 @@
-"""Kernels are judged as often and at the level that they need, and told apart by what kernels.txt says."""
+"""Each kernel is judged as often, and at the level, that kernels.txt asks for."""
 
 import contextlib
 import io
@@ -22,7 +22,7 @@ SUBJECTS += [Subject(SETS["mutants"], "mutants.so", name, ENTRIES[name]) for nam
 
 
 class AsTold:
-    """A runner that rejects, by ROT-01, what it is told to: {kernel: level from which on}."""
+    """A runner whose ROT-01 rejects the given kernels: {kernel: lowest level that rejects it}."""
 
     def __init__(self, **rejected):
         self.rejected = rejected

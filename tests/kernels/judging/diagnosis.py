@@ -17,23 +17,23 @@ MUTANTS = "mutants.so"
 
 
 def held_out(name):
-    """A third of the mutants, which nobody looked at while the diagnosis was written."""
+    """Whether the mutant is in the third that nobody looked at while writing the diagnosis."""
     return zlib.crc32(name.encode()) % 3 == 0
 
 
 def is_right(classes, candidates):
-    """Whether the first-named class is one of those of the kernel."""
+    """Whether the first-named class is one of the kernel's classes."""
     return bool(candidates) and candidates[0]["class"] in classes
 
 
 def options_of(entry, dtype=None, whole=False):
-    """What verify is told: where requirements are named those, and ROT-01, which most kernels share."""
+    """Options for verify: the named requirements, if any, and ROT-01, which most kernels share."""
     only = [] if whole or not entry.requirements else ["--only", ",".join(sorted({*entry.requirements, "ROT-01"}))]
     return (*only, *entry.demands, *(["--dtype", dtype] if dtype else []))
 
 
 def joined(first, second):
-    """Two mutants as one kernel, which has the classes of both and is rejected by what rejects either."""
+    """Two mutants as one kernel: it has the classes of both, and the requirements of both reject it."""
     one, other = first.entry, second.entry
     entry = replace(
         one, name=f"{one.name}+{other.name}", classes=one.classes + other.classes,
@@ -43,7 +43,7 @@ def joined(first, second):
 
 
 def can_be_joined(build, pair):
-    """Whether mutants.so makes one kernel of both: they have to override different stages."""
+    """Whether mutants.so can combine both: they must override different stages."""
     program = f"import rope_kernel; print({pair!r} in rope_kernel.Library({str(build / MUTANTS)!r}).kernels)"
     environment = {**os.environ, PAIR: pair, "PYTHONPATH": str(ROOT / "tools" / "python")}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
@@ -78,8 +78,8 @@ def words_of(subject, result):
 
 
 def measure(runner, subjects, level, dtype=None, whole=False, threads=2):
-    """Judges with the diagnosis, a line each. Returns ({name: whether named rightly}, problems). A kernel that does not
-    show is in no share: in one dtype, and as a part of two, it need not."""
+    """Judges with the diagnosis and prints a line for each kernel. Returns ({name: whether named rightly}, problems). A
+    kernel that is not rejected does not count: in one dtype, or as a part of two, it need not be."""
 
     def judge(subject):
         environment = {PAIR: subject.kernel} if subject.library == MUTANTS and "+" in subject.kernel else None

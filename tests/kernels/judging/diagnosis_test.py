@@ -1,4 +1,4 @@
-"""The share of kernels whose class is named rightly is counted as it should be."""
+"""The share of rightly named kernels is counted correctly."""
 
 import contextlib
 import io
@@ -17,7 +17,7 @@ def subject(name, described="precision: what it does", of="mutants"):
 
 
 class AsTold:
-    """A runner that answers with the classes that it is given for each kernel; None: accepted."""
+    """A runner that returns the given classes of each kernel; None: accepted."""
 
     def __init__(self, **classes):
         self.classes = classes

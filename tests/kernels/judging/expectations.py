@@ -1,11 +1,11 @@
-"""What is wrong with a verdict, by what kernels.txt says of the kernel."""
+"""How a verdict differs from the kernel's line in kernels.txt."""
 
 from .manifest import DTYPES
 from .verdicts import ids
 
 
 def options_of(entry, level):
-    """What verify is told about a wrong kernel, so that nothing is judged in vain."""
+    """Options for verify of a wrong kernel, so that nothing is judged in vain."""
     if level == "quick" and entry.requirements:
         return (*entry.options, "--no-diagnosis", "--only", ",".join(entry.requirements))
     if level == "quick" and entry.passes:
@@ -14,13 +14,13 @@ def options_of(entry, level):
 
 
 def is_to_be_judged_in_full(entry, level, result):
-    """Of a wrong kernel without more said, level quick need not be what rejects it."""
+    """Whether level full decides: quick accepts the wrong kernel, and its line says nothing about that."""
     said = entry.right or entry.requirements or entry.passes
     return level == "quick" and not said and "no_verdict" not in result and not result["failed"]
 
 
 def problem_of_wrong(entry, level, result):
-    """`level`: at which it was judged in the end. None where it is as kernels.txt says."""
+    """`level`: the last level of its judging. Returns None if the result is as kernels.txt says."""
     if "no_verdict" in result:
         return result["no_verdict"]
     failed = ids(result["failed"])
@@ -71,7 +71,7 @@ class Summary:
         if not self.subject.set.graded or self.seeds == 0:
             return
         declared = self.subject.entry.grades
-        if self.subject.set.drawn:  # the claims may hold few of the dtypes
+        if self.subject.set.drawn:  # the claims may have few of the dtypes
             declared = {dtype: grade for dtype, grade in declared.items() if dtype in self.grades}
         yield from grade_problems("drawn" if self.subject.set.drawn else level, self.grades, declared)
         for seed, requirement, message, replay in self.notes:
@@ -88,7 +88,7 @@ class Summary:
 
 
 def grade_problems(level, measured, declared):
-    """What is wrong with the worst grades of a kernel. Grades compare as text: A1 .. C3."""
+    """Problems of a kernel's worst grades. Grades compare as text: A1 .. C3."""
     problems = []
     for dtype in DTYPES:
         got, want = measured.get(dtype), declared.get(dtype)
@@ -102,10 +102,10 @@ def grade_problems(level, measured, declared):
 
 
 def allowed(got, want, level):
-    """Whether a grade that is not the declared one is no worse, which is no problem at level quick.
+    """Whether a grade that differs from the declared one is allowed: at level quick it may be better.
 
-    With "drawn" claims it may be better in one letter and worse in the other: where little is claimed, an error of the
-    angle may pass for one of the arithmetic.
+    With "drawn" claims it may be better in one letter and worse in the other: with few claims, an error of the angle
+    may look like an error of the arithmetic.
     """
     better = [a < b for a, b in zip(got, want)]
     worse = [a > b for a, b in zip(got, want)]
@@ -113,7 +113,7 @@ def allowed(got, want, level):
 
 
 def worst_grade(grades):
-    """Letter by letter: one seed may show the worse angles and another the worse arithmetic."""
+    """Letter by letter: one seed may have the worse angles and another the worse arithmetic."""
     if "none" in grades:
         return "none"
     return max(grade[0] for grade in grades) + max(grade[1] for grade in grades)

@@ -1,4 +1,4 @@
-"""Each way in which a verdict and kernels.txt can disagree is a problem, and nothing else is."""
+"""Every disagreement between a verdict and kernels.txt is a problem, and nothing else is."""
 
 import unittest
 

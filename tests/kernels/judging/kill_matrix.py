@@ -1,7 +1,7 @@
 """Writes KILL_MATRIX.md: which requirement, and which published test, rejects which mutant.
 
-published_rules.py runs beside ropecheck, with a Python that has numpy. What it said is kept under BUILD/kill_matrix, in a
-folder named after the contents of what said it.
+published_rules.py runs beside ropecheck, with a Python that has numpy. Its results are kept under BUILD/kill_matrix, in
+a folder named after the contents of the files that gave them.
 """
 
 import json
@@ -27,7 +27,7 @@ def write(path, text):
 
 
 class PublishedVerdicts:
-    """A JSON file a kernel."""
+    """One JSON file for each kernel."""
 
     def __init__(self, folder):
         self._folder = folder
@@ -44,7 +44,7 @@ class PublishedVerdicts:
 
 
 def published_all(build, kernels, kept, python, threads):
-    """Judges those that are not kept; returns the problems. Each kernel's entry holds the table of rules too."""
+    """Judges the kernels without kept verdicts; returns the problems. Each entry also has the table of rules."""
     missing = [kernel for kernel in kernels if kept.get(kernel) is None]
     print(f"published rules: {len(kernels) - len(missing)} of {len(kernels)} kernels are judged already", flush=True)
     for start in range(0, len(missing), TOGETHER):
@@ -63,7 +63,7 @@ def published_all(build, kernels, kept, python, threads):
 
 
 def verified(runner, subject, level, kept):
-    """A result with every requirement and the diagnosis, at level full where quick rejects it by nothing."""
+    """A result with every requirement and the diagnosis; at level full if quick does not reject the kernel."""
     job = Job(subject, level, options=("--require", matrix.DEMANDED))
     result = kept.get(job)
     if result is None:
@@ -92,7 +92,7 @@ def verify_all(runner, subjects, level, kept, threads):
 
 
 def named_in(result):
-    """The class that the diagnosis names first; empty where it names none."""
+    """The class that the diagnosis names first; empty if it names none."""
     candidates = result.get("candidates")
     return candidates[0]["class"] if candidates else ""
 
@@ -112,7 +112,7 @@ def description_of(entry):
 
 
 def write_page(runner, subjects, level, kept, output, python, pending=(), threads=2):
-    """`subjects`: the right kernel of mutants.so and the wrong ones. Returns the problems; without any it is written."""
+    """`subjects`: all kernels of mutants.so, the right one too. Returns problems; writes the page if there are none."""
     judges = [runner.build / "mutants.so", HERE / "published_rules.py", *sorted((HERE / "published").glob("*.py"))]
     published = PublishedVerdicts(runner.build / "kill_matrix" / f"published-{fingerprint(judges)}")
     kernels = [subject.kernel for subject in subjects]

@@ -1,4 +1,4 @@
-"""KILL_MATRIX.md says what the verdicts say, and a page that is older than its kernels or requirements is seen."""
+"""KILL_MATRIX.md agrees with the verdicts, and a page older than its kernels or requirements is noticed."""
 
 import tempfile
 import unittest
@@ -81,7 +81,7 @@ class Rendering(unittest.TestCase):
 
 
 class AsTold:
-    """A runner by which level full rejects wrong kernels, and quick none."""
+    """A runner that rejects wrong kernels at level full, and none at quick."""
 
     def __init__(self, build, without_verdict=()):
         self.build = build

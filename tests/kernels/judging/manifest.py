@@ -1,18 +1,18 @@
-"""kernels.txt: what each kernel of a folder is, and what the suite has to say of it. A line is
+"""kernels.txt: what each kernel of a folder is, and which verdict it must get. A line is
 
     NAME  right | wrong | CLASS[|CLASS..][+CLASS]  [WORD..]  [: what it does]
 
-`wrong`: the library's description has the class and the sentence, "class: sentence". Where several classes are given,
-any is right; + parts the classes of two bugs in one kernel. The words:
+`wrong`: the library's description has the class and the sentence, "class: sentence". If several classes are given, any
+is right; + separates the classes of two bugs in one kernel. The words:
 
-    ROT-01 ..           wrong: each of these has to reject it at level quick; without one, anything, at full if need be
-    full                wrong: level quick lets it pass, for the reason behind the colon; level full has to reject it
-    unseen              wrong: no level rejects it yet, for the reason behind the colon
-    smoke               one of those that every run of the tests judges
+    ROT-01 ..           wrong: each of these must reject it at level quick; without one, any may, at full if need be
+    full                wrong: level quick accepts it, for the reason after the colon; level full must reject it
+    unseen              wrong: no level rejects it yet, for the reason after the colon
+    smoke               every run of the tests judges it
     bitwise             judged with --require bitwise,batch-invariant
     f64 f32 f16 bf16    judged in this dtype only
-    f32=A1 ..           right: the grade that has to be measured, or grades with / between, the worst first
-    notes=ID,ID         right: SHOULDs that it need not hold; of the name *: that no kernel of the folder need hold
+    f32=A1 ..           right: the grade that must be measured, or grades separated by /, the worst first
+    notes=ID,ID         right: SHOULDs that it need not meet; the name *: SHOULDs that no kernel of the folder need meet
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ DTYPES = ("f64", "f32", "f16", "bf16")
 REQUIREMENT = re.compile(r"[A-Z]+-\d\d")
 CLASS = re.compile(r"[a-z0-9-]+([|+][a-z0-9-]+)*")
 ANY = "*"
-# Whose wrong kernels no library for a CPU can hold, and the file that has them.
+# Requirements whose wrong kernels need a device, and the file that has these kernels.
 ELSEWHERE = {"MEM-07": "tests/unit/worker/device_kernels.cpp"}
 
 
@@ -31,18 +31,18 @@ class Entry:
     name: str
     right: bool
     classes: tuple = ()  # any of them is right; empty: the library's description has it
-    requirements: tuple = ()  # that have to reject it at level quick
-    passes: str = ""  # "full": level quick lets it pass; "unseen": every level does
+    requirements: tuple = ()  # must reject it at level quick
+    passes: str = ""  # "full": level quick accepts it; "unseen": every level does
     smoke: bool = False
     bitwise: bool = False
     dtype: str = ""
-    grades: dict = dataclasses.field(default_factory=dict)  # {dtype: grades with / between}
+    grades: dict = dataclasses.field(default_factory=dict)  # {dtype: grades separated by /}
     notes: frozenset = frozenset()
     sentence: str = ""
 
     @property
     def origin(self):
-        """Where the kernel comes from: a public thread, an entry of the catalogue of real bugs, or "planted"."""
+        """The kernel's origin: a public thread, an entry of the catalogue of real bugs, or "planted"."""
         address = re.search(r"https?://[^\s)]+", self.sentence)
         return address.group() if address else self.name if REQUIREMENT.fullmatch(self.name) else "planted"
 
@@ -52,11 +52,11 @@ class Entry:
 
     @property
     def options(self):
-        """What verify is told of it, beside level and seed. The dtype saves time only."""
+        """Options for verify beside level and seed. The dtype only saves time."""
         return (*self.demands, *(("--dtype", self.dtype) if self.dtype else ()))
 
     def described(self, description):
-        """With what the library says of it, "class: sentence" of a wrong kernel."""
+        """The entry with the library's description, "class: sentence" for a wrong kernel."""
         if self.right:
             return self if self.sentence else dataclasses.replace(self, sentence=description)
         if self.classes:
@@ -121,7 +121,7 @@ def read(text, path="kernels.txt"):
 
 
 def problems(path, kernels, entries, graded=False):
-    """In what a folder's kernels.txt and the kernels of its libraries differ. `graded`: right kernels need grades."""
+    """Differences between a folder's kernels.txt and its libraries. `graded`: right kernels need grades."""
     found = [f"{name} is not in {path}; add a line that says what it is" for name in kernels if name not in entries]
     for name, entry in entries.items():
         if name == ANY:
@@ -134,7 +134,7 @@ def problems(path, kernels, entries, graded=False):
 
 
 def unanswered(entries, requirements):
-    """Requirements that have to reject no kernel of the lists, and words of the lists that are no requirement."""
+    """Requirements that no kernel of the lists names, and unknown requirements in the lists."""
     named = {requirement for entry in entries for requirement in entry.requirements}
     found = [f"{requirement} has to reject no kernel of any kernels.txt; plant one that it rejects"
              for requirement in requirements if requirement not in named and requirement not in ELSEWHERE]

@@ -1,4 +1,4 @@
-"""kernels.txt is read as it stands, and each way in which it and the libraries can disagree is seen."""
+"""kernels.txt is read correctly, and every disagreement with the libraries is found."""
 
 import unittest
 

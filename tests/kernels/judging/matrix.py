@@ -1,4 +1,4 @@
-"""KILL_MATRIX.md: put together from verdicts, and read again."""
+"""Writes KILL_MATRIX.md from verdicts, and reads it."""
 
 import re
 import textwrap
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 REJECTS, NOT_CLAIMED, NOTHING = "●", "·", " "
 ID = re.compile(r"([A-Z]+)-(\d\d)")
 FENCE = "```text"
-DEMANDED = "bitwise,batch-invariant"  # some mutants are wrong in the last bit alone; the claims demand `robust`
+DEMANDED = "bitwise,batch-invariant"  # some mutants are wrong in the last bit only; the claims demand `robust`
 AGAIN = "python3 tests/kernels/judge.py build/release --kill-matrix"
 
 
@@ -64,7 +64,7 @@ def letters(count):
 
 
 def matrix_lines(mutants):
-    """Three characters a requirement, under its number; a family is as wide as its name at least."""
+    """Each requirement has three characters under its number; a family is at least as wide as its name."""
     groups = families(mutants[0].requirements)
     widths = [max(3 * len(numbers), len(family) + 1) for family, numbers in groups]
     name = max(len(mutant.name) for mutant in mutants)
@@ -140,7 +140,7 @@ PENDING = "- Planted since and not judged yet: "
 
 
 def pending_in(text):
-    """The mutants that a file names as not judged yet."""
+    """The mutants that a page lists as not judged yet."""
     lines = [line for line in text.splitlines() if line.startswith(PENDING)]
     return lines[0][len(PENDING) :].rstrip(".").split(", ") if lines else []
 
@@ -149,7 +149,7 @@ LEVELS = {"full": "level full", "quick": "level quick (full where that rejects i
 
 
 def render(kernels, rules, right="none", pending=(), level="full"):
-    """The whole file. The right kernel has a row in the matrix and is in no total. `pending`: mutants without a row."""
+    """The whole page. The right kernel has a row, but is not in the totals. `pending`: mutants without a row."""
     check_same_columns(kernels)
     mutants = [kernel for kernel in kernels if kernel.name != right]
     unseen = [mutant.name for mutant in mutants if not mutant.failed()]
@@ -209,7 +209,7 @@ def render(kernels, rules, right="none", pending=(), level="full"):
 
 
 def stale(text, kernels, requirements):
-    """What a committed file lacks, or has too much."""
+    """What a committed page lacks, or has in excess."""
     columns, rows = read_matrix(text)
     pending = pending_in(text)
     found = [f"{name} is not judged yet, and has a row" for name in pending if name in rows]

@@ -1,7 +1,7 @@
-"""What the suite says of everything there is, as one JSON: two of them show whether a change moved a verdict.
+"""Everything that the suite says, as one JSON file: comparing two shows whether a change moved a verdict.
 
-Each kernel is judged at level quick, seed 1, with the diagnosis. Of each are kept: the exit code, what failed, what was
-noted, what was not claimed, the number of cases, the grades, and the bug classes that the diagnosis lists.
+Each kernel is judged at level quick, seed 1, with the diagnosis. Its record has: the exit code; what failed, was noted
+or was not claimed; the number of cases; the grades; and the bug classes that the diagnosis lists.
 """
 
 import json
@@ -13,7 +13,7 @@ from .verdicts import condensed
 
 LIBRARIES = ("mutants.so", "legal_o3.so", "drawn_o3.so", "styles.so", "engines.so", "reported.so")
 BUILTINS = ("naive_matrix", "half_split", "interleaved", "complex", "cuda-on-cpu")
-TIME_LIMIT = 900  # seconds a run
+TIME_LIMIT = 900  # seconds per run
 
 
 def key_of(subject):
@@ -21,7 +21,7 @@ def key_of(subject):
 
 
 def work_of(runner, subjects):
-    """{key: what makes its record}: the command's own kernels, those of the libraries, golden verify."""
+    """{key: what makes its record}: the command's own kernels, the libraries' kernels, golden verify."""
     work = {f"builtin/{name}": lambda words=(name,): verdict(runner, words) for name in BUILTINS}
     for subject in subjects:
         if subject.library in LIBRARIES or subject.set is PYTHON:
@@ -64,7 +64,7 @@ def write(path, records):
 
 
 def record(runner, work, path, threads):
-    """Adds to the file what it does not have; an interrupted run resumes."""
+    """Adds missing records to the file; an interrupted run resumes."""
     records = json.loads(path.read_text()) if path.exists() else {}
     todo = [key for key in work if key not in records]
     with ThreadPoolExecutor(threads) as pool:
@@ -78,7 +78,7 @@ def record(runner, work, path, threads):
 
 
 def compare(before, after):
-    """Prints in what two records differ; how many do."""
+    """Prints the differences of two records; returns how many differ."""
     differences = 0
     for key in sorted({*before, *after}):
         one, other = before.get(key), after.get(key)

@@ -1,4 +1,4 @@
-"""A record has what a verdict is made of, resumes, and a comparison finds each difference."""
+"""A record has all parts of a verdict; recording resumes; a comparison finds every difference."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""The kernels that can be judged: those of the libraries of a build folder, and those in Python."""
+"""The kernels that can be judged: in the libraries of a build folder, and in Python."""
 
 import fnmatch
 import sys
@@ -17,9 +17,9 @@ from rope_kernel import Library  # noqa: E402
 class Set:
     name: str
     libraries: str = ""  # a pattern of file names
-    folder: str = ""  # that has its kernels.txt
-    graded: bool = False  # of the right ones it is known how exact they are
-    drawn: bool = False  # a kernel is an entry with claims drawn at random, and a number behind its name
+    folder: str = ""  # the folder with its kernels.txt
+    graded: bool = False  # the grades of right kernels are known
+    drawn: bool = False  # a kernel is an entry with random claims, and a number after its name
     by_default: bool = True
 
     @property
@@ -42,14 +42,14 @@ SETS = {s.name: s for s in (
     Set("reported", "reported.so"),
     PYTHON,
 )}
-OWN = "own_"  # modules of kernels with the decorator; the others are named by their convention
-MODULES = HERE / "python"  # where `kernels.MODULE` can be imported
+OWN = "own_"  # modules of kernels with the decorator; other modules are named after their convention
+MODULES = HERE / "python"  # the folder from which `kernels.MODULE` can be imported
 
 
 @dataclass(frozen=True)
 class Subject:
     set: Set
-    library: str  # file name; "python" for those in Python
+    library: str  # file name; "python" for kernels in Python
     kernel: str
     entry: manifest.Entry
     allowed_notes: frozenset = frozenset()
@@ -60,11 +60,11 @@ class Subject:
 
     @property
     def family(self):
-        """The library without its build: legal for legal_o0.so."""
+        """The library's name without its build: legal for legal_o0.so."""
         return self.library.removesuffix(".so").partition("_")[0]
 
     def arguments(self, build, interpreter=None):
-        """How verify is told which kernel."""
+        """The words of verify that name the kernel."""
         if self.set is not PYTHON:
             return [f"{build / self.library}#{self.kernel}"]
         module = self.kernel.split(":")[0]
@@ -91,13 +91,13 @@ def subjects_of(of, library, described, entries):
 
 
 def collect(build, with_python):
-    """(every subject, what is wrong with the lists). Raises ValueError for a list that cannot be read, OSError for a
+    """(every subject, the problems of the lists). Raises ValueError for a list that cannot be read, OSError for a
     library that cannot be loaded."""
     found, wrong = [], []
     for of in SETS.values():
         entries = of.entries()
         libraries = {p.name: Library(p).described() for p in sorted(build.glob(of.libraries))} if of.libraries else {}
-        if of is PYTHON and with_python:  # nothing marks them in their modules; one that is not there gets no verdict
+        if of is PYTHON and with_python:  # nothing marks them in their modules; a missing one gets no verdict
             libraries = {"python": {name: "" for name in entries}}
         for library, described in libraries.items():
             found += subjects_of(of, library, described, entries)
@@ -108,7 +108,7 @@ def collect(build, with_python):
 
 
 def choose(subjects, patterns):
-    """Raises LookupError for a pattern that fits nothing."""
+    """Raises LookupError for a pattern without a match."""
     if not patterns:
         missing = [of.libraries for of in SETS.values() if of.by_default and not any(s.set is of for s in subjects)]
         if missing:
@@ -122,7 +122,7 @@ def choose(subjects, patterns):
 
 
 def in_turn(subjects, seed):
-    """Of each kernel's builds the one that it is this seed's turn for."""
+    """For each kernel only the build whose turn it is with this seed."""
     builds = {}
     for subject in subjects:
         builds.setdefault((subject.family, subject.kernel), []).append(subject)

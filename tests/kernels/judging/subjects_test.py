@@ -1,4 +1,4 @@
-"""Names select what they say, and a kernel in Python is called as its module says."""
+"""Names select the right kernels, and a kernel in Python is called by its module's convention."""
 
 import ast
 import types

@@ -1,4 +1,4 @@
-"""Runs `ropecheck verify`, and keeps what it said so that an interrupted run resumes."""
+"""Runs `ropecheck verify`, and keeps the results, so an interrupted run resumes."""
 
 import hashlib
 import json
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from .subjects import MODULES, PYTHON, ROOT, Subject
 
-TIME_LIMIT = {"quick": 600, "full": 1800}  # seconds a run; a right kernel takes 3 and 20 of an idle core
-TOGETHER = 6  # subjects in one run where each is asked little
+TIME_LIMIT = {"quick": 600, "full": 1800}  # seconds per run; a right kernel takes 3 and 20 on an idle core
+TOGETHER = 6  # subjects in one run, if each takes little time
 ASKED_LITTLE = {"--fail-fast", "--only"}
 
 
@@ -24,12 +24,12 @@ class Job:
 
     @property
     def command(self):
-        """Beside the subject: jobs of the same command can share a run."""
+        """All but the subject: jobs with the same command can share a run."""
         return ("--level", self.level, "--seed", str(self.seed), *self.options)
 
 
 def condensed(exit_code, told, said=""):
-    """What is kept of one subject of a report. `told` is its JSON, None where there was none; `said`: on stderr."""
+    """What is kept of one subject of a report. `told`: its JSON, or None; `said`: its stderr."""
     result = {"exit_code": exit_code, "failed": [], "noted": [], "grades": {}, "use": 0.0, "where": "", "seconds": 0.0}
     try:
         result["verdicts"] = {requirement["id"]: requirement["verdict"] for requirement in told["requirements"]}
@@ -70,7 +70,7 @@ class Runner:
         self.stopped = False
 
     def run(self, words, time_limit, environment=None):
-        """Exit code, stdout and stderr; the exit code is None where the time was up or the run was stopped."""
+        """Returns exit code, stdout and stderr. The exit code is None if the time was up or the run was stopped."""
         with self._lock:
             if self.stopped:
                 return None, "", ""
@@ -90,7 +90,7 @@ class Runner:
                 self._running.discard(child)
 
     def judge(self, jobs, environment=None):
-        """A result for each of several jobs of one command, in one run. None for a run that was stopped."""
+        """Runs several jobs of one command in one run: a result for each, or None if the run was stopped."""
         arguments = [word for job in jobs for word in job.subject.arguments(self.build, self.interpreter)]
         words = ["verify", *arguments, *jobs[0].command, "--json", "-"]
         exit_code, out, err = self.run(words, TIME_LIMIT[jobs[0].level], environment)
@@ -114,7 +114,7 @@ class Runner:
 
 
 def batches(jobs):
-    """Jobs that end soon, several of the same command to a run: a start costs as much as a third of such a kernel."""
+    """Groups short jobs of the same command into runs: a start takes a third of the time of such a kernel."""
     open_batches, closed = {}, []
     for job in jobs:
         if not ASKED_LITTLE.intersection(job.options) or job.subject.set is PYTHON:
@@ -135,7 +135,7 @@ def fingerprint(paths):
 
 
 class Kept:
-    """Results by job, a line each, in a file that is named after the contents of what judges."""
+    """Results by job, a line each, in a file named after the contents of the judging programs."""
 
     def __init__(self, build, fresh=False):
         tool = [build / "ropecheck", build / "ropecheck_host", ROOT / "golden" / "manifest.json"]
@@ -163,7 +163,7 @@ class Kept:
         return None if job.subject.set is PYTHON else self._results.get(self._key(job))
 
     def add(self, job, result):
-        # A run without a verdict may be that of a busy machine; modules in Python have no one file to tell a change by.
+        # A run may have no verdict because the machine was busy. A change of a Python module does not show in one file.
         if self._path is None or "no_verdict" in result or job.subject.set is PYTHON:
             return
         with self._lock:

@@ -1,4 +1,4 @@
-"""A report becomes a result, jobs share runs where they may, and results outlive a run."""
+"""A report becomes a result, jobs share runs if they may, and results outlive a run."""
 
 import json
 import tempfile
@@ -53,7 +53,7 @@ class Results(unittest.TestCase):
 
 class Runs(unittest.TestCase):
     def judged(self, jobs, *answers):
-        """Results of Runner.judge where ropecheck gives these (exit code, subjects), and how often it was started."""
+        """Results of Runner.judge if ropecheck gives these (exit code, subjects), and the number of its starts."""
         runner = Runner(Path("build"))
         given = [(exit_code, json.dumps({"subjects": list(subjects)}), "") for exit_code, subjects in answers]
         with unittest.mock.patch.object(runner, "run", side_effect=given) as run:
@@ -72,7 +72,7 @@ class Runs(unittest.TestCase):
         self.assertNotIn("no_verdict", first)
         self.assertIn("no_verdict", second)
         (_, second), runs = self.judged(both, (4, [told(), told()]), (0, [told()]), (0, [told()]))
-        self.assertEqual(runs, 3)  # its exit code does not go with what it says
+        self.assertEqual(runs, 3)  # its exit code contradicts its report
 
     def test_jobs_of_one_command_that_end_soon_share_a_run(self):
         jobs = [job(str(n), "--fail-fast") for n in range(verdicts.TOGETHER + 1)]

@@ -11,7 +11,7 @@ namespace rope::legal {
 namespace {
 
 #if defined(__SSE2__)
-// For as long as it lives, results below the smallest normal number are 0, and so are such operands.
+// While it lives, results and operands below the smallest normal number are 0.
 class FlushToZero {
  public:
   FlushToZero() { _mm_setcsr(before_ | 0x8040u); }
@@ -36,14 +36,14 @@ constexpr auto floats = up_to_2_24;  // claims of a kernel that makes positions 
 }  // namespace
 
 const std::array<Algorithm, 17> algorithms{{
-    // How the angles come to be.
+    // How angles are computed.
     {"exact", "angles in double, arithmetic in the working type", apply<Exact, Plain>, everything},
     {"power", "theta = base^-e, phi, cos and sin in the working type", apply<ByPower, Plain>, floats},
     {"reciprocal", "theta = 1 / base^e", apply<ByReciprocal, Plain>, floats},
     {"exponential", "theta = exp(-e log(base))", apply<ByExponential, Plain>, floats},
     {"recurrence", "theta by repeated multiplication with base^(-2/r)", apply<ByRecurrence, Plain>, floats},
     {"loose_functions", "sin and cos off by up to 4 ulp in f64", apply<LooseFunctions, Plain>, floats},
-    // What 16-bit types cost.
+    // What is rounded to 16-bit types.
     {"rounded_tables", "exact angles, cos and sin in the type of x", apply<Exact, TablesRounded>, everything},
     {"rounded_tables_b", "f32 angles, cos and sin in the type of x", apply<ByReciprocal, TablesRounded>, floats},
     {"rounded_each", "f32 angles, every operation in the type of x", apply<ByReciprocal, EachRounded>, floats},

@@ -1,5 +1,5 @@
-// The ways in which a right kernel may compute: angles.hpp times rotation.hpp, with the widest claims that each can
-// keep.
+// The ways in which a right kernel may compute: a way of angles.hpp with a way of rotation.hpp. Each has the widest
+// claims that it can keep.
 #pragma once
 
 #include <array>
@@ -15,15 +15,15 @@ namespace rope::legal {
 struct Algorithm {
   const char* name;
   const char* description;
-  // A call that the claims do not cover is refused, so that the suite cannot make one unnoticed.
+  // A call outside the claims is refused, so that the suite cannot make one unnoticed.
   std::int32_t (*apply)(const rope_call*, const rope_capabilities&);
   rope_capabilities (*claims)();
 };
 
 extern const std::array<Algorithm, 17> algorithms;
-extern const std::array<Algorithm, 12> narrow_algorithms;  // with claims as narrow as those of kernels in use
+extern const std::array<Algorithm, 12> narrow_algorithms;  // with narrow claims, as kernels in use have them
 
-// apply is told nothing but the call, so each kernel of a list has a function of its own.
+// apply gets only the call, so each kernel of a list has its own function.
 template <const auto& list, std::size_t index>
 std::int32_t apply_entry(const rope_call* call) {
   return list[index].apply(call, list[index].claims());

@@ -1,5 +1,5 @@
-// How a kernel comes by cos and sin of position times theta. One class a way; W is the type that the kernel works in,
-// float or double.
+// How a kernel computes cos and sin of position times theta, one class for each way. W is the type that the kernel
+// works in, float or double.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct CosSin {
   W sin;
 };
 
-// Everything in W. Positions above 2^24 are no floats, so a kernel that does this claims none.
+// Everything in W. A float cannot hold all positions above 2^24, so a kernel that does this claims none.
 template <class W, class By>
 class AnglesIn {
  public:
@@ -49,8 +49,8 @@ using ByExponential = AnglesIn<W, Exponential>;
 template <class W>
 using ByRecurrence = AnglesIn<W, Recurrence>;
 
-// In double cos and sin as far off as vectorised ones may be: 4 ulp, in any direction that an argument happens to get.
-// A value is moved by ulps of its own size, so what is small stays small, and cos(0) need not be 1. In float as
+// In double, cos and sin are as far off as vectorised ones may be: 4 ulp, in a direction that depends on the argument.
+// A value is moved by ulps of its own size, so small values stay small, and cos(0) need not be 1. In float as
 // `power`.
 template <class W>
 class LooseFunctions {
@@ -76,7 +76,7 @@ class LooseFunctions {
   ByPower<W> angles_;
 };
 
-// In double whatever W is, rounded once.
+// In double for every W, rounded once.
 template <class W>
 class Exact {
  public:

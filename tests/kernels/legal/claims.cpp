@@ -174,7 +174,7 @@ bool takes_any_strides(const rope_tensor& t) {
   return false;
 }
 
-// Positions and tables of which one row follows another.
+// Whether the rows of positions and tables follow each other without gaps.
 bool angles_are_contiguous(const rope_call& call) {
   const rope_positions& p = call.positions;
   const std::int64_t batch = call.q.shape[0], seq = call.q.shape[1];
@@ -249,7 +249,7 @@ bool is_aligned(const rope_call& call, std::uint32_t alignment) {
          fits(call.table.cos) && fits(call.table.sin) && fits(call.theta) && fits(call.positions.data);
 }
 
-// Of the tokens of the call; ROPE_INVALID_ARGUMENT below 0 and outside the table.
+// ROPE_INVALID_ARGUMENT for a position below 0 or outside the table, ROPE_UNSUPPORTED above the largest claimed one.
 rope_status positions_status(const rope_call& call, const rope_capabilities& claims) {
   for (std::int64_t b = 0; b < call.q.shape[0]; ++b) {
     for (std::int64_t s = 0; s < call.q.shape[1]; ++s) {

@@ -7,13 +7,13 @@
 
 namespace rope::legal {
 
-rope_capabilities everything();     // that the contract can express, answers to bad arguments aside
+rope_capabilities everything();     // in the contract except answers to bad arguments
 rope_capabilities up_to_2_24();     // everything, with positions that are floats
 rope_capabilities equal_halves();   // everything but tables with unequal halves
-rope_capabilities f64_from_f32();   // f64 alone, tables in f32
-rope_capabilities f32_tables();     // half_split, f32, half-width f32 tables, contiguous, q alone
-rope_capabilities bf16_in_place();  // bf16 alone, with what serving engines call in place
-rope_capabilities head_dim_128();   // that head_dim alone
+rope_capabilities f64_from_f32();   // only f64, tables in f32
+rope_capabilities f32_tables();     // half_split, f32, half-width f32 tables, contiguous, only q
+rope_capabilities bf16_in_place();  // only bf16, with the features that serving engines use in place
+rope_capabilities head_dim_128();   // only that head_dim
 rope_capabilities aligned_to_64();  // pointers to whole cache lines
 rope_capabilities no_offset();      // positions are given, or start at 0
 rope_capabilities up_to_4095();     // positions
@@ -21,9 +21,9 @@ rope_capabilities up_to_127();
 rope_capabilities bf16_to_f32();     // bf16 in, f32 out
 rope_capabilities computed_alone();  // no tables, no frequencies
 rope_capabilities i32_positions();
-rope_capabilities full_tables();  // full-width tables alone
+rope_capabilities full_tables();  // only full-width tables
 
-// ROPE_UNSUPPORTED where the call asks for what is not claimed, ROPE_INVALID_ARGUMENT where it makes no sense.
+// ROPE_UNSUPPORTED if the call is outside the claims, ROPE_INVALID_ARGUMENT if it makes no sense.
 rope_status check(const rope_call* call, const rope_capabilities& claims);
 
 // The position of a token on an axis.

@@ -1,4 +1,4 @@
-// drawn_*.so: right kernels with claims drawn at random, one set a kernel; the number in a kernel's name is the seed.
+// drawn_*.so: right kernels, each with its own random claims; the number in a kernel's name is the seed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Draw {
  public:
   explicit Draw(std::uint32_t seed) : random_(seed) {}
 
-  // 0 .. count-1; written out, as distributions of the standard library differ between libraries.
+  // 0 .. count-1; written out, because each standard library has other distributions.
   std::uint32_t below(std::size_t count) { return static_cast<std::uint32_t>(random_() % count); }
   bool chance(std::uint32_t percent) { return below(100) < percent; }
 
@@ -29,7 +29,7 @@ class Draw {
     return list[below(list.size())];
   }
 
-  // Of the bits that are set in `all`, each with that chance; never none.
+  // Each bit that is set in `all`, with that chance; at least one bit.
   std::uint32_t subset(std::uint32_t all, std::uint32_t percent) {
     std::uint32_t chosen = 0;
     while (chosen == 0) {
@@ -73,7 +73,7 @@ struct DrawnKernel {
   std::vector<std::int32_t> head_dims;
 };
 
-// Also what nobody would claim on purpose, as k with fewer heads without k: what is not claimed is never tested.
+// Also draws claims that nobody makes on purpose, such as k with fewer heads without k: only claims are tested.
 DrawnKernel drawn(std::uint32_t seed) {
   Draw draw(seed);
   DrawnKernel kernel;

@@ -1,4 +1,4 @@
-// Elements in memory as the type that a kernel works in. The 16-bit types are converted by integer arithmetic, as
+// Reads and writes elements in the type that a kernel works in. Integer arithmetic converts the 16-bit types as
 // hardware converts f16: the result does not depend on the mode of the floating-point unit.
 #pragma once
 
@@ -75,7 +75,7 @@ W load(std::int32_t dtype, const void* address) {
   }
 }
 
-// The float from which a 16-bit type is rounded as from the value itself: toward zero, the last bit set where it is not
+// A float that rounds to a 16-bit type as the value itself does: rounded toward zero, the last bit set if it is not
 // exact ("round to odd").
 inline float sticky(float value) { return value; }
 inline float sticky(double value) {
@@ -100,7 +100,7 @@ void store(std::int32_t dtype, void* address, W value) {
   }
 }
 
-// What is left of a value that was kept in an element of that type.
+// A value after it was stored in an element of that type.
 template <class W>
 W rounded(std::int32_t dtype, W value) {
   switch (dtype) {

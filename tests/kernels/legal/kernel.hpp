@@ -1,6 +1,6 @@
-// The loop that every legal kernel is: for each token the factors of its pairs, then each head in turn. What the
-// kernels differ in are the two classes that it is made of, one of angles.hpp and one of rotation.hpp, and what they
-// claim.
+// The loop of every legal kernel: for each token it computes the factors of its pairs, then it rotates each head. The
+// kernels differ in the two classes that the loop uses, one of angles.hpp and one of rotation.hpp, and in their
+// claims.
 #pragma once
 
 #include <cstddef>
@@ -112,7 +112,7 @@ class Kernel {
   bool in_block_ = false;
 };
 
-// A call that the claims do not cover is refused, so that the suite cannot make one unnoticed.
+// A call outside the claims is refused, so that the suite cannot make one unnoticed.
 template <template <class> class Angles, class Arithmetic>
 std::int32_t apply(const rope_call* call, const rope_capabilities& claims) {
   try {

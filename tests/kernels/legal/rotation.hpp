@@ -1,9 +1,9 @@
-// How a kernel turns the pairs of one head, given the factors of its token: the legal ways that we know. Every way is a
-// class with
-//   prepare   what it makes of the factors of a token: the attention factor, and the rounding of tables, are its own
-//   rotate    one head
-// What is float arithmetic here stays so: W is the type that the kernel works in, and the compiler may contract a
-// product and a sum to one operation where its flags let it.
+// The legal ways that we know to turn the pairs of one head, given the factors of its token. Every way is a class with
+// two functions.
+//   prepare changes the factors of a token: it applies the attention factor, or rounds tables, in its own way.
+//   rotate turns one head.
+// Float arithmetic stays float arithmetic here: W is the type that the kernel works in. The compiler may contract a
+// product and a sum to one operation if its flags allow it.
 #pragma once
 
 #include <cmath>
@@ -45,7 +45,7 @@ struct Head {
   W lambda;
   std::int32_t in_dtype;
   std::int32_t out_dtype;
-  bool in_block;  // one of the tokens that a kernel which takes four at a time takes so; the others are left over
+  bool in_block;  // for kernels that take four tokens at a time: this token is one of four, not left over
 };
 
 // The textbook's two lines; the attention factor is in the factors.
@@ -69,7 +69,7 @@ struct Plain {
   }
 };
 
-// The sum is fused with the product of the cosine ..
+// The sum is fused with the cosine's product.
 struct FusedCos : Plain {
   template <class W>
   static void rotate(const Head<W>& h) {
@@ -80,7 +80,7 @@ struct FusedCos : Plain {
   }
 };
 
-// .. or with that of the sine.
+// The sum is fused with the sine's product.
 struct FusedSin : Plain {
   template <class W>
   static void rotate(const Head<W>& h) {
@@ -91,7 +91,7 @@ struct FusedSin : Plain {
   }
 };
 
-// Four tokens at a time by FMA, those left over without: a token's bits depend on how many there are.
+// FMA for four tokens at a time, none for those left over: a token's bits depend on the number of tokens.
 struct FusedInBlocks : Plain {
   template <class W>
   static void rotate(const Head<W>& h) {
@@ -99,7 +99,7 @@ struct FusedInBlocks : Plain {
   }
 };
 
-// Eight pairs at a time, where the attention factor multiplies the result; in the tail it multiplies cos and sin.
+// Eight pairs at a time: there the attention factor multiplies the result, in the tail it multiplies cos and sin.
 struct VectorBody : Plain {
   template <class W>
   static void prepare(Row<W>&, W, std::int32_t) {}
@@ -129,7 +129,7 @@ struct VectorBody : Plain {
   }
 };
 
-// (a + ib)(cos + i sin), as std::complex multiplies. One cos and sin a pair: no tables with unequal halves.
+// (a + ib)(cos + i sin), as std::complex multiplies. One cos and sin per pair: no tables with unequal halves.
 struct Complex : Plain {
   template <class W>
   static void rotate(const Head<W>& h) {
@@ -142,7 +142,7 @@ struct Complex : Plain {
   }
 };
 
-// y = x * cos, then y += rotate_half(x) * sin: two passes, and between them y lies in memory in the type of the output.
+// y = x * cos, then y += rotate_half(x) * sin: two passes. Between them y is in memory in the type of the output.
 struct RotateHalf : Plain {
   template <class W>
   static void rotate(const Head<W>& h) {
@@ -157,7 +157,7 @@ struct RotateHalf : Plain {
   }
 };
 
-// cos and sin kept in the type of the input, the attention factor in them.
+// cos and sin, times the attention factor, are kept in the type of the input.
 struct TablesRounded : Plain {
   template <class W>
   static void prepare(Row<W>& row, W lambda, std::int32_t dtype) {
@@ -166,7 +166,7 @@ struct TablesRounded : Plain {
   }
 };
 
-// Hugging Face in a 16-bit type: cos and sin, both products and the sum are tensors of it. The attention factor too.
+// Hugging Face in a 16-bit type: cos and sin, the attention factor, both products and the sum are tensors of that type.
 struct EachRounded : Plain {
   template <class W>
   static void prepare(Row<W>& row, W lambda, std::int32_t dtype) {

@@ -1,5 +1,5 @@
 // The frequencies of a call, with every operation in the type that the kernel works in. The scaling rules are written
-// as Hugging Face and lucidrains write them, which is not the order of operations of reference/scaling.
+// as Hugging Face and lucidrains write them; reference/scaling has another order of operations.
 #pragma once
 
 #include <algorithm>
@@ -98,7 +98,7 @@ class Theta {
     return plain(length > original_ ? stretched(factor_ * length / original_ - (factor_ - 1)) : base_);
   }
 
-  // The (real) pair that turns so often over the original length.
+  // The pair (a real number) that makes this many turns over the original length.
   W pair_that_turns(double turns) const {
     const W two_pi = 2 * std::numbers::pi_v<W>;
     return static_cast<W>(r_) * std::log(original_ / (static_cast<W>(turns) * two_pi)) / (2 * std::log(base_));

@@ -18,7 +18,7 @@ bool is_computed(const rope_call& call, std::int32_t kind) {
   return call.angle_source == ROPE_COMPUTED && call.scaling.kind == kind;
 }
 
-// linspace(0, 1, pairs) in place of arange(pairs) / pairs.
+// linspace(0, 1, pairs) instead of arange(pairs) / pairs.
 struct ExponentUpToOne : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -31,7 +31,7 @@ struct ExponentUpToOne : Kernel {
   }
 };
 
-// The template was made for heads of 128 and its constant stayed.
+// The template was made for heads of 128, and its constant was kept.
 struct ExponentOver128AtMost : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -98,7 +98,7 @@ struct PixelFrequencyBuiltIn : Kernel {
   }
 };
 
-// Parsed as an integer.
+// The factor is parsed as an integer.
 struct FactorCutOff : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -138,7 +138,7 @@ struct ProportionalOverTurningPart : Kernel {
   }
 };
 
-// arange is divided by the factor, the length of the cache is added afterwards.
+// arange is divided by the factor; the length of the cache is added only afterwards.
 struct OffsetNotInterpolated : Kernel {
   double angle(const rope_call& call, double position, double theta) const override {
     const bool with_offset = is_computed(call, ROPE_SCALING_LINEAR) && call.positions.data == nullptr;
@@ -148,7 +148,7 @@ struct OffsetNotInterpolated : Kernel {
   }
 };
 
-// cos(m theta) and sin(m theta) as the m-th power of a complex f32: its rounding is raised to that power too.
+// cos(m theta) and sin(m theta) are the m-th power of a complex f32: its rounding is raised to that power too.
 struct PowersInSingle : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     Row result = Kernel::row(at, theta);
@@ -186,7 +186,7 @@ struct OuterProductOnTensorCores : Kernel {
   }
 };
 
-// A prefill cut in chunks of 64, the next of which starts at the last token of the one before.
+// A prefill is cut into chunks of 64; each chunk starts at the last position of the one before.
 struct ChunksOverlap : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t m = Kernel::position(at, axis);
@@ -271,7 +271,7 @@ struct BatchesTakenToBeDense : Kernel {
   }
 };
 
-// Text: only the first axis is filled in from the offset.
+// For text, only the first axis is filled from the offset.
 struct OffsetOnTheFirstAxis : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     return at.call.positions.data == nullptr && axis > 0 ? 0 : Kernel::position(at, axis);
@@ -282,7 +282,7 @@ struct SpectrumOfItsOwn : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     const std::vector<double> right = Kernel::theta(call);
     std::vector<double> result = right;
-    std::map<int, std::size_t> rank;  // of each axis
+    std::map<int, std::size_t> rank;  // by axis
     for (std::size_t p = 0; call.axis != nullptr && p < right.size(); ++p) result[p] = right[rank[call.axis[p]]++];
     return result;
   }

@@ -1,4 +1,4 @@
-// The angle of a pair, from base, scaling, tables, axes and positions; mostly wrong in one path of several.
+// The angle of a pair, from base, scaling, tables, axes and positions; most are wrong in one of several paths.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -62,7 +62,7 @@ struct BaseInInt32 : Kernel {
   }
 };
 
-// The ramp runs over wavelengths where it should run over their inverse, the turns.
+// The ramp runs over wavelengths instead of their inverse, the turns.
 struct SmoothingOverWavelengths : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -89,7 +89,7 @@ struct Llama3FactorEight : Kernel {
   }
 };
 
-// The table that prefill reads was made without the rule; decoding computes its angles.
+// Prefill reads a table that was made without the rule; decoding computes its angles.
 struct PrefillWithoutYarn : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -98,7 +98,7 @@ struct PrefillWithoutYarn : Kernel {
   }
 };
 
-// The base is not handed on to the function that finds the ramp, whose default is 10000.
+// The function that finds the ramp does not get the base; its default is 10000.
 struct RampOfDefaultBase : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -113,7 +113,7 @@ struct RampOfDefaultBase : Kernel {
   }
 };
 
-// Each token by its own position: one sequence is rotated with two sets of frequencies.
+// Each token's position selects its factors: one sequence is rotated with two sets of frequencies.
 struct LongFactorsByPosition : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     if (!is_computed(at.call, ROPE_SCALING_LONGROPE)) return Kernel::row(at, theta);
@@ -123,7 +123,7 @@ struct LongFactorsByPosition : Kernel {
   }
 };
 
-// The largest position is taken for the length.
+// The largest position is used as the length.
 struct LengthOneShort : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -160,7 +160,7 @@ struct ProportionRoundedUp : Kernel {
   }
 };
 
-// Reduced by pi: an odd multiple changes the sign of both, and that of the sine is forgotten.
+// The angle is reduced by multiples of pi. An odd multiple negates cos and sin, but sin is not negated back.
 struct ParityForgotten : Kernel {
   Turn turn(const rope_call& call, double angle) const override {
     const Turn right = Kernel::turn(call, angle);
@@ -169,7 +169,7 @@ struct ParityForgotten : Kernel {
   }
 };
 
-// The class for several axes casts its table down to the narrower 16-bit type, that for text does not.
+// The class for several axes casts its table down to the narrower 16-bit type; the class for text does not.
 struct AxesWithNarrowTable : Kernel {
   Turn turn(const rope_call& call, double angle) const override {
     const Turn right = Kernel::turn(call, angle);
@@ -189,7 +189,7 @@ struct KeyOf128Narrow : Kernel {
   }
 };
 
-// No libm on the device: a table of the circle in 256 steps, for types that are thought not to need more.
+// The device has no libm: types that seem to need no more get a table of the circle in 256 steps.
 struct CircleIn256Steps : Kernel {
   Turn turn(const rope_call& call, double angle) const override {
     if (call.q.dtype != ROPE_F16 && call.q.dtype != ROPE_BF16) return Kernel::turn(call, angle);
@@ -213,7 +213,7 @@ struct SeveralBatchesOfKeyFromZero : Kernel {
   }
 };
 
-// The row pointer was moved on as int32, then read as int64.
+// The row pointer was advanced as int32, then read as int64.
 struct HalfABatchFurther : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -222,7 +222,7 @@ struct HalfABatchFurther : Kernel {
   }
 };
 
-// Positions loaded four at a time; the tokens left over keep the last one loaded.
+// Positions are loaded four at a time; the remaining tokens keep the last one loaded.
 struct LeftOverPositions : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t whole = tokens_of(at) / 4 * 4;
@@ -231,7 +231,7 @@ struct LeftOverPositions : Kernel {
   }
 };
 
-// Where a position does not follow the one before, a sequence is thought to begin, and sequences begin at 0.
+// A position that does not follow the one before is taken as the start of a sequence, and sequences start at 0.
 struct SequencesBeginAtZero : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     if (at.call.positions.data == nullptr) return Kernel::position(at, axis);
@@ -244,7 +244,7 @@ struct SequencesBeginAtZero : Kernel {
   }
 };
 
-// A rank of context parallelism has two chunks of the sequence; the second is taken to follow the first.
+// A rank of context parallelism has two chunks of the sequence; the second is assumed to follow the first.
 struct SecondChunkFollowsFirst : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t half = tokens_of(at) / 2;
@@ -255,7 +255,7 @@ struct SecondChunkFollowsFirst : Kernel {
   }
 };
 
-// >= for >: the last row is refused.
+// >= instead of >: the last row is refused.
 struct LastRowRefused : Kernel {
   rope_status check(const rope_call* call) const override {
     const rope_status status = Kernel::check(call);
@@ -264,7 +264,7 @@ struct LastRowRefused : Kernel {
   }
 };
 
-// One cache holds cos and sin in each row, and only its first pointer is used.
+// Each row of one cache holds cos and sin; only the pointer to cos is used.
 struct SineBehindCosine : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -290,7 +290,7 @@ class ThetaKeyedByBase : public Kernel {
   mutable std::map<std::tuple<double, std::int32_t, std::int64_t, std::int32_t>, std::vector<double>> first_;
 };
 
-// Full-width tables are thought to be two equal halves side by side, whatever the pairing.
+// Full-width tables are assumed to be two equal halves side by side, for every pairing.
 struct FullTablesInHalves : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     const Row given = Kernel::row(at, theta);

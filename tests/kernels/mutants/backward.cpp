@@ -1,4 +1,4 @@
-// Wrong in the gradient alone.
+// Wrong in the gradient only.
 #include <cstdint>
 
 #include "tests/kernels/mutants/mutant.hpp"

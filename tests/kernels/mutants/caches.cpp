@@ -20,7 +20,7 @@ class CacheKeyedByLength : public Kernel {
     return c;
   }
   mutable std::mutex lock_;
-  mutable std::map<std::int64_t, std::int64_t> first_offset_;  // of each length
+  mutable std::map<std::int64_t, std::int64_t> first_offset_;  // by length
 };
 
 class ThetaKeyedByWidth : public Kernel {
@@ -32,7 +32,7 @@ class ThetaKeyedByWidth : public Kernel {
     return kept;
   }
   mutable std::mutex lock_;
-  mutable std::map<std::int32_t, std::vector<double>> first_;  // of each rotary_dim
+  mutable std::map<std::int32_t, std::vector<double>> first_;  // by rotary_dim
 };
 
 class SpoiltByBfloat16 : public Kernel {

@@ -1,4 +1,4 @@
-// Two mutants in one kernel: each stage of the loop is that of the mutant that overrides it.
+// Two mutants in one kernel: each stage of the loop comes from the mutant that overrides it.
 #include <cstdlib>
 #include <string>
 

@@ -15,7 +15,7 @@ namespace {
 using cuda::AsIntended;
 using cuda::Plan;
 
-// The right kernel with everything that an edit may alter: the policy of the kernel, and around it how the work is cut.
+// The right kernel with everything that an edit may change: the kernel's policy, and how the work is divided.
 struct Right : AsIntended {
   static cuda::Cut cut() { return cuda::cut_for_cpu; }
   static std::int32_t width(const rope_call& call) { return cuda::widest_chunk(call); }
@@ -69,7 +69,7 @@ struct IndexOf32Bits : Right {
   static std::int64_t index(std::int64_t element) { return static_cast<std::int32_t>(element); }
 };
 
-// Lane i of a warp holds feature i, and that of its partner comes from lane i ^ rotary_dim/2. From there on that lane
+// Lane i of a warp holds feature i and gets its partner from lane i ^ rotary_dim/2. From rotary_dim/2 = 32 on that lane
 // is in another warp, and a shuffle gives a lane its own value.
 struct PartnerByShuffle : Right {
   static std::int32_t width(const rope_call&) { return 1; }
@@ -110,7 +110,7 @@ struct VectorsWhereverTheyFit : Right {
   }
 };
 
-// The strides are looked at, but not where the data begins.
+// The strides are checked, but not the address of the data.
 struct VectorsByStrides : Right {
   static std::int32_t width(const rope_call& call) {
     rope_call aligned = call;
@@ -124,11 +124,11 @@ struct VectorsByStrides : Right {
   alignas(16) static inline std::byte somewhere[16];
 };
 
-// __sinf and __cosf: the angle in f32 is multiplied by 1/(2 pi) in f32, and the function unit answers with an absolute
-// error: 2^-21.41 in all for |phi| <= pi (CUDA C++ Programming Guide, table of intrinsic functions), more beyond.
+// __sinf and __cosf multiply the f32 angle by 1/(2 pi) in f32, and the function unit adds an absolute error. In all it
+// is 2^-21.41 for |phi| <= pi (CUDA C++ Programming Guide, table of intrinsic functions), more beyond.
 struct FastIntrinsics : Right {
   static CosSin turned(double position, double theta, double) {
-    constexpr double step = 0x1p-21;  // half of it is lost at most; the product loses 2^-23.3 for |phi| <= pi
+    constexpr double step = 0x1p-21;  // at most half of it is lost; the product loses 2^-23.3 for |phi| <= pi
     const auto phi = static_cast<float>(position) * static_cast<float>(theta);
     const auto turns = static_cast<double>(phi * 0.15915494f);
     const double reduced = 2 * 3.14159265358979324 * (turns - std::nearbyint(turns));
@@ -136,7 +136,7 @@ struct FastIntrinsics : Right {
   }
 };
 
-// A launch with more is refused, and nobody asks whether it was.
+// A launch with more tokens is refused, and the refusal is not noticed.
 struct TokensAlongY : Right {
   static cuda::Cut cut() { return {16, 1}; }
   static std::int64_t first_unit() { return blockIdx.y; }

@@ -1,5 +1,5 @@
-// Edits of the kernel for CUDA devices (impls/cuda), by way of the grid on the CPU. An edit is a class that overrides
-// one function of AsIntended, or one that alters the plan of a launch; it is the whole bug.
+// Edits of the kernel for CUDA devices (impls/cuda), run by the grid on the CPU. An edit is a class that overrides one
+// function of AsIntended, or that changes the plan of a launch; it is the whole bug.
 #pragma once
 
 #include <cstdint>

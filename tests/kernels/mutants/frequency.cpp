@@ -8,7 +8,7 @@
 namespace rope::mutants {
 namespace {
 
-// Every power of the base in this file is one way of getting the exponent of theta = base^(-2p/r) wrong.
+// Each power of the base in this file has a wrong exponent; right is theta = base^(-2p/r).
 struct BaseIgnored : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;

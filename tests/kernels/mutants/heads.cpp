@@ -1,4 +1,4 @@
-// q and k, heads and batches mistaken for each other; and steps around the rotation done once too often.
+// q and k, heads or batches are confused, or a step around the rotation is done once too often.
 #include <algorithm>
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 namespace rope::mutants {
 namespace {
 
-// The head of the other tensor that goes with this one, where heads are shared between them round robin.
+// The head of the other tensor that belongs to this one, if heads are shared round robin.
 Place in_other_tensor(const Place& at) {
   const std::int64_t heads = (at.key ? at.call.q : at.call.k).shape[2];
   return {at.call, !at.key, at.batch, at.seq, at.head % heads};
@@ -65,7 +65,7 @@ struct KeyNotWrittenBack : Kernel {
 
 struct HeadsInParallel : Kernel {
   std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    constexpr std::int64_t enough_heads = 6;  // from here on another variant is launched
+    constexpr std::int64_t enough_heads = 6;  // from this number on, another variant is launched
     if (tensor.shape[2] < enough_heads) return Kernel::element(at, tensor, feature);
     const std::int64_t index = at.seq * tensor.shape[2] + at.head;
     const Place mapped{at.call, at.key, at.batch, index % tensor.shape[1], index / tensor.shape[1]};
@@ -73,8 +73,8 @@ struct HeadsInParallel : Kernel {
   }
 };
 
-// k comes interleaved from its file and is made half-split, in blocks of `width` where it should be head by head. Which
-// feature of a k that was made so rightly stands at `index` then.
+// k is interleaved in its file and converted to half-split: in blocks of `width`, where head by head is right. Returns
+// which feature of a rightly converted k is then at `index`.
 std::int64_t source_of(std::int64_t index, std::int64_t head_dim, std::int64_t width) {
   const std::int64_t in_block = index % width;
   const std::int64_t file = index - in_block + in_block % (width / 2) * 2 + in_block / (width / 2);

@@ -15,7 +15,7 @@ namespace {
 
 double table_value(const rope_table& table, const void* values, std::int64_t row, int column) {
   const auto dtype = static_cast<DType>(table.dtype);
-  // A mutant's wrong position must not lead outside: the bug to be shown is another one.
+  // A mutant's wrong position must stay inside the table: the mutant is to show another bug.
   const std::int64_t element = std::clamp<std::int64_t>(row, 0, table.rows - 1) * table.row_stride + column;
   return rope::load(dtype, static_cast<const std::byte*>(values) + element * static_cast<std::int64_t>(size_of(dtype)));
 }
@@ -67,7 +67,7 @@ std::vector<double> Kernel::theta(const rope_call& call) const {
     return given;
   }
   const RopeSpec spec = spec_of(call);
-  // At 64 bits, so that theta is exact to the double that it is rounded to.
+  // With 64 bits of precision, so that theta is exact when it is rounded to double.
   const auto exact =
       frequencies<long double>(spec.scaling, {spec.head_dim, spec.rotary_dim, spec.base, call.sequence_length});
   return {exact.begin(), exact.end()};

@@ -1,6 +1,6 @@
-// The kernel that every mutant is an edit of: rope as one plain loop in double with every stride explicit. It is right
-// and slow. Each stage of the loop is a function of its own, so that a mutant is a class that overrides one of them,
-// and the override is the whole bug.
+// The kernel that every mutant edits: rope as one plain loop in double with every stride explicit. It is right and
+// slow. Each stage of the loop is a function of its own. A mutant is a class that overrides one stage, and the override
+// is the whole bug.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,7 @@ class Row {
   std::vector<double> sin_;
 };
 
-// Where the loop stands.
+// Where the loop is.
 struct Place {
   const rope_call& call;
   bool key;  // in k, not q
@@ -60,7 +60,7 @@ struct Place {
 rope_capabilities claims();  // of the right kernel, and of every mutant
 
 class Kernel {
-  friend class Combined;  // of two, in combined.cpp
+  friend class Combined;  // two mutants, in combined.cpp
 
  public:
   Kernel() = default;
@@ -73,8 +73,8 @@ class Kernel {
  protected:
   // The stages, in the order of the loop.
   virtual rope_status check(const rope_call* call) const;
-  virtual rope_call understood(const rope_call& call) const { return call; }  // what the kernel takes the call to be
-  virtual std::vector<double> theta(const rope_call& call) const;             // a pair each; not where tables are given
+  virtual rope_call understood(const rope_call& call) const { return call; }  // the call as the kernel reads it
+  virtual std::vector<double> theta(const rope_call& call) const;             // one per pair; not with given tables
   virtual std::int64_t position(const Place& at, int axis) const;
   virtual int axis(const rope_call& call, int pair) const { return call.axis == nullptr ? 0 : call.axis[pair]; }
   virtual Pair pair(const rope_call& call, int index) const;
@@ -87,7 +87,7 @@ class Kernel {
   virtual double load(const Place& at, int feature) const;
   virtual void rotate(const Place& at, Pair pair, const Row& row) const;
   virtual void store(const Place& at, int feature, double value) const;
-  virtual void pass(const Place& at, int feature) const;  // unchanged, bit for bit where the dtypes are the same
+  virtual void pass(const Place& at, int feature) const;  // unchanged, bit for bit if the dtypes are the same
 
   Values values(const Place& at, Pair pair) const { return {load(at, pair.first), load(at, pair.second)}; }
   static Values turned(Values x, Pair pair, const Row& row);

@@ -1,5 +1,5 @@
-// Within every bound, but not the same bits where they should be: only a requirement that compares bits shows these,
-// and only where it is demanded.
+// Within every bound, but with different bits where they should be equal. Only a requirement that compares bits shows
+// these, and only if it is demanded.
 #include <cmath>
 #include <cstdint>
 #include <limits>

@@ -1,5 +1,5 @@
-// Where elements stand, how far a launch reaches, and which calls are accepted. Some of these leave their buffers: run
-// them in a worker.
+// Where elements are, how far a launch reaches, and which calls are accepted. Some of these access memory outside their
+// buffers: run them in a worker.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,7 +31,7 @@ struct OutputStridesOfInput : Kernel {
   }
 };
 
-// Stores of four features; what lies behind the head gets zeros, which the next head then overwrites.
+// Stores four features at a time: features behind the head become zero until the next head overwrites them.
 struct LastVectorTooWide : Kernel {
   void store(const Place& at, int feature, double value) const override {
     Kernel::store(at, feature, value);
@@ -49,7 +49,7 @@ struct GridOfRows : Kernel {
   }
 };
 
-// q and k, forward and backward are launches of their own.
+// q and k, forward and backward each have their own launch.
 struct GridOfKeyTokens : Kernel {
   void store(const Place& at, int feature, double value) const override {
     if (!at.key || at.seq < 65535) Kernel::store(at, feature, value);
@@ -62,7 +62,7 @@ struct GridOfGradientTokens : Kernel {
   }
 };
 
-// n / 8 blocks where (n + 7) / 8 are needed.
+// n / 8 blocks instead of (n + 7) / 8.
 struct BlocksRoundedDown : Kernel {
   void store(const Place& at, int feature, double value) const override {
     const std::int64_t rows = at.in().shape[0] * at.in().shape[1] * at.in().shape[2];
@@ -70,7 +70,7 @@ struct BlocksRoundedDown : Kernel {
   }
 };
 
-// Two tokens a block, in the variant that works in place.
+// Two tokens per block, in the in-place variant.
 struct OddTokenLeftOver : Kernel {
   void store(const Place& at, int feature, double value) const override {
     const std::int64_t tokens = at.in().shape[1];
@@ -85,7 +85,7 @@ struct ThreadForEachOf128Pairs : Kernel {
   }
 };
 
-// The first token of a packed sequence is searched on the wrong side and counted to the sequence before.
+// The search for a packed sequence takes the wrong side: the first token counts for the sequence before.
 struct BoundaryOneLate : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t m = Kernel::position(at, axis);
@@ -95,7 +95,7 @@ struct BoundaryOneLate : Kernel {
   }
 };
 
-// Ends of sequences without the last one.
+// The list of sequence ends lacks the last one.
 struct LastSequenceEmpty : Kernel {
   void store(const Place& at, int feature, double value) const override {
     const bool own_positions = at.call.positions.data != nullptr && at.call.positions.batch_stride != 0;

@@ -1,4 +1,4 @@
-// Where elements are read and written. Some of these leave their buffers: run them in a worker.
+// Where elements are read and written. Some of these access memory outside their buffers: run them in a worker.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace rope::mutants {
 
-// Which stages an edit overrides, a bit each. Overrides are public and the stages of Kernel are not, so an edit that
-// has a stage of its own can be told by whether it can be named.
+// Which stages an edit overrides, one bit for each. Overrides are public and the stages of Kernel are not, so
+// &Edit::stage is valid only if the edit overrides the stage.
 using Stages = std::uint32_t;
 enum Stage : int {
   stage_check,
@@ -70,17 +70,17 @@ constexpr Stages stages_of() {
 }
 
 struct Mutant {
-  const char* id;         // of the catalogue of real bugs, or a name of its own where the catalogue has none
+  const char* id;         // from the catalogue of real bugs; a new name if the catalogue has none
   const char* bug_class;  // likewise
   const char* sentence;   // what it computes instead
   std::int32_t (*apply)(const rope_call* call);
   const Kernel& (*kernel)();
-  Stages stages;  // that it overrides
+  Stages stages;  // those it overrides
 };
 
 template <class Edit>
 const Kernel& the_kernel() {
-  static const Edit kernel;  // lives as long as the library: some bugs are a memory of earlier calls
+  static const Edit kernel;  // lives as long as the library: some bugs remember earlier calls
   return kernel;
 }
 
@@ -94,8 +94,8 @@ Mutant mutant(const char* id, const char* bug_class, const char* sentence) {
           stages_of<Edit>()};
 }
 
-// The mutant that the environment names, MUTANT_PAIR=ID+ID: one kernel with both edits, where they override
-// different stages. nullptr where it names none, or two that cannot be joined.
+// One kernel with the two edits that the environment names, MUTANT_PAIR=ID+ID. They must override different stages.
+// nullptr if it names none, or two that cannot be joined.
 const rope_kernel* combined_kernel(std::span<const Mutant> all);
 
 using Mutants = std::span<const Mutant>;

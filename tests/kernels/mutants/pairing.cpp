@@ -1,4 +1,4 @@
-// Which features turn together, and which way round.
+// Which features form a pair, and in which direction the pair turns.
 #include <algorithm>
 #include <utility>
 
@@ -33,7 +33,7 @@ struct AnglesConcatenated : Kernel {
   int pair_of(const rope_call& call, int feature) const override {
     const int p = Kernel::pair_of(call, feature);
     if (call.axis == nullptr) return p;
-    std::vector<int> blocks;  // the pairs of axis 0, then those of axis 1, ..
+    std::vector<int> blocks;  // the pairs of axis 0, then of axis 1, ..
     for (int a = 0; a < call.positions.axes; ++a) {
       for (int other = 0; other < call.rotary_dim / 2; ++other) {
         if (axis(call, other) == a) blocks.push_back(other);

@@ -1,4 +1,4 @@
-// rotary_dim below head_dim: which features turn, and what becomes of the others.
+// rotary_dim < head_dim: which features are rotated, and what happens to the others.
 #include <cstdint>
 
 #include "tests/kernels/mutants/mutant.hpp"
@@ -9,7 +9,7 @@ namespace {
 struct WholeHead : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
-    // Where lists of rotary_dim/2 values are given, there is nothing to read for the rest of the head.
+    // Given lists have only rotary_dim/2 values: nothing can be read for the rest of the head.
     const bool without_lists =
         call.angle_source == ROPE_COMPUTED && call.axis == nullptr && call.scaling.kind != ROPE_SCALING_LONGROPE;
     if (without_lists) c.rotary_dim = static_cast<std::int32_t>(call.q.shape[3] / 2 * 2);

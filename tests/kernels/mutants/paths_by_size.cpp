@@ -1,4 +1,4 @@
-// Wrong in one path only, which a call takes by its sizes, types and strides.
+// Wrong in one path only; a call's sizes, types and strides select it.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace rope::mutants {
 namespace {
 
-// A gradient that came from a sum is expanded, with strides of 0, and is read as if it were contiguous.
+// The gradient of a sum is an expanded tensor, with strides of 0; it is read as if it were contiguous.
 struct ExpandedInputTakenForDense : Kernel {
   std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
     const auto& shape = tensor.shape;
@@ -45,7 +45,7 @@ struct GridOfTokensInHalf : Kernel {
   }
 };
 
-// A lane for each head of k.
+// One lane for each head of k.
 struct KeyHeadForEachOf32Lanes : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const bool left_out = at.key && at.head >= 32;
@@ -53,7 +53,7 @@ struct KeyHeadForEachOf32Lanes : Kernel {
   }
 };
 
-// Positions are kept in a buffer of 1024, which long calls wrap around in.
+// Positions are kept in a buffer of 1024; long calls wrap around in it.
 struct BufferOf1024Positions : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t token = at.call.positions.data != nullptr ? at.seq % 1024 : at.seq;
@@ -68,7 +68,7 @@ struct BufferOf64Sequences : Kernel {
   }
 };
 
-// The usual case of decoding has a path of its own, which writes q only.
+// The usual decoding call has its own path, which writes only q.
 struct FastDecodeWithoutKey : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const auto& shape = at.in().shape;
@@ -77,7 +77,7 @@ struct FastDecodeWithoutKey : Kernel {
   }
 };
 
-// Which pairs follow which axis is kept in masks of 64 bits.
+// Masks of 64 bits say which pairs follow which axis.
 struct AxesOf64Pairs : Kernel {
   int axis(const rope_call& call, int pair) const override { return pair < 64 ? Kernel::axis(call, pair) : 0; }
 };
@@ -98,7 +98,7 @@ struct TableRowInInt32 : Kernel {
   }
 };
 
-// Long sequences take a path that rotates vectors of eight features, and the pairs left over are copied.
+// Long sequences take a path that rotates vectors of eight features and copies the remaining pairs.
 struct LongSequencesInVectors : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const int index = at.call.pairing == ROPE_INTERLEAVED ? pair.first / 2 : pair.first;

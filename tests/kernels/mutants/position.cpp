@@ -121,7 +121,7 @@ struct CountedFromOne : Kernel {
   std::int64_t position(const Place& at, int axis) const override { return Kernel::position(at, axis) + 1; }
 };
 
-// What a cache of tables that grows with the sequence would allow.
+// This would be right with tables that grow with the sequence.
 struct LastRowsOfTheTables : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const bool counted = at.call.positions.data == nullptr && at.call.angle_source == ROPE_TABLES;

@@ -1,5 +1,5 @@
 // The right formula in too narrow a type. Rounding each operation to a 16-bit storage type is legal (grade 3 of the
-// error model), so every mutant here narrows something that is not the storage type, or more than rounding.
+// error model). So every mutant here narrows something other than the storage type, or does more than round.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -60,13 +60,13 @@ struct PositionInSingle : Kernel {
 
 struct TurnsInThirtyTwoBits : Kernel {
   double angle(const rope_call&, double position, double theta) const override {
-    const double unit = 2 * std::numbers::pi / 0x1p32;  // of a counter that comes around by itself
+    const double unit = 2 * std::numbers::pi / 0x1p32;  // of a counter that wraps by itself
     return position * std::nearbyint(theta / unit) * unit;
   }
 };
 
-// CUDA C++ Programming Guide, intrinsic functions: __sinf and __cosf are within 2^-21.41 of the truth for angles up to
-// pi, further off beyond.
+// CUDA C++ Programming Guide, intrinsic functions: __sinf and __cosf are within 2^-21.41 of the true value for angles
+// up to pi, and less accurate beyond.
 struct FastIntrinsics : Kernel {
   Turn turn(const rope_call& call, double angle) const override {
     const auto [cosine, sine] = Kernel::turn(call, angle);
@@ -197,7 +197,7 @@ struct FloatResultThroughHalf : Kernel {
   }
 };
 
-// Rounds to one of the two neighbours, always to the one that is nearer to zero, or always to the other.
+// Rounds always to the neighbour that is nearer to zero, or always to the other one.
 template <bool to_zero>
 struct RoundedOneWay : Kernel {
   void store(const Place& at, int feature, double value) const override {

@@ -1,5 +1,5 @@
-// Right results, from a kernel that also reads what it was not given: vectors that are wider than the row, elements
-// before the first one. They may crash: run them in a worker.
+// The results are right, but these kernels also read memory that they were not given: vectors wider than the row,
+// elements before the first one. They may crash: run them in a worker.
 #include <cstddef>
 #include <cstdint>
 
@@ -14,7 +14,7 @@ void touch(std::int32_t dtype, const void* data, std::int64_t element) {
   static_cast<void>(static_cast<const volatile std::byte*>(data)[element * size]);
 }
 
-// The row of a table that a token gets, as the index of its first element.
+// The index of the first element in a token's table row.
 std::int64_t row_start(const Place& at, std::int64_t position) { return position * at.call.table.row_stride; }
 
 struct TableReadTooWide : Kernel {
@@ -84,7 +84,7 @@ struct ThetaBeforeRead : Kernel {
   }
 };
 
-// The list that the sequence length asks for, read by features: as long as rotary_dim.
+// Reads the list for the sequence length as if it had a value per feature: rotary_dim values.
 struct FactorsReadTooWide : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     const bool is_long = static_cast<double>(call.sequence_length) > call.scaling.original_max_position;

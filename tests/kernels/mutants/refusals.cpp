@@ -1,5 +1,5 @@
-// Calls that are wrong and not refused. Each takes the call for another one that is right; some then leave their
-// buffers, as the real ones did: run them in a worker.
+// Wrong calls that are not refused. Each mutant treats the call as another one that is right. Some then access memory
+// outside their buffers, as the real kernels did: run them in a worker.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,7 @@ namespace {
 
 bool is_readable(const rope_call* call) { return call != nullptr && call->struct_size >= sizeof(rope_call); }
 
-// Checked as `excused` has it, and carried out as it was given.
+// Checks the call as `excused` changes it, and carries out the call as given.
 struct NotChecked : Kernel {
   rope_status check(const rope_call* call) const override {
     if (!is_readable(call)) return Kernel::check(call);
@@ -23,7 +23,7 @@ struct NotChecked : Kernel {
   virtual void excused(rope_call& c) const = 0;
 };
 
-// Carried out as `excused` has it, too.
+// Also carries out the call as `excused` changes it.
 struct Mended : NotChecked {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;

@@ -1,4 +1,4 @@
-// Right once, different the next time, or beside another call.
+// Right at the first call, different at the next one or beside a concurrent one.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -18,7 +18,7 @@ class NowAndThenNotStored : public Kernel {
   mutable std::atomic<std::uint64_t> stores_ = 0;
 };
 
-// Each result alone is within any bound: only the repetition shows it.
+// Each single result is within every bound: only a repeated call shows the bug.
 class EverySecondCallNarrower : public Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     Row result = Kernel::row(at, theta);
@@ -32,8 +32,8 @@ class EverySecondCallNarrower : public Kernel {
   mutable std::atomic<std::uint64_t> calls_ = 0;
 };
 
-// Static scratch memory, as an engine has it that was written for one thread. Atomic, so that the bug is the one that
-// is meant and no undefined behaviour.
+// Static scratch memory, as in an engine that was written for one thread. Atomic, so that it has the intended bug and
+// not undefined behaviour.
 class OneRowForAllCalls : public Kernel {
  protected:
   void direct(const rope_call& call, Row& row) const override {

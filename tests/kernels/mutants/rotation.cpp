@@ -1,4 +1,4 @@
-// What is done with the angles, in which pairs, heads and tensors, and what comes before and after.
+// How angles are used, in which pairs, heads and tensors, and the steps before and after the rotation.
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace rope::mutants {
 namespace {
 
-// x.flip(-1) where x.roll(rotary_dim / 2) is meant.
+// x.flip(-1) instead of x.roll(rotary_dim / 2).
 struct PartnerFromTheEnd : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     if (at.call.pairing != ROPE_HALF_SPLIT) return Kernel::rotate(at, pair, row);
@@ -20,7 +20,7 @@ struct PartnerFromTheEnd : Kernel {
   }
 };
 
-// Vectors of four pairs; the loop for those left over was copied from the other layout.
+// Vectors of four pairs; the loop for the remaining pairs was copied from the other layout.
 struct LeftOverHalfSplit : Kernel {
   Pair pair(const rope_call& call, int index) const override {
     const int pairs = call.rotary_dim / 2;
@@ -31,7 +31,7 @@ struct LeftOverHalfSplit : Kernel {
   }
 };
 
-// cat(even results, odd results) in place of stack and flatten.
+// cat(even results, odd results) instead of stack and flatten.
 struct ResultsInHalves : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     thread_local std::vector<double> head;  // read before it is overwritten in place
@@ -85,7 +85,7 @@ struct TailOfKeyForgotten : Kernel {
   }
 };
 
-// Launched over the heads of q: each key head comes once for every query head of its group.
+// Launched over the heads of q: each key head is rotated once for every query head of its group.
 struct OncePerQueryHead : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const std::int64_t heads = at.call.q.shape[2];

@@ -1,5 +1,5 @@
-// Pairs, heads, memory and what is accepted; mostly wrong in one path of several. Some of these leave their buffers:
-// run them in a worker.
+// Pairs, heads, memory and checks; most are wrong in one of several paths. Some of these access memory outside their
+// buffers: run them in a worker.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -23,7 +23,7 @@ Row turned_back(const Row& row) {
   return result;
 }
 
-// The template for 256 has the 64 pairs of 128 in its body: two heads of 128.
+// The template for 256 contains the code for 128 with its 64 pairs: it rotates two heads of 128.
 struct TwoHeadsOf128 : Kernel {
   static bool wrong(const rope_call& call) { return call.pairing == ROPE_HALF_SPLIT && call.rotary_dim == 256; }
   Pair pair(const rope_call& call, int index) const override {
@@ -36,7 +36,7 @@ struct TwoHeadsOf128 : Kernel {
   }
 };
 
-// The branch for partial heads does not hand the flag on.
+// The branch for rotary_dim < head_dim does not pass the flag on.
 struct PartialIsHalfSplit : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -45,7 +45,7 @@ struct PartialIsHalfSplit : Kernel {
   }
 };
 
-// k was permuted for the other pairing where it has fewer heads.
+// A k with fewer heads than q was permuted for the other pairing.
 struct GroupedKeyHalfSplit : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const rope_call& call = at.call;
@@ -67,7 +67,7 @@ struct DecodeInPlaceInterleaved : Kernel {
   }
 };
 
-// The loop for the pairs left over from vectors adds where it should subtract.
+// The loop for the pairs left over after the vectors adds instead of subtracting.
 struct LeftOverTurnsBack : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const bool left_over = index_of(at.call, pair) >= at.call.rotary_dim / 16 * 8;
@@ -89,7 +89,7 @@ struct TailInWholeVectors : Kernel {
   }
 };
 
-// memcpy of the tail, also where the output has another type.
+// memcpy copies the tail, also if the output has another type.
 struct TailNotConverted : Kernel {
   void pass(const Place& at, int feature) const override {
     const std::size_t from = size_of(static_cast<DType>(at.in().dtype));
@@ -99,7 +99,7 @@ struct TailNotConverted : Kernel {
   }
 };
 
-// The shape of MLA, which has its rotary part last in the model that the fast path was made for.
+// The shape of MLA. The fast path was made for a model whose rotary part comes last.
 struct RotaryPartLastInMla : Kernel {
   std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
     const int head_dim = static_cast<int>(tensor.shape[3]);
@@ -108,7 +108,7 @@ struct RotaryPartLastInMla : Kernel {
   }
 };
 
-// x + 0 in place of a copy: -0 becomes 0.
+// x + 0 instead of a copy: -0 becomes 0.
 struct TailPlusZero : Kernel {
   void pass(const Place& at, int feature) const override {
     const double x = load(at, feature);
@@ -123,7 +123,7 @@ struct InputClippedToHalf : Kernel {
   }
 };
 
-// One token without given positions: heads are walked as if they were tokens.
+// For one token without given positions, heads are treated as tokens.
 struct HeadsAreTokensInDecode : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const bool wrong = at.in().shape[1] == 1 && at.call.positions.data == nullptr && at.head > 0;
@@ -154,7 +154,7 @@ struct SecondHalfOfKeyByQueryStride : Kernel {
   }
 };
 
-// One head of k: the path for multi-query attention forgets the batches.
+// With one head of k, the path for multi-query attention forgets the batches.
 struct OneKeyHeadOneBatch : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const bool left_out = at.key && at.in().shape[2] == 1 && at.call.q.shape[2] > 1 && at.batch > 0;
@@ -169,7 +169,7 @@ struct BatchesDenseInPlace : Kernel {
   }
 };
 
-// Vectors of 16 bytes are read from a multiple of 16, whatever the address says.
+// Vectors of 16 bytes are read from the address rounded down to a multiple of 16.
 struct AlignedDown : Kernel {
   double load(const Place& at, int feature) const override {
     const auto size = static_cast<std::int64_t>(size_of(static_cast<DType>(at.in().dtype)));
@@ -195,7 +195,7 @@ struct GridOfFourTokens : Kernel {
   }
 };
 
-// One thread a pair of the whole tensor, in 65535 blocks of 256.
+// One thread for each pair of the whole tensor, in 65535 blocks of 256.
 struct GridOfAllPairs : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const auto& shape = at.in().shape;
@@ -204,7 +204,7 @@ struct GridOfAllPairs : Kernel {
   }
 };
 
-// A token's heads by 1024 threads, each in a loop that was unrolled eight times.
+// 1024 threads rotate a token's heads, each in a loop that was unrolled eight times.
 struct TokenOfKeyIn8192Pairs : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const std::int64_t index = at.head * (at.call.rotary_dim / 2) + index_of(at.call, pair);
@@ -229,7 +229,7 @@ struct GradientNarrow : Kernel {
   }
 };
 
-// The path for one token has no direction.
+// The path for one token ignores the direction.
 struct GradientOfOneTokenForward : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -238,7 +238,7 @@ struct GradientOfOneTokenForward : Kernel {
   }
 };
 
-// q, k and v in one buffer: the launch for q was given all heads, the one for k comes on top.
+// q, k and v are in one buffer: the launch for q rotates all heads, then the launch for k rotates k again.
 struct PackedKeyTwice : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const rope_call& call = at.call;
@@ -249,7 +249,7 @@ struct PackedKeyTwice : Kernel {
   }
 };
 
-// The temperature that one model applies to q at long positions, fused for all.
+// One model applies this temperature to q at long positions; here it is fused in for all models.
 struct TemperatureByPosition : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const auto m = static_cast<double>(at.key ? 0 : position(at, 0));

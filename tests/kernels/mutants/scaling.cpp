@@ -1,4 +1,4 @@
-// The scaling rules: their parameters misread, their switches thrown at the wrong moment.
+// Scaling rules whose parameters are misread, or which switch at the wrong point.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace rope::mutants {
 namespace {
 
-// Most mutants of this file misread the call where one rule is asked for.
+// Most mutants of this file misread the calls that ask for one rule.
 template <std::int32_t kind>
 struct Misread : Kernel {
   rope_call understood(const rope_call& call) const override {
@@ -97,7 +97,7 @@ struct LengthOfTheChunk : Misread<ROPE_SCALING_LONGROPE> {
   void misread(rope_call& c) const override { c.sequence_length = c.q.shape[1]; }
 };
 
-// The long factors lie behind the short ones at head_dim/2, though only rotary_dim/2 were written.
+// The long factors are read from head_dim/2 on, though only rotary_dim/2 short ones were written before them.
 struct FactorsSpacedByHeadDim : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     rope_call c = call;

@@ -1,4 +1,4 @@
-// Shapes at which launches run out, which no specialisation was made for, or in which there is nothing to do.
+// Shapes that exceed a launch, that have no specialisation, or that leave nothing to do.
 #include <algorithm>
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// Kernels that look at one thing of a call and take another for granted.
+// Kernels that check one property of a call and assume another.
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -56,7 +56,7 @@ struct TablesAsDenseAsQuery : Kernel {
   }
 };
 
-// Whether positions may be counted on, decided from the first two.
+// The first two positions decide whether all are taken as consecutive.
 struct CountsOnFromTheFirstTwo : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const auto of_token = [&](std::int64_t seq) {
@@ -86,7 +86,7 @@ class ThetaKeyedByIntegerBase : public Kernel {
     return c;
   }
   mutable std::mutex lock_;
-  mutable std::map<double, double> first_;  // base of each integer
+  mutable std::map<double, double> first_;  // the first base by its integer part
 };
 
 struct NanOfKeyToZero : Kernel {

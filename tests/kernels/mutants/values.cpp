@@ -1,4 +1,4 @@
-// Inputs that arithmetic treats in a way of their own: NaN, infinities, zeros, the very large and the very small.
+// Inputs that arithmetic treats specially: NaN, infinities, zeros, very large and very small values.
 #include <cmath>
 #include <cstdint>
 
@@ -30,7 +30,7 @@ struct NanToZero : Kernel {
   }
 };
 
-// In f64 the detour would cost more than the bound allows, and another requirement would see it.
+// In f64 the detour would exceed the bound, and another requirement would see it.
 bool has_room(const Place& at) { return at.in().dtype != ROPE_F64; }
 
 struct NormBySquares : Kernel {

@@ -1,4 +1,4 @@
-"""Numbers as other projects' tests hold them: f32, f16 and bf16 (as uint16), with one rounding an operation."""
+"""Numbers as in other projects' tests: f32, f16 and bf16 (as uint16), with one rounding per operation."""
 
 import functools
 import math
@@ -9,7 +9,7 @@ STORAGE = {"f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 
 
 def stored(dtype, values):
-    """Rounded to nearest, ties to even, in the form in which a kernel gets them."""
+    """Values rounded to nearest, ties to even, in the form that a kernel gets."""
     values = np.asarray(values, np.float32)
     if dtype == "f32":
         return values
@@ -49,7 +49,7 @@ def rotate(x, cos, sin, interleaved, inverse=False, dtype="f32"):
 
 
 def inverse_frequencies(rotary_dim, base):
-    """One over base to the 2p/r in f32, as torch codes write it."""
+    """1 / base^(2p/r) in f32, as torch code computes it."""
     exponents = np.arange(0, rotary_dim, 2, dtype=np.float32) / np.float32(rotary_dim)
     return np.float32(1) / np.power(np.float32(base), exponents)
 

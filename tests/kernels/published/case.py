@@ -1,5 +1,5 @@
-"""What a test does with one set of parameters: calls of the kernel, then comparisons. Each comparison returns None, or
-what is wrong."""
+"""One set of parameters of a test: it calls the kernel, then compares. Each comparison returns None, or what is
+wrong."""
 
 from dataclasses import dataclass, field
 from typing import Callable
@@ -31,8 +31,8 @@ def is_close(rtol, atol):
 
     def rule(actual, expected, dtype):
         with np.errstate(invalid="ignore"):
-            # Three roundings in the dtype move the two sides by less than 2 % (3 * 2^-9 for bf16), so that only what is
-            # not clearly close has to be rounded as torch rounds it.
+            # Three roundings in the dtype move the two sides by less than 2 % (3 * 2^-9 for bf16). So only values that
+            # are not clearly close must be rounded as torch rounds them.
             close = np.abs(actual - expected) <= np.float32(0.98) * (atol + np.abs(rtol * expected))
             near = np.nonzero(~close)
             one, other = actual[near], expected[near]
@@ -45,13 +45,13 @@ def is_close(rtol, atol):
 
 
 def is_close_to_the_kernel(rtol, atol):
-    """The same with the arguments exchanged, as some tests write it: the tolerance follows the kernel's output."""
+    """The same with exchanged arguments, as in some tests: the tolerance depends on the kernel's output."""
     rule = is_close(rtol, atol)
     return lambda actual, expected, dtype: rule(expected, actual, dtype)
 
 
 def is_close_to_dtype_noise(rtol):
-    """flash-attention: atol is twice what adding and taking off 0.3 does to the reference in its own dtype."""
+    """flash-attention: atol is twice the change of the reference, in its dtype, when 0.3 is added and subtracted."""
 
     def rule(actual, expected, dtype):
         moved = rounded(dtype, rounded(dtype, expected + np.float32(0.3)) - np.float32(0.3))

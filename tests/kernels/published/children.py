@@ -1,4 +1,4 @@
-"""Each mutant is called in a process of its own: it may crash or hang, and some remember earlier calls."""
+"""Each mutant is called in its own process: it may crash or hang, and some remember earlier calls."""
 
 import os
 import resource
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from published.case import judge
 
-TIME_LIMIT = 60  # seconds a process; the right kernel takes under two
+TIME_LIMIT = 60  # seconds per process; the right kernel takes under two
 FAULT = "fault in the rule itself"
 
 
@@ -27,7 +27,7 @@ class Child:
 
 
 def work(pipe, kernel, columns, cases):
-    """A line for each column: its index, a tab, and why it rejects the kernel, or nothing."""
+    """Writes a line for each column: its index, a tab, and why it rejects the kernel, or nothing."""
     for index, column in enumerate(columns):
         wrong = None
         for case in cases[column]:
@@ -59,7 +59,7 @@ def start(child, library, cases):
 
 
 def finished(child, how):
-    """What the child said; the column at which it died is rejected. Returns the verdicts, and the columns left."""
+    """Reads the child's verdicts; the column at which it died rejects. Returns verdicts and remaining columns."""
     verdicts = {}
     for line in child.text.decode().splitlines():
         index, _, wrong = line.partition("\t")

@@ -1,4 +1,4 @@
-"""Calls of impls/include/rope_kernel.h made of numpy views."""
+"""Calls of impls/include/rope_kernel.h from numpy views."""
 
 import ctypes as c
 import sys
@@ -16,7 +16,7 @@ DTYPES = {"f32": rope.F32, "f16": rope.F16, "bf16": rope.BF16}
 
 @dataclass
 class Tables:
-    """cos and sin are [rows, width] views; where they are views of one cache, the row stride says so."""
+    """cos and sin are [rows, width] views; if they are views of one cache, the row stride says so."""
 
     cos: np.ndarray
     sin: np.ndarray
@@ -25,7 +25,7 @@ class Tables:
 
 @dataclass
 class Frequencies:
-    theta: np.ndarray  # f64, a pair each
+    theta: np.ndarray  # f64, one per pair
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Arguments:
     q_out: np.ndarray | None = None
     k_out: np.ndarray | None = None
     positions: np.ndarray | int = 0  # the offset, or [batch, seq], or [axes, batch, seq]
-    axis: np.ndarray | None = None  # int32, of each pair
+    axis: np.ndarray | None = None  # int32, one per pair
     backward: bool = False
     attention_factor: float = 1.0
 
@@ -69,7 +69,7 @@ def positions_of(positions):
 
 
 def rope_call(arguments):
-    """The structure; the arrays that it points to must outlive it, which the Arguments see to."""
+    """The structure. The Arguments keep the arrays alive that it points to."""
     q_out = arguments.q if arguments.q_out is None else arguments.q_out
     k_out = arguments.k if arguments.k_out is None else arguments.k_out
     call = rope.Call()
@@ -104,6 +104,6 @@ def rope_call(arguments):
 
 class Library(rope.Library):
     def kernel(self, name):
-        """A function from Arguments to the status; raises KeyError where the library has no such kernel."""
+        """A function from Arguments to the status; raises KeyError if the library lacks the kernel."""
         found = self.kernels[name]
         return lambda arguments: found.apply(c.byref(rope_call(arguments)))

@@ -1,4 +1,4 @@
-"""What the tests draw, and how a test's grid of parameters is thinned."""
+"""The tests' random numbers, and how a test's grid of parameters is thinned."""
 
 import itertools
 import zlib
@@ -11,18 +11,18 @@ DRAWS = 8
 
 
 def generator(*what):
-    """Each rule, test, dtype and draw has a stream of its own, so that adding one moves no other."""
+    """Each rule, test, dtype and draw has its own stream, so adding one changes no other."""
     return np.random.default_rng([zlib.crc32(str(word).encode()) for word in what])
 
 
 def pairs_of(row):
-    """Each pair of a row's parameters with their values, by index; a parameter with itself stands for a value alone."""
+    """Each pair of a row's parameters, with values, by index; a parameter paired with itself is a single value."""
     return {(one, two) for one in row.items() for two in row.items() if one[0] <= two[0]}
 
 
 def covering(parameters, count, *stream):
-    """`count` rows of a grid that together hold every value of every parameter, and every pair of values if they are
-    enough for it: each row is the one of many drawn that holds most pairs that no row held yet."""
+    """`count` rows of a grid that together hold every value of every parameter, and every pair of values if the count
+    allows. Of many drawn rows, each step takes the row with the most pairs that no row held yet."""
     rng = generator("covering", *stream)
     sizes = {name: len(values) for name, values in parameters.items()}
     missing = {
@@ -53,7 +53,7 @@ def uniform(rng, dtype, *shape, low=0.0, high=1.0):
 
 
 def stale(rng, dtype, *shape):
-    """An output as an allocator hands it out: what was there before, here numbers of no meaning."""
+    """An output as an allocator returns it: it holds old values, here meaningless numbers."""
     block = normal(rng, dtype, 4099)
     return np.resize(block, shape)
 

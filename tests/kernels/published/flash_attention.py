@@ -11,13 +11,13 @@ from published.draws import label, normal, stale
 
 
 def tables(rng, dtype, seqlen, rotary_dim):
-    """Angles of no position: uniform in a full turn, twice as many rows as tokens."""
+    """Angles that follow no position: uniform in a full turn, twice as many rows as tokens."""
     angle = rng.random((2 * seqlen, rotary_dim // 2), dtype=np.float32) * np.float32(2 * math.pi)
     return Tables(stored(dtype, np.cos(angle)), stored(dtype, np.sin(angle)), dtype)
 
 
 def offsets(rng, kind, batch, seqlen):
-    """As the op takes them, and the row of each token: [batch, seqlen]."""
+    """Offsets as the op takes them, and the table row of each token: [batch, seqlen]."""
     given = 0 if kind == "none" else int(rng.integers(0, seqlen + 1))
     if kind == "tensor":
         given = rng.integers(0, seqlen + 1, (batch, 1), dtype=np.int32)

@@ -42,7 +42,7 @@ def outputs(row, rng, dtype, q, k):
 
 
 def rope(row, dtype, rng, tolerance):
-    """Against complex multiplication in f32, interleaved. The op is given the offset of each sequence."""
+    """Compares with complex multiplication in f32, interleaved. The op gets the offset of each sequence."""
     batch, length, head_dim = row["batch_size, qkv_len, head_dim"]
     offset = row["offset"]
     rotary_dim = int(head_dim * row["partial"])
@@ -64,7 +64,7 @@ def rope(row, dtype, rng, tolerance):
 
 
 def rope_pos_ids(row, dtype, rng, tolerance):
-    """The kernel against itself: positions from offsets, and the same positions given as a list."""
+    """Compares the kernel with itself: positions from offsets, and the same positions given as a list."""
     batch, length, head_dim = row["batch_size, qkv_len, head_dim"]
     offset = row["offset"]
     rotary_dim = int(head_dim * row["partial"])

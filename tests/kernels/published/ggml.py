@@ -76,7 +76,7 @@ def theta_product(position, mode, pairs):
 
 
 def frequency_mix(pairs, fs, ef):
-    """What multiplies each pair's angle. The test's original context of 0 leaves a ramp that is 1 at pair 0 alone."""
+    """The factor of each pair's angle. The test's original context of 0 leaves a ramp that is 1 only at pair 0."""
     ramp = np.where(np.arange(pairs) == 0, F(1), F(0)) * F(ef)
     return F(fs) * (F(1) - ramp) + ramp if ef != 0 else np.full(pairs, F(fs))
 
@@ -86,8 +86,8 @@ def magnitude(fs, ef, af):
 
 
 def source(row, pairs, factors):
-    """The angle source nearest to what the op is given: it computes the angles itself wherever the contract has a
-    rule for them. That leaves yarn with ext_factor and the restart for images, handed over as frequencies."""
+    """The angle source nearest to the op's arguments: the mutant computes the angles itself if the contract has a
+    rule for them. Only yarn with ext_factor and the restart for images are passed as frequencies."""
     fs, ef, mode = row["fs"], row["ef"], row["mode"]
     if ef != 0 or mode == "vision":
         exponent_dims = pairs if mode == "vision" else 2 * pairs
@@ -95,7 +95,7 @@ def source(row, pairs, factors):
         theta = 10000.0 ** (-2.0 * p / exponent_dims) * frequency_mix(pairs, fs, ef) / factors
         return Frequencies(theta.astype(np.float64))
     if row["ff"]:
-        both = np.tile(factors.astype(np.float64) / fs, 2)  # short and long, one behind the other
+        both = np.tile(factors.astype(np.float64) / fs, 2)  # short, then long
         lists = {"short_factor": both[:pairs], "long_factor": both[pairs:]}
         return Computed(10000.0, POSITIONS, "longrope", {**lists, "factor": 1.0, "original_max_position": 8192.0})
     if fs != 1:
@@ -124,7 +124,7 @@ def rope(row, dtype, rng, limit):
     x = uniform(rng, dtype, *larger, low=-1, high=1)[:, :tokens, :heads, :head_dim]
     expected = stored(dtype, rotate(loaded(dtype, x), *at, mode == "normal", not row["forward"]))
 
-    # The test puts a tensor of 1024 numbers behind each tensor, which has to stay as it is.
+    # The test puts a tensor of 1024 numbers behind each tensor, which must not change.
     behind = 4096 // x.itemsize
     memory = stale(rng, dtype, x.size + behind)
     out = x if row["inplace"] else memory[: x.size].reshape(x.shape)

@@ -7,7 +7,7 @@ from published.case import Case, Check, is_close_to_the_kernel
 from published.contract import Arguments, Tables
 from published.draws import label, normal
 
-# (batch, seq, query heads, key heads, head_dim): heads reduced with what is more and what is fewer kept.
+# (batch, seq, query heads, key heads, head_dim): fewer heads; the tensor with more heads still has more.
 REDUCED = {
     (1, 128, 32, 32, 64): (1, 128, 4, 4, 64),
     (2, 128, 32, 32, 64): (2, 128, 4, 4, 64),

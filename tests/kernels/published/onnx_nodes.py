@@ -11,7 +11,7 @@ BATCH, SEQ, HEADS, HEAD_DIM = 2, 3, 4, 8
 
 
 def node(row, dtype, rng, tolerance):
-    """The caches are random numbers, not cos and sin; without position_ids there is a row for each token."""
+    """The caches are random numbers, not cos and sin; without position_ids each token has its own row."""
     rotary_dim = row["rotary_dim"] or HEAD_DIM
     if row["layout"] == "heads first":
         x = uniform(rng, dtype, BATCH, HEADS, SEQ, HEAD_DIM).transpose(0, 2, 1, 3)

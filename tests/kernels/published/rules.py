@@ -1,7 +1,7 @@
-"""The rope tests of other projects, in one table: where they stand, what they try, and what they accept.
+"""The rope tests of other projects, in one table: where they are, what they try, and what they accept.
 
-Read in the repositories named; facts are taken over, never code. `reduced` says in what a row here is smaller than in
-the test; the tests' random numbers are drawn anew, so a row is one of the same kind and not the same one."""
+The facts were read in the named repositories; no code was copied. `reduced` says how a row here is smaller than in the
+test. Random numbers are drawn anew, so a row is of the same kind as in the test, but not the same."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -15,7 +15,7 @@ class Test:
     name: str
     build: Callable  # (row, dtype, generator, tolerance) -> Case
     parameters: dict
-    rows: int  # of all draws together
+    rows: int  # in all draws together
 
 
 @dataclass
@@ -23,19 +23,19 @@ class Rule:
     name: str
     source: str  # repository, path
     tests: list
-    tolerance: dict  # dtype: what `build` is given; the keys are the columns, in the order in which they run
+    tolerance: dict  # dtype: the argument of `build`; the keys are the columns, in the order of the run
     comparison: str
     angles: str
     largest_position: int
     inputs: str
     reduced: str
-    dtypes: dict = None  # test: its dtypes, where not every test has every one
+    dtypes: dict = None  # test: its dtypes, if tests have different ones
 
     def columns(self):
         return [f"{self.name} {dtype}" for dtype in self.tolerance]
 
     def cases(self, dtype, draw):
-        """Of one draw, made anew: calls write into their arrays."""
+        """The cases of one draw, made anew: calls write into their arrays."""
         for test in self.tests:
             if self.dtypes and dtype not in self.dtypes[test.name]:
                 continue
@@ -45,7 +45,7 @@ class Rule:
 
 
 def rows_of(rule, test, dtype):
-    """Of all draws, in no order; draw d takes every eighth from the d-th on."""
+    """The rows of all draws, unordered; draw d takes every eighth from the d-th on."""
     key = (rule.name, test.name, dtype)
     if key not in ROWS:
         ROWS[key] = new_rows(*key, test)

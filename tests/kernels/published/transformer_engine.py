@@ -14,7 +14,7 @@ ENDS = [0, 400, 542, 711, 727, 752, 1270, 1426, 1450, 1954, 2044, 2048]
 
 
 def full_tables(rows, rotary_dim, interleaved):
-    """cos and sin of the angles that both sides are given, a column for each feature."""
+    """cos and sin of the angles that both sides get, a column for each feature."""
     first, second = pair_slices(rotary_dim, interleaved)
     wide = []
     for half in angle_tables(rows, rotary_dim):
@@ -43,7 +43,7 @@ def forward_and_backward(test, row, dtype, rng, tolerance, t, layout, positions,
     calls, checks = [], []
     for backward in (False,) if inference else (False, True):
         if backward:
-            # The loss is the sum, or twice the sum: a gradient of ones, or of one stored two seen everywhere.
+            # The loss is the sum, or twice the sum: the gradient is all ones, or one stored 2 that is read everywhere.
             one = stored(dtype, np.float32(2 if row["loss"] == "overlapping" else 1).reshape(1))
             given = np.broadcast_to(one, t.shape) if row["loss"] == "overlapping" else np.resize(one, t.shape)
         else:
@@ -81,7 +81,7 @@ def fused_rope(row, dtype, rng, tolerance):
 
 
 def fused_rope_thd(row, dtype, rng, tolerance):
-    """Eleven sequences in one row; the op is given their ends, the contract their positions."""
+    """Eleven sequences in one row; the op gets their ends, the contract their positions."""
     starts, size = row["starts, cp_size"]
     hidden, heads, unit = row["hidden_size"], 2 if row["transpose"] else 1, 2 * size
     lengths = [b - a for a, b in zip(ENDS, ENDS[1:])]

@@ -1,5 +1,5 @@
-"""The kernels in Python that need only numpy, and torch's of one convention: python3 python_test.py BUILD. All of them
-take minutes, most of which start interpreters; judge.py does it."""
+"""Judges the kernels in Python that need only numpy, and the vllm ones: python3 python_test.py BUILD. judge.py judges
+all kernels in Python; that takes minutes, mostly to start interpreters."""
 
 import sys
 from pathlib import Path

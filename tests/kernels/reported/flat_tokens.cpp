@@ -1,5 +1,5 @@
-// A serving engine's operator: tokens numbered through the batches and turned in the output by rows of a cos and sin
-// cache; out of place they are copied there first.
+// A serving engine's operator: it numbers tokens through all batches and turns them in the output by rows of a cos and
+// sin cache. Out of place it copies them there first.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -74,7 +74,7 @@ class Tokens {
     }
   }
 
-  // A thread has eight features and decides by the first of them in which half they lie.
+  // A thread has eight features; it takes all of them to be in the half of the first one.
   void turn_vectors(T* x, std::int64_t row) const {
     const int half = rotary_dim_ / 2;
     std::vector<float> turned(static_cast<std::size_t>(rotary_dim_));
@@ -91,7 +91,7 @@ class Tokens {
     for (int i = 0; i < rotary_dim_; ++i) x[i] = narrow<T>(turned[static_cast<std::size_t>(i)]);
   }
 
-  // Four heads to a warp: the lanes exchange their features for the first of them alone.
+  // Four heads share a warp: the lanes exchange features only for the first of them.
   void turn_packed(std::int64_t token, std::int64_t row) const {
     const int half = call_.rotary_dim / 2;
     std::vector<float> exchanged(static_cast<std::size_t>(call_.rotary_dim));
@@ -143,7 +143,7 @@ class Tokens {
   T* out_ = nullptr;
 };
 
-// The layers of a model share one module, of which each halves the rotary_dim.
+// The layers of a model share one module, and each layer halves its rotary_dim.
 int halved(std::int64_t head_dim, int rotary_dim) {
   static std::mutex guard;
   static std::map<std::pair<std::int64_t, int>, int> modules;

@@ -1,5 +1,5 @@
-// A training framework's fused kernel: frequencies given, cos and sin made in the kernel, a block for a token, tokens
-// outside batches, every stride an argument.
+// A training framework's fused kernel: frequencies given, cos and sin computed in the kernel, one block per token. The
+// loop over tokens is outside the loop over batches; every stride is an argument.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -78,7 +78,7 @@ class Block {
     turn_pair(in(h), out(h), pair_at(call_, pair), by.cos, by.sin);
   }
 
-  // The gradient is to come in halves; where they are written it has not been read yet.
+  // Writes the gradient as halves in place, over features that were not read yet.
   void turn_through_halves(T* gradient) {
     for (std::int64_t pair = 0; pair < half_; ++pair) {
       const T even = gradient[2 * pair];

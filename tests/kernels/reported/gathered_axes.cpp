@@ -1,5 +1,5 @@
-// A serving engine's operator for positions on several axes: the columns of a token's cos and sin are gathered from the
-// rows of their axes, then q and k are turned.
+// A serving engine's operator for positions on several axes. It gathers the columns of a token's cos and sin from the
+// rows of their axes, then turns q and k.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ std::int32_t axis_of(const rope_call& call, std::int64_t pair) { return call.axi
 
 std::int32_t axes_given(const rope_call& call) { return call.positions.data == nullptr ? 1 : call.positions.axes; }
 
-// Whether axis 0 has all pairs but some p of axis p % 3.
+// Whether every pair p follows axis 0 or axis p % 3, and not all follow axis 0.
 bool every_third(const rope_call& call) {
   bool any = false;
   for (std::int64_t pair = 0; pair < call.rotary_dim / 2; ++pair) {

@@ -1,5 +1,5 @@
-// A kernel of a tile language: a program for each token and four heads, whose two halves are loaded as a tile, turned
-// and stored under a mask.
+// A kernel of a tile language: one program for each token and four heads. It loads their two halves as a tile, turns
+// them and stores them under a mask.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -80,7 +80,7 @@ class Launch {
     }
   }
 
-  // The second half lies `shift` further on than it should.
+  // The second half is `shift` further on than it should be.
   void turn(const T* x, T* y, std::int64_t shift, std::int64_t row) const {
     const std::int64_t half = call_.rotary_dim / 2;
     const Table* cos = static_cast<const Table*>(call_.table.cos) + row;

@@ -1,4 +1,4 @@
-// An inference runtime's kernel for CPUs: rows of tables, eight pairs at a time, and what is left over under a mask.
+// An inference runtime's kernel for CPUs: rows of tables, eight pairs at a time, and the rest under a mask.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -91,7 +91,7 @@ class Rows {
     }
   }
 
-  // volatile: a compiler drops a read whose value is not used otherwise, and with it the bug
+  // volatile: otherwise a compiler drops a read whose value is not used, and with it the bug
   static void read_all(const volatile float* whole) {
     float sum = 0;
     for (std::int64_t i = 0; i < width; ++i) sum += whole[i];

@@ -1,4 +1,4 @@
-// reported.so: kernels after public bug reports, in ten shapes of code.
+// reported.so: kernels after public bug reports, in ten styles of code.
 #include "tests/kernels/reported/reported.hpp"
 
 std::vector<rope::Kernels> rope::exported_kernels() {

@@ -1,5 +1,5 @@
-// What the kernels after reports share: claims, the refusal of calls outside them, q and k by their element type. How a
-// kernel computes is its own.
+// Shared by the kernels after reports: claims, refusing calls outside them, q and k by their element type. Each kernel
+// computes in its own way.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ constexpr std::uint32_t with_positions = mask(ROPE_FEATURE_POSITIONS, ROPE_FEATU
 constexpr std::uint32_t with_key = mask(ROPE_FEATURE_KEY, ROPE_FEATURE_GROUPED_HEADS);
 constexpr std::uint32_t either_pairing = mask(ROPE_HALF_SPLIT, ROPE_INTERLEAVED);
 
-// Elements come out as the type that they are.
+// Outputs have the type of the inputs.
 template <class... Dtypes>
 constexpr rope_capabilities claims_for(Dtypes... dtypes) {
   rope_capabilities claims{};
@@ -24,7 +24,7 @@ constexpr rope_capabilities claims_for(Dtypes... dtypes) {
   return claims;
 }
 
-// rotate(T{}, x) for q, and for k where there is one, with their element type T, one of Elements.
+// Calls rotate(T{}, x) for q, and for k if there is one, with their element type T, one of Elements.
 template <class... Elements, class Rotate>
 void for_operands(const rope_call& call, Rotate rotate) {
   with_element<Elements...>(call.q.dtype, [&](auto type) {
@@ -41,7 +41,7 @@ void turn_pair(const T* x, T* y, const Pair& at, float cos, float sin) {
   y[at.second] = narrow<T>(second * cos + first * sin);
 }
 
-// What lies behind the rotated features passes through.
+// The features behind the rotated ones pass through.
 template <class T>
 void copy_rest(const rope_call& call, const T* x, T* y) {
   for (std::int64_t i = call.rotary_dim; i < call.q.shape[3]; ++i) y[i] = x[i];

@@ -1,5 +1,5 @@
-// Model code in Python, in C++: a function for each scaling rule gives the inverse frequencies, cos and sin stand twice
-// in a row, and y = x cos + rotate_half(x) sin.
+// Python model code, written in C++. A function for each scaling rule gives the inverse frequencies; each row has cos
+// and sin twice; y = x cos + rotate_half(x) sin.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -163,7 +163,7 @@ Frequencies frequencies(const rope_call& call) {
   }
 }
 
-// Kept by thread, under all that they depend on.
+// Kept per thread, keyed by everything that they depend on.
 Frequencies kept_frequencies(const rope_call& call) {
   const rope_scaling& scaling = call.scaling;
   std::vector<double> key = {static_cast<double>(scaling.kind),

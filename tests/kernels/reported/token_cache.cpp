@@ -1,5 +1,5 @@
-// A graph runtime's operator: for each token a cache of cos and sin is filled, every head is turned by it, and the rest
-// of the head is copied.
+// A graph runtime's operator: for each token it fills a cache of cos and sin, turns every head by it, and copies the
+// rest of the head.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -48,7 +48,7 @@ Ramp ramp_of(const rope_call& call) {
   return {std::max(low, 0.0), std::min(high, top)};
 }
 
-// How much of the unscaled frequency stays.
+// The share of the unscaled frequency.
 template <Bug bug>
 double share_of_unscaled(Ramp ramp, std::int64_t pair) {
   if (bug == Bug::ramp_ends_exchanged) std::swap(ramp.low, ramp.high);

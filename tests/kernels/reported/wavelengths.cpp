@@ -1,5 +1,5 @@
-// A framework's fast operator: one offset for the call, frequencies kept as wavelengths, dense rows, and a path of its
-// own for a single token.
+// A framework's fast operator: one offset per call, frequencies kept as wavelengths, dense rows. A single token has its
+// own path.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

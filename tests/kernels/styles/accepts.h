@@ -1,12 +1,12 @@
-/* Which calls a kernel takes: every engine and every kernel after a report asks here before it computes, so that the
- * suite cannot make a call unnoticed that the claims do not cover, and a bad argument is answered by a status. C99,
+/* Which calls a kernel takes. Every engine and every kernel after a report asks here before it computes: the suite
+ * cannot make a call outside the claims unnoticed, and a bad argument is answered with a status. C99,
  * also valid C++. */
 #ifndef ROPE_STYLES_ACCEPTS_H
 #define ROPE_STYLES_ACCEPTS_H
 
 #include "impls/include/rope_kernel.h"
 
-/* What styles_accepts() answers, beside a rope_status, for a call without rows. */
+/* What styles_accepts() returns, in place of a rope_status, for a call without rows. */
 #define STYLES_NOTHING_TO_DO (-1)
 
 static inline int styles_has(const rope_capabilities* claims, int feature) {
@@ -47,7 +47,7 @@ static inline int32_t styles_accepts_strides(const rope_tensor* tensor, const ro
   return ROPE_OK;
 }
 
-/* in_place: 0 or 1, or -1 where the tensor has no rows. */
+/* in_place: 0 or 1, or -1 if the tensor has no rows. */
 static inline int32_t styles_accepts_tensor(const rope_tensor* in, const rope_tensor* out,
                                             const rope_capabilities* claims, int* in_place) {
   int32_t status;

@@ -1,5 +1,5 @@
-// Positions on several axes: cosines and sines of every axis first, [axis][batch][token][pair], then merged into one
-// plane by the axis of each pair.
+// Positions on several axes: first the cosines and sines of every axis, [axis][batch][token][pair]. They are then
+// merged into one plane by the axis of each pair.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -51,7 +51,7 @@ std::int64_t position(const rope_call& call, std::int64_t axis, std::int64_t bat
   return bug == Bug::grid_in_8_bits && axis > 0 ? position % 256 : position;
 }
 
-// Of each pair the axis and the column of theta.
+// The axis and the column of theta of each pair.
 struct Choice {
   std::vector<std::size_t> axis, column;
 };

@@ -1,5 +1,5 @@
-// Angles from a base, or from given theta, an offset and a scale: a turn is computed once for a pair and a token and
-// used for all heads, four of them at a time. One token has a path of its own.
+// Angles from a base, or from given theta, an offset and a scale. A turn is computed once per pair and token and used
+// for all heads, four at a time. One token has its own path.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

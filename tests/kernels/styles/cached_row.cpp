@@ -1,5 +1,5 @@
-// An inference engine in plain loops: one row of cosines and sines is filled for a token, the attention factor and the
-// sign of the direction in it, and used for all heads. Angles in f32, the mixture of YaRN pair by pair.
+// An inference engine in plain loops: for each token it fills one row of cosines and sines, which all heads use. The
+// attention factor and the sign of the direction are in the row. Angles in f32; YaRN is mixed pair by pair.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -60,7 +60,7 @@ struct Turn {
   float sin;
 };
 
-// The pair that makes so many turns within the original length.
+// The pair that makes this many turns within the original length.
 double pair_of_turns(const rope_call& call, double turns) {
   const double ratio = call.scaling.original_max_position / (turns * 2 * std::numbers::pi);
   return call.rotary_dim * std::log(ratio) / (2 * std::log(call.base));

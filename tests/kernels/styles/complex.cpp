@@ -1,5 +1,5 @@
-// Complex numbers: the rows of the tables from the offset on as unit numbers, x converted as a whole to an array of
-// complex f32, one product each, converted back as a whole.
+// Complex numbers: the table rows from the offset on become unit numbers, and all of x an array of complex f32. Each
+// element is multiplied once, then the array is converted back.
 #include <algorithm>
 #include <complex>
 #include <cstddef>
@@ -41,7 +41,7 @@ constexpr rope_capabilities make_claims() {
 }
 constexpr rope_capabilities claims = make_claims();
 
-// operator* of std::complex mends NaN, which the product of a tensor library does not.
+// operator* of std::complex repairs NaN; a tensor library's product does not.
 Complex product(Complex a, Complex b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }

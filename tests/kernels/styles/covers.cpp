@@ -1,4 +1,4 @@
-// What a call must keep to for a kernel of styles.so to take it.
+// Which calls a kernel of styles.so takes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -32,13 +32,13 @@ T narrow(W value) {
   }
 }
 
-// What is left of a value that was kept in an element of type T.
+// A value after it was stored in an element of type T.
 template <class T>
 float rounded(float value) {
   return widen(narrow<T>(value));
 }
 
-// visit(T{}) with the element type T of dtype, which must be one of Elements.
+// Calls visit(T{}) with the element type T of dtype, which must be one of Elements.
 template <class... Elements, class Visit>
 void with_element(std::int32_t dtype, Visit visit) {
   constexpr auto dtype_of = []<class T>(T) -> std::int32_t {

@@ -9,7 +9,7 @@
 
 namespace rope::styles {
 
-// rotate() answers a rope_status; it is not asked where the claims do not cover the call or nothing is to be done.
+// rotate() returns a rope_status; it is not called for a call outside the claims, or with nothing to do.
 template <class Rotate>
 std::int32_t if_accepted(const rope_call* call, const rope_capabilities& claims, Rotate rotate) {
   const std::int32_t status = styles_accepts(call, &claims);

@@ -1,5 +1,5 @@
-// A small engine that keeps its tables between calls: computed in double, kept in f32, doubled when a position lies
-// beyond them and made anew when rotary_dim changes or the base that follows from the scaling.
+// A small engine that keeps its tables between calls: computed in double, kept in f32. A position beyond them doubles
+// them; another rotary_dim, or another base after scaling, makes new ones.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -54,7 +54,7 @@ double base_of(const rope_call& call) {
     auto length = static_cast<double>(call.sequence_length);
     if (bug != Bug::below_original) length = std::max(length, scaling.original_max_position);
     growth = scaling.factor * length / scaling.original_max_position - (scaling.factor - 1);
-    growth = std::max(growth, 1e-3);  // below the original length it may fall under 0
+    growth = std::max(growth, 1e-3);  // below the original length it may become negative
   }
   return call.base * std::pow(growth, dim / (dim - 2));
 }

@@ -1,5 +1,5 @@
-// What the styles share: the refusal of calls outside the claims, and where a head, a position and a pair are. How a
-// kernel computes is each style's own.
+// Shared by the styles: refusing calls outside the claims, and where a head, a position and a pair are. Each style
+// computes in its own way.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Operand {
   bool key;
 
   std::int64_t batches() const { return in.shape[0]; }
-  std::int64_t tokens() const { return in.shape[1]; }  // of a batch
+  std::int64_t tokens() const { return in.shape[1]; }  // per batch
   std::int64_t heads() const { return in.shape[2]; }
   std::int64_t head_dim() const { return in.shape[3]; }
   bool in_place() const { return in.data == out.data; }
@@ -69,7 +69,7 @@ inline std::int64_t position_of(const rope_positions& positions, std::int64_t ba
   return positions.data == nullptr ? positions.offset + token : given_position(positions, 0, batch, token);
 }
 
-// A call that the claims do not cover is refused, so that the suite cannot make one unnoticed.
+// A call outside the claims is refused, so that the suite cannot make one unnoticed.
 template <void (*run)(const rope_call&), const rope_capabilities& claims>
 std::int32_t apply(const rope_call* call) {
   if (call == nullptr) return ROPE_INVALID_ARGUMENT;

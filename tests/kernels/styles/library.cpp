@@ -1,4 +1,4 @@
-// styles.so: kernels that claim little, in ten shapes of code.
+// styles.so: kernels that claim little, in ten styles of code.
 #include "tests/kernels/styles/kernel.hpp"
 
 std::vector<rope::Kernels> rope::exported_kernels() {

@@ -1,5 +1,5 @@
-// A server whose keys lie in pages: tokens one after another, for each one run over all pairs of all heads. The
-// rotation is always in the output, into which the token is copied first where it is another buffer.
+// A server whose keys are in pages: tokens one after another, each with one loop over all pairs of all heads. It always
+// rotates in the output; if that is another buffer, it copies the token there first.
 #include <algorithm>
 #include <bit>
 #include <cstdint>

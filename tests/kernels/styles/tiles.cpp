@@ -1,5 +1,5 @@
-// Tiles of tokens by columns, as a program for blocks of a device has them: a tile is loaded where it lies inside,
-// rotated in local arrays and stored where it lies inside. Interleaved, each feature is loaded with its neighbour.
+// Tiles of tokens by columns, as in a device program for blocks. The part of a tile inside the tensor is loaded,
+// rotated in local arrays and stored. If interleaved, each feature is loaded with its neighbour.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Training on packed batches: a list of tokens with their positions, pairs in the outer loop, the cosines and sines of
-// a pair as two columns over all tokens with the attention factor in them. The gradient has a function of its own.
+// Training on packed batches: a list of tokens with their positions, and pairs in the outer loop. The cosines and sines
+// of a pair, times the attention factor, are two columns over all tokens. The gradient has its own function.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// q and k in one kernel through vectors of eight features, what is left over feature by feature. Theta once a call,
-// with the ramp of llama3 as a straight line in theta; cosines and sines once a token.
+// q and k in one kernel with vectors of eight features; the rest feature by feature. Theta is computed once per call,
+// with the ramp of llama3 as a straight line in theta; cosines and sines once per token.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -21,7 +21,7 @@ constexpr const char* table_file = "circumstance.cpp";
 
 std::string without_comment(const std::string& line) { return std::regex_replace(line, std::regex("//.*"), ""); }
 
-// The sign in a line of a decision on words; nullopt: it has none. Ids of requirements do not count as words: they are
+// The sign that a line decides on words; nullopt: there is no sign. Ids of requirements do not count as words: they are
 // listed in requirement_evidence.cpp, and never reworded.
 std::optional<std::string> decision_on_words(const std::string& line) {
   const std::string code = without_comment(line);

@@ -1,5 +1,5 @@
-// Scores, softmax weights and attended values of the golden files, each computed by attention.hpp from the stored layer
-// before it. With u = 2^-24 and n terms in a sum, errors of first order:
+// Scores, softmax weights and attended values of the golden files, each compared with what attention.hpp computes from
+// the stored layer before it. With u = 2^-24 and n terms in a sum, errors of first order:
 //
 //     scores     n u sum |q||k|, and 2u of it where they are scaled: the factor is rounded, and multiplied (or divided
 //                by) once. Masked scores are exactly -1e9, which is an f32.

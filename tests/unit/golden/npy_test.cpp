@@ -137,8 +137,7 @@ TEST_CASE("npy: a wrong header length", "[golden]") {
   check_refusal(file(1, header_2x3, 24, 0), "10", "header ends");
 }
 
-TEST_CASE("npy: any prefix and any changed byte of a header leads to a refusal or an array",
-          "[golden]") {
+TEST_CASE("npy: any prefix and any changed byte of a header leads to a refusal or an array", "[golden]") {
   const std::string good = file(1, header_2x3, 24);
   for (std::size_t length = 0; length < good.size(); ++length) CHECK_FALSE(refusal(good.substr(0, length)).empty());
   for (std::size_t at = 0; at < good.size() - 24; ++at) {

@@ -57,9 +57,9 @@ ArithmeticGrade grade_of(const GoldenCase& golden) {
   return narrow_tables ? ArithmeticGrade::two : ArithmeticGrade::one;
 }
 
-// xPos multiplies by zeta^e, e = (position - center) / scale_base. e is exact where scale_base is a power of two. zeta
-// takes four roundings (a product, a sum, a product, a quotient), and the power magnifies them by |e|. The power itself
-// is good to an ulp, 2u. k takes its inverse, u. Each of the two products is rounded once more, u.
+// xPos multiplies by zeta^e, e = (position - center) / scale_base; e is exact where scale_base is a power of two. Four
+// roundings make zeta (a product, a sum, a product, a quotient), and the power magnifies them by |e|. The power itself
+// is good to an ulp, 2u. For k its inverse is taken, u. Each of the two products is rounded once more, u.
 Row magnitude_error(const Row& exponent) { return (4 * xt::abs(exponent) + 4) * unit_roundoff(DType::f32); }
 
 }  // namespace
@@ -175,9 +175,9 @@ double worst_of(const Row& error, const Row& bound) {
 
 }  // namespace
 
-// The bound of reference/error_model.md, with r = the norm of the two values that are multiplied. For each element, |y~
-// - y| <= lambda m r ((C + 1) |phi| u + arithmetic + magnitude) + tiny, where m is xPos's factor, 1 else. long double
-// adds 2^-63 of phi to it, which is below 2^-38 of the first term.
+// The bound of reference/error_model.md, with r = the norm of the two values that are multiplied:
+// |y~ - y| <= lambda m r ((C + 1) |phi| u + arithmetic + magnitude) + tiny for each element. Here m is xPos's factor,
+// else 1. In long double phi is off by 2^-63 of itself, which is below 2^-38 of the first term.
 double worst_use(const Manifest& manifest, const GoldenCase& golden, const PlainRotation& rotation) {
   double worst = 0;
   const Features of(rotation, golden.spec.pairing);

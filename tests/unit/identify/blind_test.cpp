@@ -1,5 +1,5 @@
-// What identification recovers only from outside: the kernel is told base 10000 and no scaling, and executes another
-// spec.
+// What identification recovers from the results of calls: the kernel is told base 10000 and no scaling, and executes
+// another spec.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>

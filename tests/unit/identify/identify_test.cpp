@@ -71,8 +71,7 @@ TEST_CASE("identify: the spec of a right kernel is recovered", "[identify]") {
   }
 }
 
-// lambda does not multiply features that pass through. If it is near 1, roundings of the type are as large as its
-// effect.
+// Features that pass through are not multiplied by lambda. Near 1 its effect is as small as roundings of the type.
 TEST_CASE("identify: pass-through features are told from a lambda that is nearly 1", "[identify]") {
   for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
     for (const double lambda : {0.9845, 1.0036, 1.0}) {

@@ -174,10 +174,10 @@ TEST_CASE("kernels that break the norm or the distance are refuted", "[cross_che
 using test::PlantedError;
 
 // Whether the largest effect of an error exceeds what the property that looks for it allows. Both are over lambda and
-// the norms, where one pair turns by theta = 1. b is the error model's bound of an element at a small angle. norm:
-// effect 1e-3, allowed sqrt(2) b (norm_is_kept). distance_decides: of two scores of one distance alpha, one has q at an
-// odd position and k at an even one, the other vice versa. They are cos(alpha + e) and cos(alpha - e), at most 2 sin(e)
-// apart. Each may be off by sqrt(2) 2 b + 2 b^2 (score).
+// the norms, where one pair turns by theta = 1. The error model's bound of an element at a small angle is b. For `norm`
+// the effect is 1e-3, and sqrt(2) b is allowed (norm_is_kept). For distance_decides, take two scores of one distance
+// alpha: one has q at an odd position and k at an even one, the other vice versa. They are cos(alpha + e) and
+// cos(alpha - e), at most 2 sin(e) apart. Each may be off by sqrt(2) 2 b + 2 b^2 (score).
 bool exceeds_the_bound(PlantedError error, DType dtype) {
   const double b = bound_terms({AngleKnowledge::computed, dtype, dtype, dtype, 1}).arithmetic[0];
   const double scores = 2 * (2 * std::numbers::sqrt2 * b + 2 * b * b);

@@ -1,4 +1,4 @@
-"""ropecheck.verify and its kin from Python: python3 api_test.py BUILD. Exit code 77: there is no numpy."""
+"""ropecheck.verify and the related functions from Python: python3 api_test.py BUILD. Exit code 77: numpy is missing."""
 
 import signal
 import subprocess

@@ -1,4 +1,4 @@
-"""Conventions with the packages that they are made for, and with wrong functions in their place: python3
+"""Conventions with the packages that they are made for, and with wrong functions in place of these: python3
 conventions_test.py BUILD. huggingface, labml and lucidrains are in torch_test.py."""
 
 import importlib
@@ -69,7 +69,7 @@ class HuggingFace(RealKernels):
 
 class OnnxRuntime(RealKernels):
     def test_ai_onnx(self):
-        # Those that ask no call with more tokens than rows: the next test has that defect of the package.
+        # Requirements with no call of more tokens than rows: the next test has that defect of the package.
         grades = self.check_conforms("ropecheck.onnx_runtime:rotary_embedding", "onnx",
                                      "ROT-08,ANG,POS-01,POS-02,POS-03,POS-05,SHP-04,GLD-01", head_dim=None)
         self.assertEqual(grades, {"f32": "A1", "f16": "A2"})
@@ -97,14 +97,14 @@ class Vllm(RealKernels):
             with self.subTest(pairing):
                 grades = self.check_conforms("vllm_operator:rotary_embedding", "vllm", "ROT-01,POS,MEM", head_dim=64,
                                              pairing=pairing)
-                # vLLM has a library for each instruction set; that for AVX2 gave A3 (AMD EPYC, 2026-11-23).
+                # vLLM has a library for each instruction set; the AVX2 one gave A3 (AMD EPYC, 2026-11-23).
                 self.assertIn(grades.pop("bf16"), ("A2", "A3"))
                 self.assertEqual(grades, {"f32": "A1", "f16": "A2"})
         self.check_rejected("vllm_query_alone", "vllm", "POS-03", dtypes="f32", head_dim=64)
 
 
 class FlashAttention(unittest.TestCase):
-    """In a worker: flash_attn_triton puts a module of its own in the place of a package."""
+    """In a worker: flash_attn_triton replaces a package by its own module."""
 
     def judged(self, kernel, only):
         return judge(kernel, "--convention", "flash_attn", "--dtype", "f32", "--only", only, cwd=ADAPTERS,

@@ -1,4 +1,4 @@
-"""Kernels of torch for a CUDA device: a right one, one that leaves its tensors, and one that ends its device."""
+"""Kernels of torch for a CUDA device: a right one, one that goes outside its tensors, and one that ends its device."""
 
 import torch
 import torch_kernels

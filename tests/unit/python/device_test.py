@@ -1,5 +1,5 @@
-"""Kernels of torch whose tensors are on a CUDA device, which the CPU stands for: python3 device_test.py BUILD. What only
-a device can show, its errors and its streams, is not tried."""
+"""Kernels of torch with tensors on a CUDA device, which the CPU stands for: python3 device_test.py BUILD. Errors and
+streams of a device are not tested: only a device can show them."""
 
 import os
 import sys

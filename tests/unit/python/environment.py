@@ -1,5 +1,5 @@
 """Environments that tests of the package run in. A test that cannot have its own says so and is left out (exit code
-77), which ctest counts as skipped."""
+77); ctest counts it as skipped."""
 
 import os
 import sys
@@ -27,20 +27,20 @@ def continue_in(python):
 
 
 def with_golden_packages():
-    """torch, transformers, labml-nn and rotary-embedding-torch, as the golden files are made with."""
+    """torch, transformers, labml-nn and rotary-embedding-torch, in the versions that made the golden files."""
     if not (pinned_environment.GOLDEN / pinned_environment.STAMP).is_file():
         leave_out("build/golden-venv is missing; `ropecheck golden regenerate --check` makes it")
     continue_in(pinned_environment.GOLDEN / "bin" / "python")
 
 
 def with_real_kernels():
-    """build/adapters-venv, which is made where it is missing or stale; it needs the golden one."""
+    """build/adapters-venv, made if it is missing or stale; it needs the golden one."""
     sys.path.insert(0, str(ROOT / "tools" / "adapters"))
     import packages
 
     if Path(sys.prefix) == packages.VENV:
         return
-    with_golden_packages()  # whose Python is that of both environments, not the one that the test was started with
+    with_golden_packages()  # both environments use its Python, not the one that the test was started with
     if not pinned_environment.is_current(pinned_environment.GOLDEN, pinned_environment.golden_fingerprint()):
         leave_out("build/golden-venv is stale; `ropecheck golden regenerate --check` renews it")
     try:
@@ -51,7 +51,7 @@ def with_real_kernels():
 
 
 def with_requirements():
-    """build/python-venv, which is made where it is missing or stale."""
+    """build/python-venv, made if it is missing or stale."""
     folder = pinned_environment.BUILD / "python-venv"
     if Path(sys.prefix) == folder:
         return

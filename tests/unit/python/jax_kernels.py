@@ -1,4 +1,4 @@
-"""Kernels in JAX for the tests, each wrong."""
+"""Wrong kernels in JAX for the tests."""
 
 import jax.numpy as jnp
 import numpy as np

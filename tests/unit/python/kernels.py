@@ -1,4 +1,4 @@
-"""Kernels in Python for the tests: a right one, and one for each way to be wrong."""
+"""Kernels in Python for the tests: a right one, and one for each kind of mistake."""
 
 import ctypes
 import os
@@ -49,7 +49,7 @@ def rotate(x, y, call):
     return y
 
 
-# All that a caller of good will may ask for but scaling rules, which tests/conformance asks of the built-ins.
+# Everything that a caller may reasonably ask for, except scaling rules: tests/conformance tests these on the built-ins.
 MANY = ropecheck.kernel(scalings="none", dtypes=("f64", "f32", "f16"))
 F32 = ropecheck.kernel(dtypes="f32", tables="f32", sources="tables", pairings="half_split",
                        features=("positions", "offset", "key", "in_place"))
@@ -66,7 +66,7 @@ def right(call):
 
 @F32
 def writes_outputs(call):
-    """Right, and returns nothing: it writes where the result belongs."""
+    """Right, but returns nothing: it writes where the result belongs."""
     for x, y in ((call.q, call.q_out), (call.k, call.k_out)):
         if x is not None and not call.in_place:
             y[:] = x
@@ -182,7 +182,7 @@ def writes_input_politely(call):
 
 
 def poke(array, element):
-    """Writes a number where numpy would not, counted in elements from the first one."""
+    """Writes a number where numpy would not; `element` counts from the first element."""
     address = array.__array_interface__["data"][0] + element * array.itemsize
     (ctypes.c_char * array.itemsize).from_address(address)[:] = bytes(array.itemsize)
 
@@ -228,7 +228,7 @@ no_function = 3
 @ropecheck.kernel(dtypes="bf16", tables="f32", sources="tables", pairings="half_split",
                   features=("positions", "offset"))
 def bf16_bits(call):
-    """bf16 by its bits, which is what numpy has without ml_dtypes; with it, by its own type."""
+    """bf16 by its bits, which numpy has without ml_dtypes; with ml_dtypes, by its own type."""
     if call.dtype == np.uint16:
         wide = (call.q.astype(np.uint32) << 16).view(np.float32)
     else:

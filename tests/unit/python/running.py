@@ -1,4 +1,4 @@
-"""What the tests in Python share: the ropecheck of this build, and its answers."""
+"""Shared by the tests in Python: the ropecheck of this build, and its answers."""
 
 import json
 import os
@@ -14,10 +14,11 @@ SMALL = ["--head-dim", "8", "--level", "quick", "--no-diagnosis"]
 
 
 def use(build):
-    """Before the package is imported: it is that of the source tree, with the programs of the build folder."""
+    """Call it before importing the package: selects the source tree's package and the build folder's programs."""
     os.environ["ROPECHECK_PROGRAM"] = str(Path(build).resolve() / "ropecheck")
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    # The arrays are small, and ctest runs two tests at a time: threads of torch and OpenBLAS would only wait in turns.
+    # The arrays are small, and ctest runs two tests at a time: threads of torch and OpenBLAS would only wait for each
+    # other.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     for folder in (str(PACKAGE), str(HERE)):
         if folder not in sys.path:
@@ -25,7 +26,7 @@ def use(build):
 
 
 def ropecheck(*words, cwd=HERE, python=sys.executable, variables=None):
-    """The command; exit code, stdout, stderr."""
+    """Runs the command; returns exit code, stdout, stderr."""
     environment = {**os.environ, "ROPECHECK_PYTHON": python, **(variables or {})}
     return subprocess.run([os.environ["ROPECHECK_PROGRAM"], *words], cwd=cwd, env=environment, capture_output=True,
                           text=True, timeout=300)
@@ -41,9 +42,9 @@ def judge(kernel, *words, level=SMALL, **how):
 
 
 def judge_here(kernel, only, convention=None, device=None, dtypes=(), head_dim=8, **spec):
-    """The report on a function of this process, in which packages are imported once for all tests of a file. Array
-    libraries, conventions and results are the same code here and in a worker; guard pages and crashes are not.
-    head_dim=None: all that the kernel claims."""
+    """The report on a function of this process. Packages are imported once for all tests of a file. Array libraries,
+    conventions and results are the same code here and in a worker; guard pages and crashes are not. head_dim=None:
+    everything that the kernel claims."""
     import ropecheck
 
     rope = {"head_dim": head_dim, **spec} if head_dim else None
@@ -52,6 +53,6 @@ def judge_here(kernel, only, convention=None, device=None, dtypes=(), head_dim=8
 
 
 def failures(found):
-    """Kind and message of what failed, by requirement."""
+    """Kind and message of each failure, by requirement."""
     return {one["id"]: (one["failure"]["kind"], one["failure"]["message"])
             for one in found["requirements"] if one["verdict"] == "fail"}

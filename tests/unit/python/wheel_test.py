@@ -1,4 +1,4 @@
-"""The wheel, in an environment that has nothing else, from another folder: python3 wheel_test.py BUILD.
+"""The wheel, in an environment with nothing else, from another folder: python3 wheel_test.py BUILD.
 
 It takes the programs of the build folder, so that nothing is compiled twice. Exit code 77: pip cannot reach packages.
 """

@@ -1,4 +1,4 @@
-"""Kernels in Python as subjects of the command: python3 worker_test.py BUILD. Exit code 77: there is no numpy."""
+"""Kernels in Python as subjects of the command: python3 worker_test.py BUILD. Exit code 77: numpy is missing."""
 
 import sys
 import unittest
@@ -16,7 +16,7 @@ except ImportError:
 from ropecheck.memory import GuardedMemory, Pages  # noqa: E402
 from running import failures, judge  # noqa: E402
 
-# The kernel, the kind of its failure, and words that the message has to have.
+# The kernel, the kind of its failure, and words that its message must have.
 WRONG = [
     ("wrong_values", "value", "elements are wrong"),
     ("raises", "status", "raised ValueError: no more than one token, not 2"),
@@ -28,7 +28,7 @@ WRONG = [
     ("wrong_dtype", "status", "returned q with dtype float64; float32 is due"),
     ("wrong_shape", "status", "returned q with shape [1, 1, 1, 7]; [1, 1, 1, 8] is due"),
     ("wrong_type", "status", "returned q as list; an array of numpy is due"),
-    ("returns_none", "status", "returned None; q alone, because there is no k is due"),
+    ("returns_none", "status", "returned None; only q, because there is no k is due"),
     ("returns_input", "status", "returned q as a view of its input q; a new array is due"),
     ("writes_input_politely", "status", "raised ValueError: assignment destination is read-only"),
     ("writes_input", "misbehaviour", "wrote to the input q at [0, 0, 0, 0]; inputs must stay as they are"),
@@ -107,7 +107,7 @@ class RightKernels(unittest.TestCase):
 
 
 class Memory(unittest.TestCase):
-    """The guard pages of the package, against a file."""
+    """The package's guard pages, on a file."""
 
     def setUp(self):
         import os
@@ -144,7 +144,7 @@ class Memory(unittest.TestCase):
         memory.map(0, self.file, (Pages(0, 0, 4096),), False)  # the next call has it as it was
         self.assertIsNone(memory.damage(0))
         memory.clear()
-        self.assertEqual(self.bytes_at(memory, 0, 2), bytes(2))  # an array that was kept is no trap
+        self.assertEqual(self.bytes_at(memory, 0, 2), bytes(2))  # reading a kept array does no harm
 
 
 if __name__ == "__main__":

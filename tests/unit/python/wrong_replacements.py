@@ -1,10 +1,10 @@
-"""Functions with the signatures of real code bases, each wrong in one thing."""
+"""Functions with the signatures of real code bases, each with one mistake."""
 
 import torch
 
 
 def half_split(q, k, cos, sin, unsqueeze_dim=1):
-    """Pairs (p, p + half), as llama has them and cohere and glm do not."""
+    """Pairs (p, p + half), as in llama, but not in cohere and glm."""
     def turned(x):
         first, second = x.chunk(2, -1)
         return x * cos.unsqueeze(unsqueeze_dim) + torch.cat([-second, first], -1) * sin.unsqueeze(unsqueeze_dim)
@@ -26,7 +26,7 @@ def gptj_turns_backwards(tensor, sin, cos):
 
 
 def onnx_first_batch(input, cos_cache, sin_cache, position_ids=None, **attributes):
-    """Every batch is at the first one's positions."""
+    """Every batch uses the first one's positions."""
     from ropecheck.onnx_runtime import rotary_embedding
 
     if position_ids is not None:

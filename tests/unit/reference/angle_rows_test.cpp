@@ -13,7 +13,7 @@ using rope::Real;
 namespace {
 
 // Two rows whose product lies within `distance` of a midpoint between two values of T, in cos for even and in sin for
-// odd pairs. Chance is no substitute: in 5e8 entries of a real table not one lies close enough to be rounded wrongly.
+// odd pairs. Chance does not find them: of 5e8 entries of a real table none lies close enough to be rounded wrongly.
 template <class T>
 struct HardRows {
   static constexpr std::size_t pairs = 4000;
@@ -56,7 +56,7 @@ struct HardRows {
 
 }  // namespace
 
-TEST_CASE("the rounding test leaves every hard entry open, and too small a bound is noticed", "[angle_rows]") {
+TEST_CASE("the rounding test leaves every hard entry open, and a bound that is too small is noticed", "[angle_rows]") {
   const HardRows<float> f32(Real(0x1p-58));
   CHECK(f32.with(AngleTable::plain_error).open == f32.pairs);
   CHECK(f32.with(0x1p-53).wrong > 0);

@@ -22,8 +22,7 @@ constexpr std::int64_t fast_end = std::int64_t{1} << rope::seed_bits;
 constexpr auto largest_position = std::numeric_limits<std::int64_t>::max();
 constexpr auto smallest_position = std::numeric_limits<std::int64_t>::min();
 
-// cos and sin of m * theta to far more bits than a result has: what the table is compared with, sharing no code with
-// it.
+// cos and sin of m * theta to far more bits than a result has. The table is compared with it; they share no code.
 class Reference {
  public:
   explicit Reference(mpfr_prec_t precision = 320) { mpfr_inits2(precision, phi_, cos_, sin_, nullptr); }
@@ -80,7 +79,7 @@ Row<T> rows(AngleTable& table, std::int64_t first, std::int64_t count = 1) {
   return result;
 }
 
-// Misrounded (cos, sin) among all pairs of one row.
+// The number of misrounded (cos, sin) among all pairs of one row.
 template <class T>
 int misrounded(AngleTable& table, const std::vector<Real>& theta, std::int64_t m, mpfr_prec_t precision = 320) {
   const Row<T> row = rows<T>(table, m);
@@ -122,10 +121,10 @@ TEST_CASE("random entries are correctly rounded in float and double", "[angle_ta
   CHECK(misrounded_double == 0);
   INFO("worst error of at(): 2^" << std::log2(worst));
   CHECK(off_bound == 0);
-  CHECK(worst > 0x1p-108);  // one rounding alone costs that much: less would mean that nothing was compared
+  CHECK(worst > 0x1p-108);  // one rounding by itself costs that much: less would mean that nothing was compared
 }
 
-TEST_CASE("the same comparison refuses sincos of the rounded angle", "[angle_table]") {
+TEST_CASE("the same comparison rejects sincos of the rounded angle", "[angle_table]") {
   std::mt19937_64 engine(2);
   const std::vector<Real> theta = rope::scaling::unscaled(Real(1e4), 128);
   Reference reference;
@@ -176,7 +175,7 @@ TEST_CASE("entries that plain double leaves open are settled by double-double", 
   CHECK(table.escalations().to_mpfr == 0);
 }
 
-// theta is pi to 256 bits, so sin(m theta) is about m 2^-255: no double-double knows even its sign.
+// theta is pi to 256 bits, so sin(m theta) is about m 2^-255: a double-double does not even know its sign.
 TEST_CASE("entries that double-double leaves open are settled by MPFR", "[angle_table]") {
   const std::vector<Real> theta = {Real::pi(), Real::pi() / Real(2), Real(3)};
   AngleTable table(theta);
@@ -192,8 +191,8 @@ TEST_CASE("entries that double-double leaves open are settled by MPFR", "[angle_
   CHECK(rows<double>(table, 1).sin[0] != 0);
 }
 
-// Multiples of an eighth of the spacing: where the angle is a midpoint, its sine lies below by phi^3/6, 2150 bits
-// further down, and 320 bits would round twice.
+// Multiples of an eighth of the spacing. Where the angle is a midpoint, its sine lies below it by phi^3/6, 2150 bits
+// further down; 320 bits would round twice.
 TEST_CASE("subnormal sines are rounded once", "[angle_table]") {
   constexpr mpfr_prec_t precision = 3000;
   std::vector<Real> theta;
@@ -219,7 +218,7 @@ TEST_CASE("a pair with theta 0 does not turn, and costs no escalation", "[angle_
 }
 
 TEST_CASE("a row does not depend on how it is asked for", "[angle_table]") {
-  rc::prop("alone, in a block, after other rows, from the other side", [](std::uint32_t word, std::uint8_t length) {
+  rc::prop("by itself, in a block, after other rows, from the other side", [](std::uint32_t word, std::uint8_t length) {
     const std::vector<Real> theta = rope::scaling::unscaled(Real(5e5), 10);
     const std::int64_t first = static_cast<std::int64_t>(word) - (std::int64_t{1} << 31);
     const std::int64_t count = length + 1;
@@ -264,9 +263,9 @@ TEST_CASE("spans and positions that do not fit are refused", "[angle_table]") {
   CHECK_NOTHROW(AngleTable({}).fill(0, 3, right.first(0), right.first(0)));
 }
 
-TEST_CASE("the angles of all pairs at once are those of each pair", "[angle_table]") {
+TEST_CASE("the angles of all pairs at once equal the angles of each pair", "[angle_table]") {
   const std::vector<Real> usual{Real(1), Real(1) / Real(3), Real(0), -Real::pi(), Real(0x1p-40)};
-  std::vector<Real> tiny = usual;  // what two doubles hold of the last underflows
+  std::vector<Real> tiny = usual;  // the last one underflows as two doubles
   tiny.push_back(Real(0x1p-1060) / Real(3));
   std::mt19937_64 engine(5);
   std::vector<std::int64_t> positions{0, 1, 255, 256, fast_end - 1, fast_end, largest_position, smallest_position};
@@ -291,7 +290,7 @@ TEST_CASE("the angles of all pairs at once are those of each pair", "[angle_tabl
 }
 
 TEST_CASE("a product with a position that lies on a midpoint of two doubles is left to MPFR", "[angle_table]") {
-  // 3 theta = 3 + 3 * 2^-53: half way but for a tail far below what two doubles hold.
+  // 3 theta = 3 + 3 * 2^-53: half way, except for a tail far below what two doubles hold.
   const Real tail(0x1p-200);
   const Real middle = Real(1) + Real(0x1p-53) / Real(3);
   const AngleTable table({middle + tail, middle - tail});
@@ -303,7 +302,7 @@ TEST_CASE("a product with a position that lies on a midpoint of two doubles is l
   }
 }
 
-TEST_CASE("angles by squaring are those by a sine and a cosine each", "[angle_table]") {
+TEST_CASE("angles by squaring equal angles by a sine and a cosine each", "[angle_table]") {
   for (const Real& theta : {Real(1), Real(1) / Real(3), Real(0), -Real::pi(), Real(0x1p-40), Real(12345.678)}) {
     const std::vector<rope::Angle> angles = rope::doubled_angles(theta, 32);
     REQUIRE(angles.size() == 32);

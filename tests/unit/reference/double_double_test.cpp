@@ -30,7 +30,7 @@ double relative_error(const DoubleDouble& computed, const Real& expected) {
 
 class Draw {
  public:
-  // Significands near a power of two are frequent: that is where the worst cases of the published bounds lie.
+  // Significands near a power of two are frequent: there lie the worst cases of the published bounds.
   double number(int exponent_range) {
     double fraction = 1 + std::uniform_real_distribution<>(0, 1)(engine_);
     if (engine_() % 2 == 0) fraction = 1 + std::ldexp(fraction, -static_cast<int>(engine_() % 52));
@@ -41,7 +41,7 @@ class Draw {
     const double hi = number(exponent_range);
     return rope::two_sum(hi, hi * 0x1p-54 * number(0) / 2);
   }
-  // -x but for a few of its last bits: a sum with x cancels.
+  // -x except for a few of its last bits: its sum with x cancels.
   DoubleDouble opposite(const DoubleDouble& x) {
     const double nudge = x.hi * std::ldexp(1.0, -static_cast<int>(40 + engine_() % 60));
     return rope::two_sum(-x.hi + nudge, -x.lo * number(0));
@@ -51,7 +51,7 @@ class Draw {
   std::mt19937_64 engine_{20240607};
 };
 
-// JMP algorithm 5: what operator+ would be if it were cheaper and had no relative bound.
+// JMP algorithm 5: a cheaper operator+, without a relative bound.
 DoubleDouble sloppy_sum(const DoubleDouble& x, const DoubleDouble& y) {
   const DoubleDouble high = rope::two_sum(x.hi, y.hi);
   return rope::fast_two_sum(high.hi, high.lo + (x.lo + y.lo));
@@ -148,7 +148,7 @@ TEST_CASE("to_float rounds once", "[double_double]") {
     }
   });
 
-  // 1 + 2^-24 is a midpoint; rounding hi alone loses what lies beyond it.
+  // 1 + 2^-24 is a midpoint; rounding only hi loses what lies beyond it.
   const DoubleDouble above{1 + 0x1p-24, 0x1p-80};
   CHECK(rope::to_float(above) == 1 + 0x1p-23F);
   CHECK(static_cast<float>(above.hi) == 1.0F);

@@ -20,7 +20,7 @@ struct Format {
   const char* name;
   DType dtype;
   std::uint16_t infinity_bits;
-  double past_largest;  // what the next value would be if the exponent range went on
+  double past_largest;  // the next value if the exponent range went on
   double (*to_double)(std::uint16_t);
   std::uint16_t (*from_double)(double);
 };
@@ -30,7 +30,7 @@ const Format formats[] = {
     {"bf16", DType::bf16, 0x7f80, 0x1p128, rope::bfloat16_to_double, rope::double_to_bfloat16},
 };
 
-// All values from 0 to past_largest; the index of a value is its bit pattern, that of the last one infinity's.
+// All values from 0 to past_largest. The index of a value is its bit pattern; the last index is infinity's bit pattern.
 std::vector<double> magnitudes(const Format& format) {
   std::vector<double> values;
   for (std::uint16_t bits = 0; bits < format.infinity_bits; ++bits) values.push_back(format.to_double(bits));
@@ -38,7 +38,7 @@ std::vector<double> magnitudes(const Format& format) {
   return values;
 }
 
-// Rounding by its definition: the nearer of the two neighbours, and of equally near ones the even bit pattern.
+// Rounding by its definition: the nearer of the two neighbours; if both are equally near, the even bit pattern.
 std::uint16_t nearest(const std::vector<double>& values, double x) {
   const double magnitude = std::fabs(x);
   std::size_t bits = values.size() - 1;
@@ -57,7 +57,7 @@ std::uint16_t by_way_of_float(const Format& format, double x) {
 
 }  // namespace
 
-TEST_CASE("every 16-bit pattern survives the way to double and back", "[dtype]") {
+TEST_CASE("every 16-bit pattern survives the conversion to double and back", "[dtype]") {
   for (const Format& format : formats) {
     for (std::uint32_t word = 0; word < 0x10000; ++word) {
       const auto bits = static_cast<std::uint16_t>(word);
@@ -70,7 +70,7 @@ TEST_CASE("every 16-bit pattern survives the way to double and back", "[dtype]")
   }
 }
 
-TEST_CASE("16-bit values are those of the formats", "[dtype]") {
+TEST_CASE("16-bit values match the definitions of the formats", "[dtype]") {
   CHECK(rope::half_to_double(0x0001) == 0x1p-24);
   CHECK(rope::half_to_double(0x03ff) == 0x1p-14 - 0x1p-24);
   CHECK(rope::half_to_double(0x0400) == 0x1p-14);
@@ -83,7 +83,7 @@ TEST_CASE("16-bit values are those of the formats", "[dtype]") {
   CHECK(rope::bfloat16_to_double(0x3f80) == 1);
   CHECK(rope::bfloat16_to_double(0xbf81) == -1 - 0x1p-7);
   CHECK(rope::bfloat16_to_double(0x7f7f) == 0x1.fep127);
-  // bf16 is the upper half of a float, which gives every one of its values a second way.
+  // bf16 is the upper half of a float, so each of its values can be computed in a second way.
   for (std::uint32_t bits = 0; bits <= 0x7f80; ++bits) {
     const auto expected = static_cast<double>(std::bit_cast<float>(bits << 16));
     if (rope::bfloat16_to_double(static_cast<std::uint16_t>(bits)) != expected) FAIL(bits);
@@ -177,7 +177,7 @@ TEST_CASE("names and sizes", "[dtype]") {
   CHECK(rope::dtype_from_name("fp8") == std::nullopt);
 }
 
-TEST_CASE("load gives back what store put at any address", "[dtype]") {
+TEST_CASE("load returns what store put at any address", "[dtype]") {
   alignas(8) std::array<std::byte, 24> memory{};
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::i64}) {
     for (std::size_t offset = 0; offset < 8; ++offset) {

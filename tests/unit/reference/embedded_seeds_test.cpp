@@ -6,7 +6,7 @@
 
 using rope::Real;
 
-TEST_CASE("embedded seeds and frequencies are what MPFR computes now", "[embedded_seeds]") {
+TEST_CASE("embedded seeds and frequencies equal MPFR's results now", "[embedded_seeds]") {
   for (const int rotary_dim : {2, 32, 64, 128}) {
     const std::vector<Real> theta = rope::scaling::unscaled(Real(1e4), rotary_dim);
     CHECK(rope::embedded_frequencies(1e4, rotary_dim) == theta);
@@ -21,7 +21,7 @@ TEST_CASE("embedded seeds and frequencies are what MPFR computes now", "[embedde
   }
 }
 
-TEST_CASE("what is not embedded to the last bit is not taken for it", "[embedded_seeds]") {
+TEST_CASE("a value that differs in the last bit is not taken for an embedded one", "[embedded_seeds]") {
   const Real theta = rope::scaling::unscaled(Real(1e4), 128)[5];
   Real next = theta;
   mpfr_nextabove(next.get());

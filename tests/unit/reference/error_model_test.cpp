@@ -1,4 +1,4 @@
-// The bounds against what error_model.md derives by hand, and the constants C against what float arithmetic does.
+// The bounds against error_model.md's derivations by hand, and the constants C against the errors of float arithmetic.
 #include "reference/error_model.hpp"
 
 #include <rapidcheck/catch.h>
@@ -70,7 +70,8 @@ TEST_CASE("arithmetic: wider tables are rounded once, own cosines cost 0.61 sqrt
   check_arithmetic(setting(AngleKnowledge::tables, DType::f32, DType::f32, DType::f32, -1), 4 * u32, 4 * u32, 4 * u32);
 }
 
-TEST_CASE("arithmetic: at grade C sin and cos may be 4 ulp off in f64, and no more than else in f32", "[error_model]") {
+TEST_CASE("arithmetic: at grade C sin and cos may be 4 ulp off in f64, and in f32 as much as at other grades",
+          "[error_model]") {
   const double root = 1.4142135623730950488;
   for (const auto knowledge : {AngleKnowledge::computed, AngleKnowledge::frequencies}) {
     const BoundTerms wide = bound_terms(setting(knowledge, DType::f64, DType::f64, DType::f64));
@@ -86,7 +87,7 @@ TEST_CASE("arithmetic: 16-bit storage costs one, two or three roundings to it", 
   for (const auto& [dtype, s] : {std::pair(DType::f16, u16), std::pair(DType::bf16, ub)}) {
     check_arithmetic(setting(tables, dtype, dtype, dtype), 2 * u32 + s, 2 * u32 + 2 * s * (1 + 2 * s),
                      2 * u32 + 3 * s * (1 + 3 * s));
-    // With lambda two more in grade 3; in grades 1 and 2 it is multiplied in f32.
+    // With lambda there are two more in grade 3; in grades 1 and 2 it is multiplied in f32.
     check_arithmetic(setting(tables, dtype, dtype, dtype, 2), 4 * u32 + s, 4 * u32 + 2 * s * (1 + 2 * s),
                      4 * u32 + 5 * s * (1 + 3 * s));
     // A wider output is not rounded to 16 bits; tables (grade 2) and every operation (grade 3) may be.
@@ -105,7 +106,7 @@ TEST_CASE("arithmetic: f32 is narrow storage for f64, whose results are rounded 
         Approx(2 * u64 + by_way_of_f32));
 }
 
-TEST_CASE("copies are exact, or rounded once where the output is narrower", "[error_model]") {
+TEST_CASE("copies are exact, or rounded once if the output is narrower", "[error_model]") {
   const auto copy = [](DType input, DType output) {
     const BoundTerms terms = bound_terms(setting(AngleKnowledge::tables, input, output, DType::f32));
     return std::pair(terms.copy, terms.copy_tiny);
@@ -119,11 +120,11 @@ TEST_CASE("copies are exact, or rounded once where the output is narrower", "[er
   CHECK(copy(DType::f32, DType::f16) == std::pair(u16, 0x1p-25));
   CHECK(copy(DType::f32, DType::bf16) == std::pair(ub, 0x1p-134));
   CHECK(copy(DType::f64, DType::f16) == std::pair(u16 + u32 * (1 + u16), 0x1p-25));
-  CHECK(copy(DType::bf16, DType::f16) == std::pair(0.0, 0x1p-25));  // of more bits, and of fewer exponents
+  CHECK(copy(DType::bf16, DType::f16) == std::pair(0.0, 0x1p-25));  // f16 has more bits, and fewer exponents
   CHECK(copy(DType::f16, DType::bf16) == std::pair(ub, 0.0));
 }
 
-TEST_CASE("grade 3 holds for the roundings that it stands for", "[error_model]") {
+TEST_CASE("grade 3 bounds the roundings that it stands for", "[error_model]") {
   // y = fl(fl(a c) - fl(b s)) with c and s rounded to bf16, against the bound: the worst of many.
   const auto fl = [](double x) { return bfloat16_to_double(double_to_bfloat16(x)); };
   const double bound = bound_terms(setting(AngleKnowledge::tables, DType::bf16, DType::bf16, DType::f32)).arithmetic[2];
@@ -136,14 +137,14 @@ TEST_CASE("grade 3 holds for the roundings that it stands for", "[error_model]")
     worst = std::max(worst, std::fabs(y - (a * c - b * s)) / std::hypot(a, b) / bound);
   }
   CHECK(worst <= 1);
-  CHECK(worst > 0.5);  // a bound that nobody comes near would let two more roundings pass
+  CHECK(worst > 0.5);  // a bound that no value comes near would let two more roundings pass
 }
 
 TEST_CASE("tiny: each rounding may land half a subnormal off", "[error_model]") {
   const auto tiny = [](DType input, DType output) {
     return bound_terms(setting(AngleKnowledge::tables, input, output, input)).tiny;
   };
-  CHECK(tiny(DType::f64, DType::f64)[0] == 4 * 0x1p-1074 / 2);  // half a subnormal of f64 is no double
+  CHECK(tiny(DType::f64, DType::f64)[0] == 4 * 0x1p-1074 / 2);  // a double cannot hold half a subnormal of f64
   CHECK(tiny(DType::f64, DType::f64)[2] == 6 * 0x1p-1074 / 2);
   CHECK(tiny(DType::f32, DType::f32)[0] == 4 * 0x1p-150);
   CHECK(tiny(DType::f32, DType::f32)[2] == 6 * 0x1p-150);
@@ -187,7 +188,7 @@ TEST_CASE("a looser grade never allows less", "[error_model]") {
       }
     }
   }
-  rc::prop("C of grade C against that of grade B", [] {
+  rc::prop("C of grade C against C of grade B", [] {
     const RopeSpec spec = test::any_spec();
     const std::vector<double> direct = direct_constants(spec, 100);
     const std::vector<double> loosest = loosest_constants(spec, 100);
@@ -205,10 +206,10 @@ TEST_CASE("C of the plain rule is 2 + ln(base) 2p/r", "[error_model]") {
   spec.head_dim = spec.rotary_dim = 96;
   const std::vector<double> constants = direct_constants(spec, 1);
   for (std::size_t p = 0; p < 48; ++p) {
-    // The exponent is a quotient rounded once, the power counts twice.
+    // The exponent is a quotient that is rounded once; the power counts twice.
     CHECK(constants[p] == Approx(2 + std::log(10000.0) * 2 * static_cast<double>(p) / 96).epsilon(1e-12));
   }
-  spec.base = 10000.1;  // no float: rounded on its way in, which the power multiplies by 2p/r
+  spec.base = 10000.1;  // not a float: rounded on its way in, which the power multiplies by 2p/r
   CHECK(direct_constants(spec, 1)[24] == Approx(2 + std::log(10000.1) / 2 + 0.5).epsilon(1e-12));
   spec.base = 10000;
   spec.scaling = scaling::Linear{{}, 4};
@@ -232,7 +233,7 @@ TEST_CASE("C of grade C is p (3 + L) by multiplication or 2 + 4 p L by exp, L = 
   }
 }
 
-// theta of a spec in float, the unscaled ones by repeated multiplication or by exp and log. A number of its own, so
+// theta of a spec in float, the unscaled ones by repeated multiplication or by exp and log. A separate number type, so
 // that the rules find these two in place of their own.
 template <ThetaBy way>
 struct Rounded {
@@ -281,7 +282,7 @@ double share_of_loosest(const RopeSpec& spec, std::int64_t length) {
 }
 
 TEST_CASE("C of grade C bounds what multiplication and exp lose in float, through every rule", "[error_model]") {
-  // The ramp of llama3 follows theta, and so makes its error larger: eleven times, at the slow end of this one.
+  // The ramp of llama3 follows theta, and so increases its error: eleven times, at the slow end of this one.
   RopeSpec ramp;
   ramp.head_dim = ramp.rotary_dim = 320;
   ramp.base = 150;

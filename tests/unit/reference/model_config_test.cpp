@@ -40,7 +40,7 @@ TEST_CASE("model config: Llama's fields, of either generation", "[model_config]"
   CHECK(later.dtype == old.dtype);
 }
 
-TEST_CASE("model config: what a file leaves out is said", "[model_config]") {
+TEST_CASE("model config: missing fields of a file are named", "[model_config]") {
   const ModelConfig first = read(R"({"model_type":"llama","hidden_size":64,"num_attention_heads":2})");
   CHECK(first.ropes[0].spec.base == 10000);
   REQUIRE(first.assumed.size() == 1);
@@ -63,7 +63,7 @@ TEST_CASE("model config: part of the head, by each of its names", "[model_config
   CHECK(std::get<scaling::Proportional>(proportional.scaling).proportion == 0.25);
 }
 
-TEST_CASE("model config: lengths and factors come from where transformers takes them", "[model_config]") {
+TEST_CASE("model config: lengths and factors come from the fields that transformers reads", "[model_config]") {
   const char* phi3 = R"({"model_type":"phi3","head_dim":4,"max_position_embeddings":131072,
     "original_max_position_embeddings":4096,"rope_theta":1e4,
     "rope_scaling":{"type":"su","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}})";
@@ -115,7 +115,7 @@ TEST_CASE("model config: axes of models for pictures", "[model_config]") {
   CHECK(silent.assumed.size() == 1);
 }
 
-TEST_CASE("model config: DeepSeek's rope is that of a part of the head, and says how it pairs", "[model_config]") {
+TEST_CASE("model config: DeepSeek's rope turns a part of the head, and says how it pairs", "[model_config]") {
   const RopeSpec spec = only(R"({"model_type":"deepseek_v3","qk_rope_head_dim":64,"hidden_size":7168,
     "num_attention_heads":128,"rope_interleave":true,"rope_theta":1e4})");
   CHECK(spec.head_dim == 64);
@@ -125,7 +125,7 @@ TEST_CASE("model config: DeepSeek's rope is that of a part of the head, and says
       Pairing::half_split);
 }
 
-TEST_CASE("model config: what cannot be read is named with its field", "[model_config]") {
+TEST_CASE("model config: unreadable values are named with their field", "[model_config]") {
   const auto says = [](const char* text, const char* words) {
     CHECK_THROWS_WITH(read(text), Contains(words) && Contains("config.json"));
   };

@@ -1,4 +1,4 @@
-// R of eq. 15 as a matrix: its entries, and what makes it a rotation that depends on the distance alone.
+// R of eq. 15 as a matrix: its entries, and the laws of a rotation that depends only on the distance.
 #include "reference/naive_matrix.hpp"
 
 #include <catch2/catch.hpp>
@@ -54,14 +54,14 @@ TEST_CASE("the matrix of eq. 15") {
   }
 }
 
-// Fails where the flag of ropecheck_xtensor (Dependencies.cmake) is lost: the rank is 4 then.
+// Fails if the flag of ropecheck_xtensor (Dependencies.cmake) is lost: then the rank is 4.
 TEST_CASE("an evaluated expression of xtensor keeps its rank") {
   const xt::xarray<double> a = {{1, 2}, {3, 4}};
   const auto twice = xt::eval(a * 2.0);
   CHECK(twice.dimension() == 2);
 }
 
-TEST_CASE("several heads are turned by one product") {
+TEST_CASE("one product turns several heads") {
   RotationPlan plan;
   plan.head_dim = 2;
   plan.pairs.push_back({0, 1, 0, Real(0.25)});
@@ -76,13 +76,13 @@ TEST_CASE("several heads are turned by one product") {
 
 constexpr double u = 0x1p-53;
 
-// The largest error of an entry of R(m): cos or sin rounded to double, u; before that long double, as matrix_bound() of
+// The largest error of an entry of R(m): cos or sin rounded to double, u. Before that long double, as matrix_bound() of
 // oracle_test.cpp derives it. No theta of these plans is above 1, so no angle is above |m|.
 double entry_error(std::int64_t m) { return u + (std::fabs(static_cast<double>(m)) + 8) * 0x1p-63; }
 
 double largest(const Matrix& difference) { return xt::amax(xt::abs(difference))(); }
 
-// How far the family R breaks each law, over what its rounding allows: at most 1 for a right one.
+// How far the family R breaks each law, as a fraction of what its rounding allows: at most 1 for a right one.
 struct Breach {
   double orthogonal, composed, determinant, relative;
 };
@@ -94,22 +94,22 @@ Breach breach_of(Family&& rotation, std::size_t d, std::int64_t m, std::int64_t 
   const double root2 = std::sqrt(2.0);
   Breach breach{};
 
-  // Each entry is c^2 + s^2 or c s - s c: entries off by e cost 2 (|c| + |s|) e <= 2 sqrt(2) e, two products and their
-  // sum 2u; u/2 is above all terms of second order.
+  // Each entry is c^2 + s^2 or c s - s c. Entries off by e cost 2 (|c| + |s|) e <= 2 sqrt(2) e; two products and their
+  // sum cost 2u. u/2 is above all terms of second order.
   const Matrix gram = dot(Matrix(xt::transpose(Rm)), Rm);
   breach.orthogonal = largest(gram - xt::eye<double>(d)) / (2 * root2 * em + 2.5 * u);
 
-  // As above, each factor with its own error, and the entry compared with.
+  // As above; each factor has its own error, and so has the entry compared with.
   const Matrix composed = dot(Rm, Rn);
   breach.composed = largest(composed - rotation(m + n)) / (root2 * (em + en) + sum + 2.5 * u);
 
-  // Elimination stays inside the 2 x 2 blocks. For each it rounds a quotient, a product, a difference and the two
-  // products of the diagonal, 5u; its own determinant c^2 + s^2 is off by 2 sqrt(2) e.
+  // Elimination stays inside the 2 x 2 blocks. For each block it rounds a quotient, a product, a difference and the two
+  // products of the diagonal, 5u. The block's own determinant c^2 + s^2 is off by 2 sqrt(2) e.
   const double determinant = xt::linalg::det(Rm);
   breach.determinant = std::fabs(determinant - 1) / (static_cast<double>(d) / 2 * (2 * root2 * em + 5.5 * u));
 
-  // <R_m q, R_n k> = <q, R_{n-m} k>. An entry error e turns into sqrt(2) e |x| for a pair, and with the rounding of its
-  // two products and sum into sqrt(2) (e sqrt(2) + 2u) |x| for R x. Each inner product rounds at most d times.
+  // <R_m q, R_n k> = <q, R_{n-m} k>. An entry error e costs sqrt(2) e |x| for a pair. With the rounding of its two
+  // products and sum, R x is off by sqrt(2) (e sqrt(2) + 2u) |x|. Each inner product rounds at most d times.
   xt::random::seed(static_cast<unsigned>(d));
   const Vector q = xt::random::randn<double>({d}), k = xt::random::randn<double>({d});
   const Vector qm = dot(Rm, q), kn = dot(Rn, k), k_apart = dot(rotation(n - m), k);
@@ -144,7 +144,7 @@ TEST_CASE("R is orthogonal with determinant 1, R_m R_n = R_{m+n}, and scores dep
   }
 }
 
-TEST_CASE("a matrix that is no rotation, or of the wrong position, breaks the laws") {
+TEST_CASE("a matrix that does not rotate, or of the wrong position, breaks the laws") {
   const RotationPlan plan = plan_of(6, Pairing::half_split);
   const auto longer = [&](std::int64_t m) { return Matrix(R(plan, m) * (1 + 1e-15)); };
   CHECK(breach_of(longer, 6, 5, 3).orthogonal > 1);

@@ -47,9 +47,10 @@ void for_each_pair(const Token& token, bool backward, Visitor&& visit) {
 
 double distance(const DoubleDouble& exact, double value) { return std::fabs((value - exact.hi) - exact.lo); }
 
-// What the naive matrix may be off by, over lambda times the norm of the pair. Its matrix holds cos and sin rounded to
-// double (u each: sqrt(2) u in the product), two products and their sum are rounded (2u, error_model.md). Before that
-// all is long double: theta and phi rounded (2^-63 phi), cosl and sinl and the product with lambda to a few 2^-64.
+// The error that the naive matrix may have, over lambda times the norm of the pair. Its matrix holds cos and sin
+// rounded to double (u each: sqrt(2) u in the product); two products and their sum are rounded (2u, error_model.md).
+// Before that all is long double: theta and phi rounded (2^-63 phi), cosl, sinl and the product with lambda to a few
+// 2^-64.
 double matrix_bound(double phi) { return (std::sqrt(2.0) + 2) * unit + (std::fabs(phi) + 8) * 0x1p-63; }
 
 bool matrix_agrees(const Token& token, bool backward, double theta_error = 0) {
@@ -91,7 +92,7 @@ TEST_CASE("oracle and naive matrix disagree where theta is off by 2^-44", "[orac
   CHECK_FALSE(matrix_agrees(token, true, 0x1p-44));
 }
 
-TEST_CASE("the oracle is the formula in long double, where that is good enough", "[oracle]") {
+TEST_CASE("the oracle is the formula in long double, where long double suffices", "[oracle]") {
   rc::prop("to the roundings of long double", [] {
     const Token token = any_token();
     for_each_pair(token, false, [&](const RotatedPair& pair, const ExactPair& exact, double norm, double phi) {
@@ -114,8 +115,9 @@ TEST_CASE("the oracle is the formula in long double, where that is good enough",
   });
 }
 
-// Of rotate_exact, over lambda times the norm: an angle's cos and sin are off by 2^-98 each (angle_table.hpp), two
-// products, their sum and lambda by 2 + 3 + 2 times 2^-106 (double_double.hpp). Together below 2^-97.
+// The error of rotate_exact, over lambda times the norm. An angle's cos and sin are off by 2^-98 each
+// (angle_table.hpp); two products, their sum and lambda by 2 + 3 + 2 times 2^-106 (double_double.hpp). Together below
+// 2^-97.
 constexpr double oracle_error = 0x1p-97;
 
 TEST_CASE("backward is the transpose of forward", "[oracle]") {
@@ -135,8 +137,8 @@ TEST_CASE("backward is the transpose of forward", "[oracle]") {
     const DoubleDouble left = y.first * g + y.second * h;
     const DoubleDouble right = x.first * a + x.second * b;
     // The entries of the matrix are exact here, and its rows at most sqrt(2) long. In units of 2^-106: an element of y
-    // is off by 7 (products 2, sum 3, lambda 2) times sqrt(2) |x|, which costs 14 in the inner product, and its own
-    // products and sum 5 times 2; so 24 on either side.
+    // is off by 7 (products 2, sum 3, lambda 2) times sqrt(2) |x|, which costs 14 in the inner product. The inner
+    // product's own products and sum cost 5 times 2. So 24 on either side.
     const double scale = lambda * std::hypot(a, b) * std::hypot(g, h);
     RC_ASSERT(abs(left - right).hi <= 2 * 24 * scale * 0x1p-106);
   });
@@ -169,7 +171,7 @@ TEST_CASE("the norm of a pair is kept, times lambda", "[oracle]") {
   });
 }
 
-TEST_CASE("gain is how long a unit pair can become", "[oracle]") {
+TEST_CASE("gain is the length that a unit pair can reach", "[oracle]") {
   const PairAngle turn{{0.6, 0}, {0.8, 0}, {0.6, 0}, {0.8, 0}, 0};
   CHECK(turn.gain(false) == Approx(1));
   CHECK(turn.gain(true) == Approx(1));

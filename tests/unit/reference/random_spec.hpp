@@ -1,4 +1,4 @@
-// Random RopeSpecs for properties, every scaling rule as likely as any other, and what it means that two are equal.
+// Random RopeSpecs for properties, every scaling rule equally likely, and the equality of two specs.
 #pragma once
 
 #include <rapidcheck.h>
@@ -11,21 +11,21 @@
 
 namespace rope::test {
 
-// Every order of magnitude alike, all 53 bits in use.
+// Every order of magnitude equally likely, all 53 bits in use.
 inline double between(double low, double high) {
   const auto draw = *rc::gen::inRange<std::uint64_t>(0, std::uint64_t{1} << 53);
   return low * std::pow(high / low, static_cast<double>(draw) * 0x1p-53);
 }
 inline bool coin() { return *rc::gen::inRange(0, 2) == 1; }
 
-// What a rule draws its own parameters by.
+// The numbers from which a rule draws its parameters.
 struct Draw {
   std::int64_t below(std::int64_t n) { return *rc::gen::inRange<std::int64_t>(0, n); }
   bool one_in(int n) { return below(n) == 0; }
   double one_of(const std::vector<double>& values) { return *rc::gen::elementOf(values); }
 };
 
-// A rule with parameters as models have them, valid for a spec of that many pairs. Wider than what a rule draws itself.
+// A rule with parameters as in models, valid for a spec of that many pairs. A wider range than the rule's own draw.
 inline Scaling any_rule(std::size_t kind, int pairs) {
   const double length = between(16, 1 << 20);
   switch (kind) {
@@ -80,7 +80,7 @@ inline AxisLayout any_axes(int pairs) {
   return axes;
 }
 
-// Any spec of a scaling rule that validate() accepts; without xPos, which only JSON can say, and without a restart.
+// Any spec of a scaling rule that validate() accepts; without xPos, which only JSON can express, and without a restart.
 inline RopeSpec any_spec_of(std::size_t kind) {
   RopeSpec spec;
   const bool two_pairs = kind == 2 || kind == 3;  // their exponent is r/(r-2)

@@ -12,7 +12,7 @@ namespace {
 
 using Catch::Contains;
 
-// What validate() says of the default spec after a change; empty where it accepts it.
+// The message of validate() for the default spec after a change; empty if it is accepted.
 template <class Change>
 std::string refusal_after(Change change) {
   RopeSpec spec;
@@ -25,7 +25,7 @@ std::string refusal_after(Change change) {
   return "";
 }
 
-TEST_CASE("a spec that contradicts itself is refused with field, value and what is allowed", "[rope_spec]") {
+TEST_CASE("a spec that contradicts itself is refused with field, value and limit", "[rope_spec]") {
   CHECK(refusal_after([](RopeSpec&) {}).empty());
   const auto rotary = [](int rotary_dim) { return refusal_after([=](RopeSpec& s) { s.rotary_dim = rotary_dim; }); };
   CHECK(rotary(2).empty());
@@ -64,7 +64,7 @@ TEST_CASE("sections of axes have to add up", "[rope_spec]") {
   CHECK_THAT(with({32, 32}, AxisLayout::Order::interleaved, true), Contains("axes.restart") && Contains("chunked"));
 }
 
-TEST_CASE("a scaling rule says which of its parameters makes no sense", "[rope_spec]") {
+TEST_CASE("a scaling rule names its invalid parameter", "[rope_spec]") {
   const auto with = [](const Scaling& rule, int rotary_dim = 128) {
     return refusal_after([&](RopeSpec& s) { s.scaling = rule, s.rotary_dim = rotary_dim; });
   };
@@ -103,15 +103,15 @@ TEST_CASE("pairs follow axes in blocks or in turn", "[rope_spec]") {
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 0, 1, 1, 1, 2, 2, 2});
   spec.axes.sections = {0, 8, 0};
   CHECK(axis_of_pairs(spec) == std::vector<int>(8, 1));
-  // Qwen3-VL, mrope_interleaved: axis 1 takes pairs 1, 4, .. and axis 2 pairs 2, 5, .. below three times its section;
-  // axis 0 has all the rest.
+  // Qwen3-VL, mrope_interleaved. Below three times their sections, axis 1 takes pairs 1, 4, .. and axis 2 takes pairs
+  // 2, 5, ..; axis 0 has all the rest.
   spec.axes = {{4, 2, 2}, AxisLayout::Order::interleaved, false};
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 0, 1, 2, 0, 0});
   spec.axes = {{5, 1, 2}, AxisLayout::Order::interleaved, false};
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 0, 0, 2, 0, 0});
 }
 
-TEST_CASE("the random specs of these tests are legal ones", "[rope_spec]") {
+TEST_CASE("the random specs of these tests are valid", "[rope_spec]") {
   rc::prop("of every rule", [] {
     const RopeSpec spec = test::any_spec();
     validate(spec);  // an exception fails the property

@@ -1,5 +1,5 @@
-// Plans against numbers from elsewhere. Where a comment says "mpmath", the published formula was evaluated at 60 digits
-// with mpmath 1.3.0 and is given to 20; such a number, read as a double, has to be theta rounded to double.
+// Plans against numbers from elsewhere. "mpmath" in a comment: the published formula was evaluated at 60 digits with
+// mpmath 1.3.0, and is given to 20. Read as a double, the number has to be theta rounded to double.
 #include "reference/rotation_plan.hpp"
 
 #include <rapidcheck/catch.h>
@@ -49,7 +49,7 @@ TEST_CASE("half-split pairs lie half of rotary_dim apart, interleaved ones side 
   CHECK(features(compile(spec, 1)) == Indices{{0, 1}, {2, 3}, {4, 5}, {6, 7}});
 }
 
-TEST_CASE("a partial rotary leaves the last features alone and counts the exponent over rotary_dim",
+TEST_CASE("a partial rotary leaves the last features unchanged and counts the exponent over rotary_dim",
           "[rotation_plan]") {
   RopeSpec spec = spec_of(8);
   spec.head_dim = 20;
@@ -79,7 +79,7 @@ TEST_CASE("every plan pairs each of the first rotary_dim features once", "[rotat
   });
 }
 
-TEST_CASE("M-RoPE hands the axes to pairs and keeps theta of the whole head", "[rotation_plan]") {
+TEST_CASE("M-RoPE assigns axes to pairs and keeps theta of the whole head", "[rotation_plan]") {
   RopeSpec spec = spec_of(128, {}, 1000000);
   const RotationPlan plain = compile(spec, 1);
   spec.axes.sections = {16, 24, 24};  // Qwen2-VL's mrope_section
@@ -110,7 +110,7 @@ TEST_CASE("the 64 frequencies that a notebook prints for head size 128", "[rotat
   REQUIRE(plan.pairs.size() == 64);
   for (std::size_t p = 0; p < 64; ++p) {
     const double decade = std::pow(10.0, -static_cast<double>(p / 16));
-    // Half a unit of the fifth digit: that is what a printed number says.
+    // Half a unit of the fifth digit: the precision of a printed number.
     CHECK(std::fabs(theta(plan, p) / decade - printed[p % 16]) <= (p % 16 == 0 ? 0.5e-4 : 0.5e-5));
   }
   CHECK(theta(plan, 16) == 0.1);
@@ -141,7 +141,7 @@ TEST_CASE("NTK stretches the base: the fastest pair stays, the slowest is divide
               {{0, 1}, {1, 0.062996052494743658238}, {2, 0.0039685026299204986869}, {3, 0.00025}});
 }
 
-TEST_CASE("dynamic NTK changes nothing up to the original length and everything beyond", "[rotation_plan]") {
+TEST_CASE("dynamic NTK changes nothing up to the original length, and everything beyond", "[rotation_plan]") {
   const RopeSpec spec = spec_of(8, scaling::Dynamic{{}, 2, 2048});
   for (const std::int64_t length : {0, 1, 2047, 2048}) {
     check_theta(spec, length, {{0, 1}, {1, 0.1}, {2, 0.01}, {3, 0.001}});
@@ -205,8 +205,8 @@ TEST_CASE("yarn's ramp ends at rotary_dim - 1 or at the last pair", "[rotation_p
   scaling::Yarn yarn;
   yarn.factor = 32;
   yarn.original_max_position_embeddings = 131072;
-  // mpmath: for base 150 the pairs sought are 20 and far beyond 31. Clamped at 31 every pair comes before the ramp's
-  // beginning 20; clamped at 15 its end lies before its beginning, and every pair counts as slow.
+  // mpmath: for base 150 the pairs sought are 20 and far beyond 31. Clamped at 31, the ramp begins at 20, behind every
+  // pair. Clamped at 15, its end lies before its beginning, and every pair counts as slow.
   check_theta(spec_of(32, yarn, 150), 1,
               {{0, 1}, {1, 0.73112948132592872353}, {8, 0.081649658092772603273}, {15, 0.0091183119227752038916}});
   yarn.clamp = scaling::Yarn::Clamp::pairs;
@@ -224,7 +224,7 @@ TEST_CASE("yarn's lambda is 0.1 ln(factor) + 1, or DeepSeek's quotient of two su
   yarn.factor = 40;
   CHECK(lambda() == 1.3688879454113936303);  // mpmath
   yarn.mscale = 1;
-  CHECK(lambda() == 1.3688879454113936303);  // both are needed
+  CHECK(lambda() == 1.3688879454113936303);  // it needs both
   yarn.mscale_all_dim = 0.707;
   CHECK(lambda() == Approx(1.0857263992561356641).epsilon(1e-15));  // mpmath, with 0.707 exact; here it is a double
   yarn.mscale = 0.707;

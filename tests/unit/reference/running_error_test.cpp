@@ -19,7 +19,7 @@ TEST_CASE("a parameter is exact if a float holds it, else rounded once", "[runni
   CHECK(RunningError(-0.1).error == 0.1);
 }
 
-TEST_CASE("each operation inherits and adds one rounding, pow, exp and log two", "[running_error]") {
+TEST_CASE("each operation inherits and adds one rounding, pow, exp and log add two", "[running_error]") {
   const RunningError a{8, 3}, b{2, 0.5};
   CHECK((a + b).error == 3.5 + 10);
   CHECK((a - b).error == 3.5 + 6);
@@ -62,8 +62,8 @@ struct Chain {
   double error() const { return std::fabs((Real(static_cast<double>(rounded)) - exact).to_double()) * 0x1p24; }
 };
 
-// A chain of random operations; none where the bound, which is of first order, leaves out more than 2^-13 of itself:
-// its terms of second order are about (error/value)^2 u^2.
+// A chain of random operations. None if the bound, which is of first order, leaves out more than 2^-13 of itself: its
+// terms of second order are about (error/value)^2 u^2.
 std::optional<Chain> any_chain() {
   using std::log, std::pow, std::sqrt;
   Chain chain(test::between(0.01, 100));
@@ -86,7 +86,7 @@ std::optional<Chain> any_chain() {
   return chain;
 }
 
-TEST_CASE("what float loses in a chain of operations is within the running error", "[running_error]") {
+TEST_CASE("the loss of float in a chain of operations is within the running error", "[running_error]") {
   double worst = 0;
   const auto refuted = test::counterexample(
       [&] {

@@ -1,4 +1,4 @@
-// A spec as JSON and as flags, both ways, and the schema that says what the JSON may hold.
+// A spec as JSON and as flags, both ways, and the schema of the JSON.
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 #include <fstream>
@@ -35,7 +35,7 @@ std::string flag_refusal(const std::string& flag) {
   return "(accepted)";
 }
 
-// Flags as the command splits them.
+// Splits flags as the command does.
 std::map<std::string, std::string> split_flags(const std::string& text) {
   std::map<std::string, std::string> flags;
   std::istringstream words(text);
@@ -49,7 +49,7 @@ std::map<std::string, std::string> split_flags(const std::string& text) {
   return flags;
 }
 
-// The spec that flags stand for: numbers by the standard library, the rule by scaling_from_flag.
+// The spec of the flags: numbers by the standard library, the rule by scaling_from_flag.
 RopeSpec spec_from_flags(const std::string& text) {
   const auto flags = split_flags(text);
   RopeSpec spec;
@@ -68,7 +68,7 @@ RopeSpec spec_from_flags(const std::string& text) {
   return spec;
 }
 
-TEST_CASE("what a spec prints reads as that spec again", "[spec_text]") {
+TEST_CASE("the text of a spec reads as the same spec", "[spec_text]") {
   for (std::size_t kind = 0; kind < std::variant_size_v<Scaling>; ++kind) {
     rc::prop("rule " + std::to_string(kind), [kind] {
       RopeSpec spec = test::any_spec_of(kind);
@@ -91,7 +91,7 @@ TEST_CASE("a list of one factor is a list", "[spec_text]") {
         spec.scaling);
 }
 
-TEST_CASE("what is left out has its default", "[spec_text]") {
+TEST_CASE("a missing field has its default", "[spec_text]") {
   CHECK(test::same(spec_from_json("{}", "spec"), RopeSpec{}));
   CHECK(spec_from_json(R"({"head_dim": 64})", "spec").rotary_dim == 64);
   CHECK(spec_from_json(R"({"head_dim": 64, "rotary_dim": 32})", "spec").rotary_dim == 32);
@@ -164,7 +164,7 @@ Names keys(const Json& object) {
   return names;
 }
 
-// The fields that the parser says it knows, when it meets one that it does not.
+// The fields that the parser lists when it meets an unknown one.
 Names known_to_parser(const std::string& json) {
   const std::string text = refusal(json);
   const std::string mark = "known are ";
@@ -176,7 +176,7 @@ Names known_to_parser(const std::string& json) {
   return names;
 }
 
-// A value that the rule accepts, for each field that the schema gives it.
+// A value that the rule accepts, for each of its fields in the schema.
 Json example(const std::string& key, const Json& field) {
   if (key == "kind") return field.contains("const") ? field["const"] : field["enum"][0];
   if (field.contains("enum")) return field["enum"][0];
@@ -193,7 +193,7 @@ Json example_of(const Json& rule) {
   return {{"head_dim", 4}, {"scaling", object}};
 }
 
-TEST_CASE("the schema has the fields that the parser has, and no other", "[spec_text]") {
+TEST_CASE("the schema has exactly the parser's fields", "[spec_text]") {
   const Json root = schema();
   CHECK(keys(root["properties"]) == known_to_parser(R"({"?": 1})"));
   CHECK(keys(root["properties"]["axes"]["properties"]) == known_to_parser(R"({"axes": {"?": 1}})"));
@@ -203,7 +203,7 @@ TEST_CASE("the schema has the fields that the parser has, and no other", "[spec_
   }
 }
 
-TEST_CASE("the schema has the rules that the parser has, with their names, fields and limits", "[spec_text]") {
+TEST_CASE("the schema has the parser's rules, with their names, fields and limits", "[spec_text]") {
   const Json root = schema();
   Names rules;
   for (const Json& entry : root["properties"]["scaling"]["oneOf"]) {
@@ -232,7 +232,7 @@ TEST_CASE("the schema has the rules that the parser has, with their names, field
     CHECK(keys(entry["properties"]) == known);
     CHECK(entry.value("required", Names{}) == required);
 
-    // The parser takes what the schema describes, each of its words, and refuses what lies outside its limits.
+    // The parser takes what the schema describes, each of its words, and refuses values outside its limits.
     const Json good = example_of(entry);
     CHECK(refusal(good.dump()) == "(accepted)");
     for (const auto& [key, described] : entry["properties"].items()) {

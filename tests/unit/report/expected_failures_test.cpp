@@ -36,7 +36,7 @@ TEST_CASE("expected failures: a line is a requirement, perhaps for some subjects
   CHECK(list.expected.of("half_split") == Reasons{{"ROT-01", ""}, {"ROT-02", "because"}});
 }
 
-TEST_CASE("expected failures: patterns say whom a line is about", "[expected_failures]") {
+TEST_CASE("expected failures: a line's patterns select its subjects", "[expected_failures]") {
   const Listed list(
       "lib.so#fast_* ANG-03 # f32 angles # issue 12\n"
       "my lib.so#k\tANG-04\t#tabs\n"
@@ -52,7 +52,7 @@ TEST_CASE("expected failures: patterns say whom a line is about", "[expected_fai
   CHECK(of("a/b/half.so#a") == Reasons{{"POS-01", ""}, all});
   CHECK(of("a/b/half.so#c") == Reasons{all});
   CHECK(of("cmd:python3 worker.py2") == Reasons{{"POS-02", ""}, all});
-  CHECK(of("odd[name") == Reasons{{"ROT-01", ""}, all});  // as it stands, where it is no pattern
+  CHECK(of("odd[name") == Reasons{{"ROT-01", ""}, all});  // literally, if it is not a pattern
 }
 
 TEST_CASE("expected failures: the first line that applies gives the reason", "[expected_failures]") {
@@ -61,7 +61,7 @@ TEST_CASE("expected failures: the first line that applies gives the reason", "[e
   CHECK(list.expected.of("complex") == Reasons{{"ROT-01", "second"}});
 }
 
-TEST_CASE("expected failures: what is no requirement is refused by file and line", "[expected_failures]") {
+TEST_CASE("expected failures: an unknown requirement is refused by file and line", "[expected_failures]") {
   const auto refused = [](const std::string& text) -> std::string {
     const TemporaryFolder folder;
     write(folder / "expected.txt", text);
@@ -85,7 +85,7 @@ TEST_CASE("expected failures: what is no requirement is refused by file and line
   CHECK_THROWS_WITH(ExpectedFailures(folder.path()), Contains("cannot be read: Is a directory"));
 }
 
-TEST_CASE("expected failures: a pattern that matches nobody is refused", "[expected_failures]") {
+TEST_CASE("expected failures: a pattern that matches no subject is refused", "[expected_failures]") {
   const Listed list("ROT-02\nlib.so#fast_* ANG-03\n");
   CHECK_NOTHROW(list.expected.check_subjects({"half_split", "lib.so#fast_1"}));
   CHECK_THROWS_WITH(

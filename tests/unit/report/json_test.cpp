@@ -16,14 +16,14 @@ namespace {
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
 
-// False, and said so, where the machine has no validator. CI has one.
+// Returns false, with a message, if the machine has no validator. CI has one.
 bool schema_can_be_checked() {
   const bool can = !jsonschema_python().empty();
   if (!can) WARN("left out: Python's jsonschema is not installed (Debian package python3-jsonschema)");
   return can;
 }
 
-// What a validator that is not ours says of each document: "valid", or where the schema is not met.
+// The answers of an independent validator to each document: "valid", or the place that breaks the schema.
 std::vector<std::string> schema_answers(const std::vector<Json>& documents) {
   const TemporaryFolder folder;
   {
@@ -45,7 +45,7 @@ std::string schema_answer(const Json& document) { return schema_answers({documen
 
 Json parsed(const std::vector<SubjectReport>& reports) { return Json::parse(json_report({"0.1.0", reports, {}})); }
 
-// One change of a document, and whether what comes out is still a report.
+// One change of a document, and whether the result is still a report.
 struct Change {
   std::string what;
   Json document;
@@ -60,7 +60,7 @@ bool may_be_left_out(const Json::json_pointer& place) {
          (key == "element" && place.parent_pointer().back() == "failure");
 }
 
-// Every field removed, every value of another type, every object with a field too many.
+// Every field removed, every value replaced by another type, every object with an extra field.
 void add_changes(const Json& whole, const Json::json_pointer& place, std::vector<Change>& changes) {
   const auto changed = [&](const std::string& what, const auto& change, bool still_valid) {
     Json document = whole;
@@ -75,7 +75,7 @@ void add_changes(const Json& whole, const Json::json_pointer& place, std::vector
       changed(
           "removed", [&](Json& d) { d[place.parent_pointer()].erase(place.back()); }, may_be_left_out(place));
     }
-    if (place.back() == "spec") return;  // free here; rope_spec.schema.json has it
+    if (place.back() == "spec") return;  // any value is valid here; rope_spec.schema.json checks it
   }
   if (value.is_object()) {
     changed(
@@ -86,7 +86,7 @@ void add_changes(const Json& whole, const Json::json_pointer& place, std::vector
   }
 }
 
-TEST_CASE("json: what is reported keeps the schema, whatever was found") {
+TEST_CASE("json: reports match the schema, whatever was found") {
   if (!schema_can_be_checked()) return;
   SubjectReport with_spec = right_report();
   with_spec.selection.spec = RopeSpec{};
@@ -103,7 +103,7 @@ TEST_CASE("json: what is reported keeps the schema, whatever was found") {
   for (const std::string& answer : schema_answers(documents)) CHECK(answer == "valid");
 }
 
-TEST_CASE("json: real runs, of a right and of a wrong kernel, keep the schema") {
+TEST_CASE("json: real runs, of a right and of a wrong kernel, match the schema") {
   if (!schema_can_be_checked()) return;
   const Result result = ropecheck({"verify", "half_split", (build_folder() / "examples/broken_kernel.so").string(),
                                    (build_folder() / "misbehaving.so#decline").string(), "--level", "quick",

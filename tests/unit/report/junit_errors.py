@@ -1,7 +1,7 @@
 """junit_errors.py: for each file named on stdin, `valid` or what is wrong with it as a JUnit report.
 
-Held against what the JUnit plugin of Jenkins publishes as its schema (junit-10.xsd) and what GitHub's and GitLab's
-readers rely on: the elements and attributes that there are, counts that add up, and test cases with names of their own.
+Checked against the schema that Jenkins' JUnit plugin publishes (junit-10.xsd), and against what GitHub's and GitLab's
+readers rely on: known elements and attributes, counts that add up, and test cases with unique names.
 """
 
 import sys

@@ -14,7 +14,7 @@ namespace {
 
 using Catch::Contains;
 
-// By Python's parser, which takes nothing that is not well-formed.
+// By Python's parser, which accepts only well-formed XML.
 std::vector<std::string> answers_to(const std::vector<std::string>& documents) {
   const TemporaryFolder folder;
   std::ofstream names(folder / "names");
@@ -63,7 +63,7 @@ SubjectReport named(const std::string& name, SubjectReport report = sample_repor
   return report;
 }
 
-TEST_CASE("junit: what is reported is JUnit, whatever was found", "[junit]") {
+TEST_CASE("junit: every report is valid JUnit, whatever was found", "[junit]") {
   SubjectReport interrupted = named("interrupted");
   interrupted.interrupted = true;
   interrupted.results.resize(2);
@@ -102,7 +102,7 @@ TEST_CASE("junit: no subject's name can break it", "[junit]") {
   CHECK_FALSE(Parsed(documents[6]).suite("cut short: \xef\xbf\xbd").empty());
 }
 
-TEST_CASE("junit: the check of these tests rejects what is not JUnit", "[junit]") {
+TEST_CASE("junit: these tests' own check rejects invalid JUnit", "[junit]") {
   const std::string right = junit({sample_report()});
   const auto changed = [&](const std::string& from, const std::string& to) {
     const std::size_t at = right.find(from);
@@ -117,7 +117,7 @@ TEST_CASE("junit: the check of these tests rejects what is not JUnit", "[junit]"
   for (const std::string& answer : answers) CHECK_THAT(answer, Catch::StartsWith("invalid: "));
 }
 
-TEST_CASE("junit: a violation is a failure, and what the process did an error", "[junit]") {
+TEST_CASE("junit: a violation is a failure, and a process that ends badly is an error", "[junit]") {
   const Parsed xml(junit({sample_report()}));
   const pugi::xml_node suite = xml.suite("my lib.so#kernel");
   CHECK(suite.attribute("tests").as_int() == 9);
@@ -152,7 +152,7 @@ TEST_CASE("junit: a violation is a failure, and what the process did an error", 
   CHECK(xml.testcase("ROT-02").child("failure").empty());
 }
 
-TEST_CASE("junit: a note passes, and says what it is", "[junit]") {
+TEST_CASE("junit: a note passes, and says that it is one", "[junit]") {
   const Parsed xml(junit({sample_report()}));
   const pugi::xml_node note = xml.testcase("POS-09");
   for (const char* result : {"failure", "error", "skipped"}) CHECK(note.child(result).empty());

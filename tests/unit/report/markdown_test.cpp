@@ -41,7 +41,7 @@ TEST_CASE("markdown: the page holds what the terminal says", "[markdown]") {
   CHECK_THAT(page, !Contains("left out"));
 }
 
-TEST_CASE("markdown: what was asked for and what did not come to its turn stand in it", "[markdown]") {
+TEST_CASE("markdown: it lists what was asked for and what was not reached", "[markdown]") {
   SubjectReport report = right_report();
   report.selection.demands = mask(Demand::bitwise);
   report.selection.grade = {AngleGrade::A, ArithmeticGrade::one};
@@ -61,7 +61,7 @@ TEST_CASE("markdown: expected failures are told from others, with their reasons"
   CHECK_THAT(page, Contains("**does not conform, as expected, but 1 expected failure passes: take it off the list**"));
 }
 
-TEST_CASE("markdown: a subject's name is text, whatever is in it", "[markdown]") {
+TEST_CASE("markdown: a subject's name is text, whatever it contains", "[markdown]") {
   SubjectReport report = sample_report();
   report.subject = "a|b`c`<script>*d*_e_[f](g)&#x;\\\nnext\x1b\xff";
   const std::string page = markdown({report});
@@ -77,7 +77,7 @@ TEST_CASE("markdown: a subject's name is text, whatever is in it", "[markdown]")
   CHECK_THAT(fenced, Contains("\n`````text\n") && Contains("\n`````\n\n</details>"));
 }
 
-TEST_CASE("markdown: what would make the page too long is left out and counted", "[markdown]") {
+TEST_CASE("markdown: if the page would be too long, parts are left out and counted", "[markdown]") {
   SubjectReport report = sample_report();
   const RequirementResult wrong = report.results[0];
   for (int i = 0; i < 5000; ++i) report.results.push_back(wrong);

@@ -24,7 +24,7 @@ struct Numbers {
   double expected = 0, actual = 0, bound = 0;
 };
 
-// What the programs compute, each in a namespace of its own.
+// The results of the programs, each in its own namespace.
 std::vector<Numbers> run_all(const std::vector<std::string>& programs) {
   const TemporaryFolder folder;
   Words command{numpy_python(), "-c",
@@ -49,7 +49,7 @@ std::vector<Numbers> run_all(const std::vector<std::string>& programs) {
   return all;
 }
 
-// What the kernel's worst element is of, in a few dozen cases over all that a program has to say.
+// The cases whose worst elements are printed: a few dozen, over everything that a program has to say.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const char* text :
@@ -93,7 +93,7 @@ TEST_CASE("numpy: every program gives the judge's numbers", "[numpy]") {
     REQUIRE(numpy_snippet(findings.back(), c).has_value());
     programs.push_back(*numpy_snippet(findings.back(), c));
   }
-  // One that is not what the judge looked at, to see that this can be seen.
+  // One that differs from what the judge saw: the test must notice it.
   Finding other = findings[0];
   other.element->rotation->of_second = !other.element->rotation->of_second;
   findings.push_back(other);
@@ -112,7 +112,7 @@ TEST_CASE("numpy: every program gives the judge's numbers", "[numpy]") {
   }
 }
 
-TEST_CASE("numpy: a program says where the element stands, and holds its inputs", "[numpy]") {
+TEST_CASE("numpy: a program names the element's place, and holds its inputs", "[numpy]") {
   const Case c = case_from_text("ROT-01:source=frequencies,start=1000,head_dim=16,dtype=bf16,out_dtype=bf16");
   const Finding finding = accuracy(c);
   const std::string text = *numpy_snippet(finding, c);
@@ -133,7 +133,7 @@ TEST_CASE("numpy: numbers that are not finite are words of numpy", "[numpy]") {
   CHECK(numbers.at(0).bound == INFINITY);
 }
 
-TEST_CASE("numpy: where no element can be computed alone, it says why", "[numpy]") {
+TEST_CASE("numpy: if no single element can be computed, it says why", "[numpy]") {
   Finding finding;
   CHECK_THAT(why_no_snippet(finding), Contains("compares bits"));
   finding.kind = FailureKind::crash;

@@ -12,7 +12,7 @@
 namespace rope {
 namespace {
 
-// What is written to stderr meanwhile.
+// The text that `act` writes to stderr.
 std::string stderr_of(const std::function<void()>& act) {
   std::FILE* file = std::tmpfile();
   const int before = dup(STDERR_FILENO);
@@ -46,7 +46,7 @@ TEST_CASE("progress: in a pipe there is none") {
         }).empty());
 }
 
-TEST_CASE("progress: the time left is told after a second, from how far it is") {
+TEST_CASE("progress: after a second the time left is estimated from the progress") {
   CHECK(time_left(0.9, 500, 1000).empty());
   CHECK(time_left(5, 0, 1000).empty());
   CHECK(time_left(4, 500, 1500) == "  about 8 s left");

@@ -7,7 +7,7 @@ namespace {
 
 using Catch::Contains;
 
-TEST_CASE("requirements page: every requirement stands in it, under its family", "[requirements_page]") {
+TEST_CASE("requirements page: it lists every requirement, under its family", "[requirements_page]") {
   const Requirement requirements[] = {
       {"REL-01", "A score MUST hold: <x, y>.", "POS-01", "much", nullptr, nullptr},
       {"ROT-01", "A pair MUST turn.", "PAIR-01", "little", nullptr, nullptr},
@@ -26,7 +26,7 @@ TEST_CASE("requirements page: every requirement stands in it, under its family",
                             "- force: SHOULD; MUST under `bitwise` or `batch-invariant`\n"));
   CHECK(page.find("## ROT: ") < page.find("## REL: "));
   CHECK_THAT(page, Contains("\nA score MUST hold: &lt;x, y&gt;.\n"));
-  CHECK_THAT(page, !Contains("## POS: "));  // none of it
+  CHECK_THAT(page, !Contains("## POS: "));  // no requirement of this family was asked for
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ inline Finding worst(double use, double expected, double actual, double error, d
   return finding;
 }
 
-// What sin(1) is made of.
+// The rotation that makes sin(1).
 inline Rotation sine_of_one() {
   Rotation r;
   r.source = AngleSource::computed;
@@ -120,7 +120,7 @@ inline SubjectReport sample_report() {
   return report;
 }
 
-// The same subject with everything that fails on a list, and one entry too many.
+// The same subject with all its failures on a list, and one entry too many.
 inline SubjectReport expected_report() {
   SubjectReport report = sample_report();
   for (RequirementResult& result : report.results) {
@@ -133,7 +133,7 @@ inline SubjectReport expected_report() {
   return report;
 }
 
-// The same subject, had it been right.
+// The same subject, if it were right.
 inline SubjectReport right_report() {
   SubjectReport report = sample_report();
   std::erase_if(report.results, [](const RequirementResult& r) { return r.failure.has_value(); });

@@ -1,4 +1,4 @@
-"""schema_errors.py SCHEMA: for each line of stdin, a JSON document, `valid` or what the schema says against it."""
+"""schema_errors.py SCHEMA: for each line of stdin, a JSON document, `valid` or how it breaks the schema."""
 
 import json
 import sys

@@ -20,7 +20,7 @@ std::vector<std::string> lines(const std::string& text) {
 
 std::string last_line(const SubjectReport& report) { return lines(terminal_report(report, {})).back(); }
 
-TEST_CASE("terminal: a right kernel takes one line a requirement, with its worst element") {
+TEST_CASE("terminal: a right kernel takes one line per requirement, with its worst element") {
   CHECK(lines(terminal_report(right_report(), {})) ==
         std::vector<std::string>{
             "my lib.so#kernel",
@@ -36,7 +36,7 @@ TEST_CASE("terminal: a right kernel takes one line a requirement, with its worst
         });
 }
 
-TEST_CASE("terminal: a failure carries all that is needed to repeat it") {
+TEST_CASE("terminal: a failure has everything needed to repeat it") {
   const std::string text = terminal_report(sample_report(), {});
   CHECK_THAT(text,
              Contains("  ROT-01  FAIL           411 cases  worst 3.24e+06 of the bound: f32, pair 1, position 1026\n"
@@ -52,7 +52,7 @@ TEST_CASE("terminal: a failure carries all that is needed to repeat it") {
                             "'my lib.so#kernel'\n"));
 }
 
-TEST_CASE("terminal: the trace of an exception is shown once, under the words that it belongs to") {
+TEST_CASE("terminal: the trace of an exception is shown once, under its message") {
   SubjectReport report = sample_report();
   for (RequirementResult& result : report.results) {
     if (result.id != "POS-01" && result.id != "STA-01") continue;
@@ -66,7 +66,7 @@ TEST_CASE("terminal: the trace of an exception is shown once, under the words th
   CHECK_THAT(text, Contains("      found     raised ValueError: no (traceback as for POS-01)\n"));
 }
 
-TEST_CASE("terminal: a failure without an element, and one beyond any bound, are told in words") {
+TEST_CASE("terminal: a failure without an element, or beyond any bound, is described in words") {
   const std::string text = terminal_report(sample_report(), {});
   CHECK_THAT(text,
              Contains("  ANG-01  FAIL             5 cases  worst is beyond any bound: f32, pair 1, position 1026\n"));
@@ -75,7 +75,7 @@ TEST_CASE("terminal: a failure without an element, and one beyond any bound, are
   CHECK_THAT(text, Contains("  bf16  no grade: not even C3 holds\n"));
 }
 
-TEST_CASE("terminal: a note carries as much as a failure, and is counted apart") {
+TEST_CASE("terminal: a note has as much as a failure, and is counted apart") {
   const std::string text = terminal_report(sample_report(), {});
   CHECK_THAT(text, Contains("  POS-09  note            12 cases\n"
                             "    What POS-09 says SHOULD hold.\n"
@@ -90,7 +90,7 @@ TEST_CASE("terminal: a note carries as much as a failure, and is counted apart")
   CHECK_THAT(last_line(report), Contains("conforms  (3 passed, 0 failed, 2 notes, 1 not claimed"));
 }
 
-TEST_CASE("terminal: a horizon that was not found, and the grade that was demanded, are told") {
+TEST_CASE("terminal: a missing horizon and the demanded grade are shown") {
   SubjectReport report = sample_report();
   CHECK_THAT(terminal_report(report, {}),
              Contains("  bf16  scores shift-invariant to 0.0156 at no position (given frequencies, own angles)\n"));

@@ -18,11 +18,11 @@ TEST_CASE("words: text is printable when it is UTF-8 without control characters"
   CHECK(printable("\xef\xbf\xbd") == mark);
 }
 
-TEST_CASE("words: in a page text is text on one line", "[words]") {
+TEST_CASE("words: in a page text stays text on one line", "[words]") {
   CHECK(html_text("<Rx, g> & more\nof it") == "&lt;Rx, g&gt; &amp; more of it");
 }
 
-TEST_CASE("words: a verdict says what was expected and what was not", "[words]") {
+TEST_CASE("words: a verdict names expected and unexpected results", "[words]") {
   SubjectReport report = right_report();
   CHECK(verdict_words(report) == "conforms");
   CHECK(report.as_expected());

@@ -25,7 +25,7 @@ std::size_t files_in(const TemporaryFolder& folder) {
       std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator()));
 }
 
-// As a disk that is full after so many bytes.
+// Like a disk that is full after that many bytes.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : ignored_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -45,7 +45,7 @@ class FileSizeLimit {
   rlimit before_{};
 };
 
-TEST_CASE("write_file: the text is there, in place of what was, and nothing beside it") {
+TEST_CASE("write_file: the text replaces the old content, and no other file is left") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "report.json";
   write_file(path, "first");
@@ -56,7 +56,7 @@ TEST_CASE("write_file: the text is there, in place of what was, and nothing besi
   CHECK(files_in(folder) == 1);
 }
 
-TEST_CASE("write_file: a reader never sees half of a file, because another one takes its name") {
+TEST_CASE("write_file: a reader never sees half of a file, because a new file takes its name") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "report.json";
   write_file(path, "first");
@@ -66,7 +66,7 @@ TEST_CASE("write_file: a reader never sees half of a file, because another one t
   CHECK(read(path) == "second");
 }
 
-TEST_CASE("write_file: where the disk is full the earlier file stays as it was") {
+TEST_CASE("write_file: if the disk is full the earlier file stays as it was") {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder / "report.json";
   write_file(path, "first");
@@ -79,7 +79,7 @@ TEST_CASE("write_file: where the disk is full the earlier file stays as it was")
   CHECK(files_in(folder) == 1);
 }
 
-TEST_CASE("write_file: a path that cannot be written is refused with the reason, and nothing is left") {
+TEST_CASE("write_file: a path that cannot be written is refused with the reason, and no file is left") {
   const TemporaryFolder folder;
   for (const auto& attempt : {+[](const std::filesystem::path& p) { write_file(p, "text"); }, +check_can_write}) {
     CHECK_THROWS_AS(attempt("/nowhere/report.json"), InputError);
@@ -115,7 +115,7 @@ TEST_CASE("write_file: a pipe is written to and stays a pipe, as /dev/stdout mus
   close(reader);
 }
 
-TEST_CASE("write_file: to ask whether a path can be written changes nothing") {
+TEST_CASE("write_file: checking whether a path can be written changes nothing") {
   const TemporaryFolder folder;
   check_can_write(folder / "report.json");
   CHECK(files_in(folder) == 0);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A program that answers exported calls, written from docs/kernel-as-files.md alone: answer.py FOLDER [FAULT].
+"""A program that answers exported calls, written only from docs/kernel-as-files.md: answer.py FOLDER [FAULT].
 
-It is the proof that the page is enough: nothing here is taken from ropecheck. Everything is computed in f64 and rounded
-once. Scaling rules: none and linear. Exit codes: 0 answered, 2 a call that it cannot do, 77 numpy is not there.
+It proves that the page is enough: nothing here is taken from ropecheck. Everything is computed in f64 and rounded once.
+Scaling rules: none and linear. Exit codes: 0 answered, 2 a call that it cannot do, 77 numpy is missing.
 
-FAULT plants a mistake, for the judge to find: the other pairing, a position too many, and so on, see FAULTS.
+FAULT plants a mistake for the judge to find, such as the other pairing or a position too many; see FAULTS.
 """
 
 import json
@@ -21,7 +21,7 @@ FAULTS = ("other_pairing", "position_too_many", "sine_negated", "factor_forgotte
 
 
 class Memory:
-    """What a program may wrongly keep from call to call."""
+    """State that a program may wrongly keep from call to call."""
 
     def __init__(self):
         self.calls = 0
@@ -40,7 +40,7 @@ def stored(values, dtype, fault):
     if dtype != "bf16":
         with np.errstate(over="ignore"):
             return values.astype({"f64": "<f8", "f32": "<f4", "f16": "<f2"}[dtype])
-    # By way of f32 rounded to odd, so that f64 to bf16 is rounded once.
+    # By way of f32 rounded to odd, so that f64 to bf16 is rounded only once.
     with np.errstate(over="ignore"):
         near = values.astype(np.float32)
     bits = near.view(np.uint32)
@@ -82,7 +82,7 @@ def turns(attrs, arrays, shape, first, second, fault):
         where = where + 1
     position = np.moveaxis(where[axis], 0, -1)
     if attrs["source"] != "tables":
-        # In f64 numpy's own sine is off by more than one unit in the last place where it uses AVX-512.
+        # In f64 numpy's own sine is off by more than one unit in the last place if it uses AVX-512.
         phi = (position * frequencies(attrs, arrays, pairs)).astype(np.longdouble)
         cos, sin = np.cos(phi).astype(np.float64), np.sin(phi).astype(np.float64)
         return cos, sin, cos, sin

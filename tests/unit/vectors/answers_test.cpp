@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using Catch::Contains;
 using vectors::Vectors;
 
-// What half_split answers to a small export.
+// half_split's answers to a small export.
 class Answered {
  public:
   explicit Answered(std::vector<std::string> only) {
@@ -36,7 +36,7 @@ class Answered {
     return run_suite(subject, oracles, all_requirements(), options);
   }
 
-  // The file that answers a call of the first case.
+  // The file with the answer to a call of the first case.
   fs::path response(std::size_t call = 0) const {
     return vectors.folder / vectors.cases.at(0).calls.at(call).outputs.at(0).file;
   }
@@ -47,7 +47,7 @@ class Answered {
   TemporaryFolder folder_;
 };
 
-TEST_CASE("answers: right responses are judged as the kernel that made them") {
+TEST_CASE("answers: right responses get the same verdicts as the kernel that made them") {
   const Answered answered({"ROT-01", "ROT-06", "REL-01", "POS", "DET-01", "DET-02", "STA-01"});
   const SubjectReport report = answered.judged();
   CHECK(report.conforms());
@@ -109,7 +109,7 @@ TEST_CASE("answers: missing, malformed and wrong responses are told apart") {
   CHECK(wrong.kind == FailureKind::value);
 }
 
-TEST_CASE("answers: each time the same call is asked it is answered by a file of its own") {
+TEST_CASE("answers: each repetition of a call is answered by its own file") {
   const Answered answered({"DET-01"});
   NpyArray array = read_npy(answered.response(2));
   array.bytes[0] ^= std::byte{1};
@@ -129,7 +129,7 @@ TEST_CASE("answers: a failure is not shrunk, because smaller calls have no answe
   CHECK(to_text(report.results.at(0).failure->minimal) == to_text(answered.vectors.cases.at(0).c));
 }
 
-TEST_CASE("answers: calls that this build makes otherwise are refused, not judged") {
+TEST_CASE("answers: calls that this build makes differently are refused, not judged") {
   const auto error_after = [](const auto& change) {
     Answered answered({"POS-01"});
     change(answered.vectors);

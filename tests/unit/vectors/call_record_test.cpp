@@ -56,7 +56,7 @@ TEST_CASE("call record: shared positions are one row") {
   CHECK(std::vector(values, values + 4) == std::vector<std::int64_t>{0, 1, 2, 3});
 }
 
-TEST_CASE("call record: what is recorded is what the call has") {
+TEST_CASE("call record: it equals the call") {
   Case c = small_case();
   c.dtype = DType::bf16;
   const DescribedCall call = described(c);
@@ -77,7 +77,7 @@ TEST_CASE("call record: what is recorded is what the call has") {
   }
 }
 
-TEST_CASE("call record: equal calls have one digest, and every difference shows in it") {
+TEST_CASE("call record: equal calls have one digest, and every difference changes it") {
   const std::string plain = described(small_case()).record.digest;
   CHECK(described(small_case()).record.digest == plain);
   const auto changed = [&](const auto& change) {

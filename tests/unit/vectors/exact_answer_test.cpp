@@ -12,7 +12,7 @@ namespace {
 
 using vectors::ExactAnswer;
 
-// Answers exactly, but for `times` the bound, which is added to each element of q.
+// Answers exactly, plus `times` the bound in each element of q.
 class OffBy : public Subject {
  public:
   OffBy(const Case& c, Oracles& oracles, double times) : c_(c), oracles_(oracles), times_(times) {}
@@ -68,7 +68,7 @@ TEST_CASE("exact answer: its bound is the one that decides") {
     for (const DType dtype : {DType::f32, DType::bf16}) {
       c.source = source;
       c.dtype = dtype;
-      c.out_dtype = DType::f64;  // in which what is added is not rounded away
+      c.out_dtype = DType::f64;  // wide enough not to round the added part away
       CAPTURE(to_text(c));
       CHECK(accuracy(c, 0.9).passed());
       CHECK(accuracy(c, -0.9).passed());
@@ -78,7 +78,7 @@ TEST_CASE("exact answer: its bound is the one that decides") {
   }
 }
 
-TEST_CASE("exact answer: a call that a check changed is answered by what it holds itself") {
+TEST_CASE("exact answer: a call that a check changed is answered by its own contents") {
   Oracles oracles;
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 8;

@@ -57,7 +57,7 @@ TEST_CASE("export: every array of the manifest is there, once, under the name of
   CHECK(entries(folder.path()) == 1);  // no temporary name is left
 }
 
-TEST_CASE("export: the same call asked again is a call of its own") {
+TEST_CASE("export: the same call asked again is a separate call") {
   const TemporaryFolder folder;
   exported_to(folder / "new", test::small_options({"DET-01"}));
   const Vectors read = vectors::read_vectors(folder / "new");
@@ -67,7 +67,7 @@ TEST_CASE("export: the same call asked again is a call of its own") {
   CHECK(calls[1].outputs.at(0).file != calls[0].outputs.at(0).file);
 }
 
-TEST_CASE("export: what files cannot carry is left out, with the reason") {
+TEST_CASE("export: calls that files cannot carry are left out, with the reason") {
   const TemporaryFolder folder;
   const Exported exported =
       exported_to(folder / "new", test::small_options({"ROT-01", "ROT-08", "MEM-02", "ERR-01", "DET-03"}));
@@ -84,7 +84,7 @@ TEST_CASE("export: what files cannot carry is left out, with the reason") {
   }
 }
 
-TEST_CASE("export: large calls are left out, and what is expected does not count") {
+TEST_CASE("export: large calls are left out, and their expected values do not count") {
   const TemporaryFolder folder;
   vectors::ExportOptions options = test::small_options({"SHP-01", "SHP-04"});
   options.most_bytes = 100000;
@@ -99,7 +99,7 @@ TEST_CASE("export: large calls are left out, and what is expected does not count
   CHECK(exported_to(folder / "all", options).left_out.empty());
 }
 
-TEST_CASE("export: a folder is there whole or not at all") {
+TEST_CASE("export: a folder is written whole or not at all") {
   const TemporaryFolder folder;
   const auto message = [&](const fs::path& path, const vectors::ExportOptions& options) {
     try {
@@ -120,7 +120,7 @@ TEST_CASE("export: a folder is there whole or not at all") {
   CHECK(entries(folder.path()) == 1);
 }
 
-TEST_CASE("export: claims lose what no file shows") {
+TEST_CASE("export: claims lose everything that files cannot show") {
   const Claims claims = vectors::claims_of_files();
   for (const rope_feature feature :
        {ROPE_FEATURE_IN_PLACE, ROPE_FEATURE_STRIDED, ROPE_FEATURE_ANY_STRIDES, ROPE_FEATURE_ROBUST}) {

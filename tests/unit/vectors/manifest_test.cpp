@@ -26,7 +26,7 @@ std::string error_of(const std::filesystem::path& folder) {
   return "";
 }
 
-TEST_CASE("vectors manifest: what is written is what is read") {
+TEST_CASE("vectors manifest: it is read as it was written") {
   const TemporaryFolder folder;
   Oracles oracles;
   vectors::ExportOptions options = test::small_options({"ROT-01", "ROT-08"});
@@ -50,7 +50,7 @@ TEST_CASE("vectors manifest: what is written is what is read") {
   CHECK(vectors::to_json(read) == std::string(std::istreambuf_iterator<char>(stream), {}));
 }
 
-TEST_CASE("vectors manifest: whatever is not as the schema says is refused by its place") {
+TEST_CASE("vectors manifest: a mismatch with the schema is refused by its place") {
   const TemporaryFolder folder;
   Oracles oracles;
   const auto path = folder / "new";

@@ -38,7 +38,7 @@ Recorded recorded(const Case& c, Recorder::Answers answers, bool expected = fals
   return {recorder.take(), finding};
 }
 
-TEST_CASE("recorder: it holds the calls of the case that was begun last, in their order") {
+TEST_CASE("recorder: it holds the calls of the last case, in their order") {
   const Recorded slices = recorded(small_case("POS-01"), Recorder::Answers::exact);
   CHECK(slices.finding.passed());
   REQUIRE(slices.calls.size() == 3);  // the whole, the last token, two in the middle
@@ -47,12 +47,12 @@ TEST_CASE("recorder: it holds the calls of the case that was begun last, in thei
   CHECK(slices.calls[2].record.inputs.at(0).shape.at(1) == 2);
 }
 
-TEST_CASE("recorder: without answers the outputs hold what they held") {
+TEST_CASE("recorder: without answers the outputs stay unchanged") {
   CHECK(recorded(small_case("ROT-01"), Recorder::Answers::exact).finding.passed());
   CHECK(recorded(small_case("ROT-01"), Recorder::Answers::none).finding.kind == FailureKind::unwritten);
 }
 
-TEST_CASE("recorder: what a later call holds of an answer shows when the answer is another one") {
+TEST_CASE("recorder: a later call that depends on an answer changes with the answer") {
   const auto digests = [](const char* requirement, Recorder::Answers answers) {
     std::vector<std::string> all;
     for (const DescribedCall& call : recorded(small_case(requirement), answers).calls)
@@ -64,7 +64,7 @@ TEST_CASE("recorder: what a later call holds of an answer shows when the answer 
   CHECK(digests("ROT-08", Recorder::Answers::exact).at(1) != digests("ROT-08", Recorder::Answers::none).at(1));
 }
 
-TEST_CASE("recorder: expected values come with the call where they are asked for") {
+TEST_CASE("recorder: expected values come with the call if they are asked for") {
   CHECK(recorded(small_case("ROT-01"), Recorder::Answers::exact).calls.at(0).record.expected.empty());
   Case c = small_case("ROT-01");
   c.key_heads = 1;

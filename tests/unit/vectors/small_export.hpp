@@ -33,7 +33,7 @@ inline NpyArray read_array(const std::filesystem::path& folder, const vectors::A
   return read_npy(folder / array.file);
 }
 
-// Writes what the half_split kernel makes of every exported call, from the files alone.
+// Writes half_split's results for every exported call, only from the files.
 inline void answer(const vectors::Vectors& exported) {
   for (const vectors::CaseRecord& record : exported.cases) {
     for (const vectors::CallRecord& made : record.calls) {

@@ -1,4 +1,4 @@
-// The access that a sentence about a fault tells of, as data.
+// The memory access in the sentence about a fault, as data.
 #include <signal.h>
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 namespace rope::worker {
 namespace {
 
-// A call, laid out, and the faults that its worker could tell of.
+// A call, laid out, and the faults that its worker could report.
 struct Faults {
   Call call = small_call();
   CallLayout layout = lay_out(call, {1, Placement::at_end, false});
@@ -34,7 +34,7 @@ struct Faults {
 
 }  // namespace
 
-TEST_CASE("A fault beside a tensor tells which tensor, which element, and whether it was written") {
+TEST_CASE("A fault beside a tensor gives the tensor, the element, and whether it was written") {
   const Faults faults;
   const auto elements = static_cast<std::int64_t>(faults.call.q.bytes.size() / 4);
   const WorkerEnd past = faults.at("q", 4 * elements + 4, false);
@@ -50,7 +50,7 @@ TEST_CASE("A fault beside a tensor tells which tensor, which element, and whethe
   CHECK(before.access->write);
 }
 
-TEST_CASE("A fault beside a table tells the row") {
+TEST_CASE("A fault beside a table gives the row") {
   const WorkerEnd finding = Faults().at("cos", 4 * 32 * 33, false);
   REQUIRE(finding.access);
   CHECK(finding.access->tensor == "cos");
@@ -58,14 +58,14 @@ TEST_CASE("A fault beside a table tells the row") {
   CHECK(finding.access->element == 33);
 }
 
-TEST_CASE("A fault in a tensor or nowhere near one tells of no access outside") {
+TEST_CASE("A fault in a tensor or far from any gives no access outside") {
   const Faults faults;
   CHECK_FALSE(faults.at("q", 0, true).access);
   CHECK_FALSE(describe_fault({{"sig", 11}, {"addr", "10"}, {"write", false}}, faults.layout, faults.space).access);
   CHECK_FALSE(describe_end(SIGABRT, false).access);
 }
 
-TEST_CASE("A stray write is an access like one that was stopped; beside the judged call it is none of its own") {
+TEST_CASE("A stray write gives the access like a stopped one; beside the judged call it gives none") {
   Faults faults;
   Placed& placed = faults.layout.tensors[faults.slot_of("q_out")];
   const std::size_t end = placed.start + placed.tensor->bytes.size();

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""page_worker.py with one fault, for ropecheck to survive: broken_worker.py FAULT [sometimes].
+"""page_worker.py with one fault that ropecheck must survive: broken_worker.py FAULT [sometimes].
 
-With "sometimes" only calls at a sequence_length of 1000 meet the fault, those of STA-01, and little is claimed: each
-fault costs the start of an interpreter, and a run is to take seconds.
+With "sometimes" only the calls of STA-01, at a sequence_length of 1000, meet the fault, and few claims are made. Each
+fault costs the start of an interpreter, and a run should take only seconds.
 """
 
 import json
@@ -27,7 +27,7 @@ LITTLE = {
 
 
 class Broken(page_worker.Worker):
-    """Faults of the start; see Calls for those of a call."""
+    """Faults of the start; Calls has the faults of a call."""
 
     def hello(self):
         fault = sys.argv[1]
@@ -59,7 +59,7 @@ class Broken(page_worker.Worker):
         else:
             getattr(self, sys.argv[1])(call)
 
-    # Each is what one call does. `self.now` is its id.
+    # Each method is what one call does. `self.now` is its id.
 
     def answer(self, message):
         self.now = message["id"]

@@ -1,5 +1,5 @@
 // Kernels that claim a CUDA device and run on the fake driver beside this file: a right one, one that waits, and wrong
-// ones, each in one way that only a device has.
+// ones, each with one mistake that needs a device.
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -36,7 +36,7 @@ std::int32_t compute(const rope_call& given) {
   return rope::half_split_kernel().apply(&call);
 }
 
-// As a launch does: the call is there when it is over, and answers before it is done.
+// Like a launch: it copies the call, and returns before the work is done.
 std::int32_t launch(const rope_call* call, void (*body)(const rope_call&)) {
   if (call->device != ROPE_CUDA || call->stream == nullptr) return ROPE_UNSUPPORTED;
   struct Work {
@@ -62,7 +62,7 @@ std::int32_t waiting(const rope_call* call) {
 
 std::int32_t default_stream(const rope_call* call) { return compute(*call); }
 
-// To load code a driver waits for all streams.
+// A driver waits for all streams when it loads code.
 std::int32_t default_stream_loading(const rope_call* call) {
   static const int loaded = cuStreamSynchronize(call->stream);
   return loaded == 0 ? compute(*call) : ROPE_FAILED;
@@ -112,7 +112,7 @@ std::int32_t faulting(const rope_call* call) {
   return launch(call, [](const rope_call&) { fake_cuda_fail(); });
 }
 
-// Of the element behind the last of q, which nobody sees in the result.
+// Reads the element behind the last of q; the result does not show it.
 std::int32_t reading_beyond(const rope_call* call) {
   return launch(call, [](const rope_call& c) {
     rotate(c);
@@ -124,7 +124,7 @@ std::int32_t reading_beyond(const rope_call* call) {
   });
 }
 
-// The first element of q, which is there, and of the output, before it is written.
+// Reads the first element of q, which holds a value, and of the output, before it is written.
 std::int32_t reading_output(const rope_call* call) {
   return launch(call, [](const rope_call& c) {
     const std::size_t size = rope::size_of(static_cast<rope::DType>(c.q.dtype));
@@ -146,7 +146,7 @@ void report_race(const rope_call& c) {
 
 std::int32_t racing(const rope_call* call) { return launch(call, report_race); }
 
-// Right until a process has asked it for many calls.
+// Shows no race in the first calls of a process, and one in each later call.
 std::int32_t racing_later(const rope_call* call) {
   static int calls = 0;
   return launch(call, ++calls > 10 ? report_race : rotate);

@@ -1,4 +1,4 @@
-// Kernels for a CUDA device, on a driver that is none: the worker's side of the matter is the same.
+// Kernels for a CUDA device, on a fake driver: the worker's side is the same as on a device.
 #include <catch2/catch.hpp>
 
 #include "tests/conformance/requirements.hpp"
@@ -20,7 +20,7 @@ std::string refusal() {
   return "";
 }
 
-TEST_CASE("device: without a driver, or without a device, a clear line says so") {
+TEST_CASE("device: without a driver, or without a device, a clear message says so") {
   {
     const Environment driver("ROPECHECK_CUDA_DRIVER", "/nowhere/libcuda.so.1");
     CHECK_THAT(refusal(), Contains("no CUDA driver: /nowhere/libcuda.so.1: cannot open shared object file"));
@@ -34,12 +34,12 @@ TEST_CASE("device: without a driver, or without a device, a clear line says so")
   CHECK_THAT(refusal(), Contains("no CUDA device: the driver counts 0 of them"));
 }
 
-TEST_CASE("device: what a kernel computes there comes back, call after call") {
+TEST_CASE("device: results come back from the device, call after call") {
   for (const char* name : {"right", "waiting"}) {
     const auto subject = on_device(name);
     CHECK(subject->claims().capabilities.device == ROPE_CUDA);
     CHECK_FALSE(subject->claims().far_tensors);
-    for (int i = 0; i < 70; ++i) {  // held back and not
+    for (int i = 0; i < 70; ++i) {  // with and without held-back work
       Call call = small_call();
       element(call.q, i) += static_cast<float>(i);
       const Reply reply = subject->apply(call);
@@ -63,7 +63,7 @@ TEST_CASE("device: a right kernel conforms") {
   }
 }
 
-TEST_CASE("device: what breaks a rule there is told") {
+TEST_CASE("device: a broken rule is reported") {
   const struct {
     const char* kernel;
     const char* sentence;
@@ -75,7 +75,7 @@ TEST_CASE("device: what breaks a rule there is told") {
     INFO(kernel);
     const auto subject = on_device(kernel);
     Reply reply;
-    // On a loaded machine a call may take so long that its stream goes on without it.
+    // On a busy machine a call may take so long that its stream goes on without it.
     for (int i = 0; i < 8 && reply.kind == ReplyKind::done; ++i) {
       Call call = small_call();
       reply = subject->apply(call);
@@ -105,10 +105,10 @@ TEST_CASE("device: with one queue for all streams a right kernel does not hang")
   }
 }
 
-TEST_CASE("device: the first call of a process shows the wrong stream, although its code has yet to be loaded") {
+TEST_CASE("device: the first call of a process shows the wrong stream, although its code still has to be loaded") {
   const auto subject = on_device("default_stream_loading");
   Reply reply;
-  for (int i = 0; i < 8 && reply.kind == ReplyKind::done; ++i) {  // as above, of a loaded machine
+  for (int i = 0; i < 8 && reply.kind == ReplyKind::done; ++i) {  // as above: a busy machine
     Call call = small_call();
     subject->renew();
     reply = subject->apply(call);
@@ -116,7 +116,7 @@ TEST_CASE("device: the first call of a process shows the wrong stream, although 
   CHECK_THAT(reply.detail, Contains("worked on another stream than the one that it was given"));
 }
 
-TEST_CASE("device: what a kernel makes current is its own affair") {
+TEST_CASE("device: a kernel may make its own context current") {
   const auto subject = on_device("leaving_context");
   for (int i = 0; i < 3; ++i) {
     Call call = small_call();
@@ -135,7 +135,7 @@ TEST_CASE("device: an alignment above the device's own is kept") {
   }
 }
 
-TEST_CASE("device: why a kernel failed is told in its library's words") {
+TEST_CASE("device: a kernel's failure is reported in its library's words") {
   Call call = small_call();
   const Reply reply = on_device("failing")->apply(call);
   CHECK(reply.kind == ReplyKind::done);
@@ -152,7 +152,7 @@ TEST_CASE("device: a device without room is not the kernel's error") {
                              "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)"));
 }
 
-TEST_CASE("device: what a process of the kernel's has used up another has again") {
+TEST_CASE("device: memory that one process of the kernel used up is free again for the next one") {
   const Environment limit("FAKE_CUDA_MEMORY", "10000000");
   const auto subject = on_device("leaking");
   for (int i = 0; i < 20; ++i) {

@@ -1,5 +1,5 @@
-// What libcuda.so.1 does for a worker, on the CPU: a device whose memory is the process's own and whose streams are
-// threads. So the path to a device is tested on machines that have none.
+// What libcuda.so.1 does for a worker, on the CPU: the device's memory is the process's own, and its streams are
+// threads. So machines without a device test the path to one.
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -55,7 +55,7 @@ class Stream {
   std::thread thread_;
 };
 
-int error = ok;  // once there, it stays, as on a device
+int error = ok;  // an error stays, as on a device
 void* current = nullptr;
 
 std::mutex of_streams;
@@ -87,14 +87,14 @@ extern "C" {
 
 void fake_cuda_fail() { error = illegal_address; }
 
-// For fake_compute_sanitizer.py, where it watches with that tool: what the real one says, and counts as one error.
+// For fake_compute_sanitizer.py, if it watches with that tool: the real tool's words, counted as one error.
 void fake_cuda_report(const char* tool, const char* words) {
   const char* watching = std::getenv("FAKE_SANITIZER_TOOL");
   if (watching == nullptr || std::strcmp(watching, tool) != 0) return;
   std::ofstream(std::getenv("FAKE_SANITIZER_FINDINGS"), std::ios::app) << words;
 }
 
-// As memcheck and initcheck look at an access of a kernel.
+// Checks a kernel's access like memcheck and initcheck.
 void fake_cuda_read(const void* address, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uint64_t>(address);
   const std::lock_guard lock(of_allocated);

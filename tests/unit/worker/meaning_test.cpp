@@ -1,4 +1,4 @@
-// A kernel in a worker is told exactly what bind() would tell a kernel in this process.
+// A kernel in a worker gets exactly what bind() would give a kernel in this process.
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -8,7 +8,7 @@
 namespace rope {
 namespace {
 
-// As kernel `echo` of misbehaving.c does it: 1 for each address.
+// Like kernel `echo` of misbehaving.c: 1 for each address.
 rope_call without_addresses(rope_call call) {
   const auto mark = [](auto*& pointer) {
     if (pointer != nullptr) pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(std::uintptr_t{1});
@@ -78,7 +78,7 @@ TEST_CASE("every field of rope_call arrives") {
   }
 }
 
-TEST_CASE("doubles arrive bit for bit, also those that JSON cannot write") {
+TEST_CASE("doubles arrive bit for bit, even those that JSON cannot write") {
   const auto echo = open_library(misbehaving, "echo");
   using Limits = std::numeric_limits<double>;
   for (const double value : {0.0, -0.0, 1.0, 0.1, -1e-300, 5e-324, 1e16, 9007199254740993.0, 1.7976931348623157e308,
@@ -90,7 +90,7 @@ TEST_CASE("doubles arrive bit for bit, also those that JSON cannot write") {
   }
 }
 
-TEST_CASE("nonsense arrives as it is") {
+TEST_CASE("invalid values arrive unchanged") {
   const auto echo = open_library(misbehaving, "echo");
   Call call = small_call();
   call.rotary_dim = -3;

@@ -157,7 +157,7 @@ static int32_t decline(const rope_call* c) {
   return ROPE_UNSUPPORTED;
 }
 
-/* Leaves a child that holds every file of the worker, says its number, and dies. */
+/* Leaves a child that holds every file of the worker, prints its number, and dies. */
 static int32_t orphan(const rope_call* c) {
   (void)c;
   const pid_t child = fork();
@@ -191,7 +191,7 @@ static int32_t daemon_process(const rope_call* c) {
   return ROPE_FAILED;
 }
 
-/* Endless where the file of this name is not there yet. */
+/* Endless if the file of this name is not there yet. */
 static int32_t hang_once(const rope_call* c) {
   const char* const path = getenv("HANG_ONCE_FILE");
   const int file = path == NULL ? -1 : open(path, O_CREAT | O_EXCL | O_WRONLY, 0600);
@@ -202,7 +202,7 @@ static int32_t hang_once(const rope_call* c) {
   return right(c);
 }
 
-/* Right, as long as it runs alone: the row of the tables is kept for all calls at once. */
+/* Right as long as no other call runs: all calls share the row of the tables. */
 static int32_t shared_scratch(const rope_call* c) {
   static volatile float cosine[64], sine[64];
   const int64_t tokens = c->q.shape[1], heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;

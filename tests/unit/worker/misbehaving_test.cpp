@@ -1,4 +1,4 @@
-// Everything a kernel can do to its process is a sentence, and the run goes on.
+// Each thing that a kernel can do to its process is reported in a sentence, and the run goes on.
 #include <dirent.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -33,7 +33,7 @@ Reply reply_of(const char* kernel, Placement placement = Placement::at_end) {
 struct Expected {
   const char* kernel;
   ReplyKind kind;
-  const char* sentence;  // how it begins
+  const char* sentence;  // its beginning
 };
 
 // AddressSanitizer sees a double free before the C library does.
@@ -62,7 +62,7 @@ const Expected deeds[] = {
     {"garbage", ReplyKind::misbehaved, "spoke something else than the worker protocol: {\"id\":"},
 };
 
-TEST_CASE("what a kernel does to its process is told in a sentence") {
+TEST_CASE("what a kernel does to its process is reported in a sentence") {
   const Expected& expected = GENERATE(from_range(std::begin(deeds), std::end(deeds)));
   INFO(expected.kernel);
   const auto subject = open_library(misbehaving, expected.kernel, impatient());
@@ -75,7 +75,7 @@ TEST_CASE("what a kernel does to its process is told in a sentence") {
   }
 }
 
-TEST_CASE("a placement at the start catches what is before it") {
+TEST_CASE("a placement at the start catches accesses before it") {
   const Reply read = reply_of("read_before_start", Placement::at_start);
   CHECK(read.kind == ReplyKind::misbehaved);
   CHECK_THAT(read.detail,
@@ -101,7 +101,7 @@ TEST_CASE("a write between a tensor and its inaccessible page is seen after the 
   }
 }
 
-TEST_CASE("an endless loop ends at the deadline, and later calls do not wait for the first one's") {
+TEST_CASE("an endless loop ends at the deadline, and later calls have a shorter one than the first") {
   WorkerOptions options = impatient();
   options.first_call_deadline = std::chrono::milliseconds(600);
   const auto subject = open_library(misbehaving, "endless", options);
@@ -116,7 +116,7 @@ TEST_CASE("an endless loop ends at the deadline, and later calls do not wait for
   }
 }
 
-TEST_CASE("a hang counts where it happens again in a new process") {
+TEST_CASE("a hang counts only if it happens again in a new process") {
   const std::filesystem::path file =
       std::filesystem::temp_directory_path() / ("ropecheck_hang_once." + std::to_string(getpid()));
   setenv("HANG_ONCE_FILE", file.c_str(), 1);
@@ -141,7 +141,7 @@ TEST_CASE("a hang counts where it happens again in a new process") {
   CHECK_THAT(endless.detail, StartsWith("did not return within 0.3 s; its process was killed, twice in a row"));
 }
 
-TEST_CASE("what it printed before is part of the report") {
+TEST_CASE("earlier output is part of the report") {
   CHECK_THAT(reply_of("give_up").detail, Contains("it printed last:\nassertion failed: the moon is full"));
   CHECK_THAT(reply_of("double_free").detail, Contains("double free") || Contains("double-free"));
   const Reply declined = reply_of("decline");
@@ -165,7 +165,7 @@ TEST_CASE("noise, lines like the protocol's, and closed files do no harm") {
   }
 }
 
-TEST_CASE("what a kernel leaves out keeps what the caller put there") {
+TEST_CASE("outputs that a kernel does not write stay unchanged") {
   Call call = small_call();
   const Reply reply = open_library(misbehaving, "partial", impatient())->apply(call);
   CHECK(reply.kind == ReplyKind::done);
@@ -175,7 +175,7 @@ TEST_CASE("what a kernel leaves out keeps what the caller put there") {
   CHECK(call.q_out->bytes[0] != std::byte{0xee});
 }
 
-TEST_CASE("a C++ exception that escapes is told with its text") {
+TEST_CASE("an escaped C++ exception is reported with its text") {
   const auto subject = open_library(build_folder() / "throwing.so", "", impatient());
   CHECK_THAT(subject->name(), Catch::EndsWith("throwing.so#throws"));
   Call call = small_call();
@@ -212,7 +212,7 @@ TEST_CASE("nothing is left behind: no file, no process, no zombie") {
   }
 }
 
-// The state letter of a process, as in proc(5); 'X' where there is none.
+// The state letter of a process, as in proc(5); 'X' if there is no process.
 char state_of(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string number;
@@ -230,7 +230,7 @@ bool within_ten_seconds(Condition&& condition) {
   return condition();
 }
 
-TEST_CASE("what a kernel started ends with its worker") {
+TEST_CASE("processes that a kernel started end with its worker") {
   const std::string text = reply_of("orphan").detail;
   const std::size_t line = text.find('\n');
   REQUIRE(line != std::string::npos);
@@ -239,7 +239,7 @@ TEST_CASE("what a kernel started ends with its worker") {
   CHECK(within_ten_seconds([&] { return has_ended(child); }));
 }
 
-TEST_CASE("what a kernel started in a session of its own ends with its worker, at once and without a zombie") {
+TEST_CASE("a process that a kernel started in its own session ends with its worker, at once and without a zombie") {
   const std::int64_t lives_on = GENERATE(0, 1);
   CAPTURE(lives_on);
   Call call = small_call();
@@ -262,7 +262,7 @@ TEST_CASE("what a kernel started in a session of its own ends with its worker, a
   CHECK(state_of(grandchild) == 'X');
 }
 
-TEST_CASE("a child of this program that no worker started is left alone") {
+TEST_CASE("a child of this program that no worker started is not touched") {
   const pid_t own = fork();
   if (own == 0) {
     setsid();
@@ -275,7 +275,7 @@ TEST_CASE("a child of this program that no worker started is left alone") {
   waitpid(own, nullptr, 0);
 }
 
-TEST_CASE("an element is told by its index where tokens lie in reverse order") {
+TEST_CASE("an element is named by its index if tokens lie in reverse order") {
   Call call = small_call();
   call.q.strides[1] = -call.q.strides[1];
   call.q.origin = 7 * 128;
@@ -300,7 +300,7 @@ TEST_CASE("a worker in an endless loop does not outlive a suite that is killed")
   const std::string list = "/proc/" + std::to_string(suite) + "/task/" + std::to_string(suite) + "/children";
   pid_t worker = 0;
   CHECK(within_ten_seconds([&] { return static_cast<bool>(std::ifstream(list) >> worker); }));
-  usleep(100'000);  // into the call
+  usleep(100'000);  // long enough to be in the call
   CHECK(state_of(worker) == 'R');
   kill(suite, SIGKILL);
   waitpid(suite, nullptr, 0);

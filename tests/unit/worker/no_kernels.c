@@ -1,3 +1,3 @@
-/* A shared library that has nothing to do with rope. */
+/* A shared library without any kernel. */
 int answer(void);
 int answer(void) { return 42; }

@@ -1,4 +1,4 @@
-// The kernels of device_kernels.cpp, on a driver that is none.
+// The kernels of device_kernels.cpp, on a fake driver.
 #pragma once
 
 #include <cstdlib>

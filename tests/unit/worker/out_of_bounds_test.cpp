@@ -1,5 +1,5 @@
-// One element beside any tensor of a call, read or written: which tensor, which element, and from which placement it is
-// seen.
+// One element beside any tensor of a call, read or written: the report names tensor and element. Also: which placement
+// shows it.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/places.hpp"
@@ -12,7 +12,7 @@ using Catch::StartsWith;
 
 const std::filesystem::path library = build_folder() / "out_of_bounds.so";
 
-// All nine tensors, each of whole pages, so that both of its ends may lie against an inaccessible one.
+// All nine tensors, each of whole pages, so that either end may lie against an inaccessible page.
 Call call_with_all() {
   Call call = small_call();
   const std::vector<std::int64_t> shape{1, 1024, 1, 64};
@@ -53,7 +53,7 @@ std::string sentence(const Tensors& tensor, bool write, bool past) {
          (past ? total : "-1") + " of " + total + ")";
 }
 
-TEST_CASE("out of bounds: one element beside any tensor is told by tensor and element") {
+TEST_CASE("out of bounds: one element beside any tensor is reported by tensor and element") {
   const Tensors& tensor = GENERATE(from_range(std::begin(tensors), std::end(tensors)));
   const bool write = GENERATE(false, true);
   const bool past = GENERATE(false, true);
@@ -68,7 +68,7 @@ TEST_CASE("out of bounds: one element beside any tensor is told by tensor and el
     CHECK_THAT(reply.detail, StartsWith(sentence(tensor, write, past) + ", in out_of_bounds.so+0x"));
   }
 
-  // At the other end of its pages: only a write into the same page is seen there.
+  // At the other end of its pages: there only a write into the same page is seen.
   Call call = call_with_all();
   const Reply reply = subject->apply(call, past ? Placement::at_start : Placement::at_end);
   const bool fills_pages = tensor.elements * 4 % 4096 == 0;

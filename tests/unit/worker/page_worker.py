@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A worker written from tools/worker/protocol/PROTOCOL.md and impls/include/rope_kernel.h alone.
+"""A worker written only from tools/worker/protocol/PROTOCOL.md and impls/include/rope_kernel.h.
 
-It is the proof that the page is enough: nothing here is taken from ropecheck's sources. Only the standard library is
-used. Everything is computed in double and rounded once to the storage type.
+It proves that the page is enough: nothing here is taken from ropecheck's sources. Only the standard library is used.
+Everything is computed in double and rounded once to the storage type.
 
     ropecheck verify "cmd:python3 tests/unit/worker/page_worker.py"
 """
@@ -82,7 +82,7 @@ def pack_one(letter, x):
 
 
 def pack(dtype, values):
-    """Rounds to nearest even, once; what is beyond the largest number becomes infinite."""
+    """Rounds to nearest even, once; a value beyond the largest number becomes infinite."""
     letter = LETTERS.get(dtype, "f")
     if dtype == "bf16":
         values = [nearest_bf16(x) for x in values]
@@ -161,7 +161,7 @@ def frequencies(attrs):
 
 
 class Angles:
-    """cos and sin of the two features of every pair, by the positions on the axes."""
+    """cos and sin of the two features of every pair, from the positions on the axes."""
 
     def __init__(self, attrs, tensors):
         self.attrs, self.rotary_dim = attrs, attrs["rotary_dim"]
@@ -254,7 +254,7 @@ def rotate(x, angles, attrs):
 
 
 def check(attrs, tensors):
-    """Refuses what the contract does not allow, before anything is written."""
+    """Refuses calls that the contract does not allow, before anything is written."""
     require("q" in tensors and not any(x.null for x in tensors.values()))
     q, rotary_dim = tensors["q"], attrs["rotary_dim"]
     require(len(q.shape) == 4 and all(extent >= 0 for extent in q.shape))
@@ -306,7 +306,7 @@ class Worker:
     def __init__(self, environment):
         given = dict(word.split("=", 1) for word in environment.split())
         if given.get("v") != "1":
-            raise SystemExit("page_worker speaks version 1 of the worker protocol alone")
+            raise SystemExit("page_worker speaks only version 1 of the worker protocol")
         self.files = {name: int(given[name]) for name in ("inputs", "outputs")}
         self.protocol, self.life = int(given["protocol"]), int(given["life"])
         self.plans = {}
@@ -340,7 +340,7 @@ class Worker:
                 status = refusal.status
             took = time.perf_counter_ns() - started
             self.say({"id": message["id"], "ok": True, "status": status, "ns": took})
-        except Exception as error:  # whatever the kernel throws is an answer, not the end of the worker
+        except Exception as error:  # any exception of the kernel is an answer, not the end of the worker
             said = {"type": type(error).__name__, "msg": str(error), "trace": traceback.format_exc()[-4000:]}
             self.say({"id": message["id"], "ok": False, "error": said})
 

@@ -1,4 +1,4 @@
-// A worker that was written from PROTOCOL.md alone, and what ropecheck says where such a worker is wrong.
+// A worker that was written only from PROTOCOL.md, and ropecheck's messages if such a worker is wrong.
 #include <catch2/catch.hpp>
 #include <chrono>
 
@@ -32,7 +32,7 @@ std::string refusal(const char* fault, double seconds) {
   return "(opened)";
 }
 
-TEST_CASE("page worker: a worker written from the protocol's page alone is understood") {
+TEST_CASE("page worker: a worker written only from the protocol's page is understood") {
   const auto subject = open_python({"page_worker.py"}, 20);
   CHECK(subject->name() == "page_worker");
   CHECK(subject->claims().has(ROPE_FEATURE_ROBUST));
@@ -42,7 +42,7 @@ TEST_CASE("page worker: a worker written from the protocol's page alone is under
     CHECK(reply.kind == ReplyKind::done);
     CHECK(reply.status == ROPE_OK);
     CHECK(reply.detail.empty());
-    // It rounds once where the kernel in C rounds thrice.
+    // It rounds once; the kernel in C rounds three times.
     for (std::int64_t p = 0; p < 32; ++p) {
       const double exact = double{element(call.q, p)} * double{element(*call.cos, p)} -
                            double{element(call.q, p + 32)} * double{element(*call.sin, p)};
@@ -54,7 +54,7 @@ TEST_CASE("page worker: a worker written from the protocol's page alone is under
   CHECK(subject->apply(bad).status == ROPE_INVALID_ARGUMENT);
 }
 
-TEST_CASE("page worker: a start that went wrong is told in words") {
+TEST_CASE("page worker: a failed start is reported in words") {
   const auto [fault, seconds, words] = GENERATE(table<const char*, double, const char*>(
       {{"silent", 0.5, "did not answer within 0.5 s while it was loaded"},
        {"no_json", 20, "the worker's first line is not a JSON object: Hello, I am a kernel"},
@@ -75,7 +75,7 @@ struct Answer {
   const char* fault;
   ReplyKind kind;
   std::int32_t status;
-  const char* detail;  // how it begins
+  const char* detail;  // its beginning
 };
 
 const Answer faults[] = {
@@ -101,7 +101,7 @@ const Answer faults[] = {
      "closed its connection in the middle of the call and lived on; its process was killed"},
 };
 
-TEST_CASE("page worker: a call that went wrong is told in words") {
+TEST_CASE("page worker: a failed call is reported in words") {
   const Answer& expected = GENERATE(from_range(std::begin(faults), std::end(faults)));
   INFO(expected.fault);
   const bool waits = expected.kind == ReplyKind::timed_out;
@@ -119,7 +119,7 @@ TEST_CASE("page worker: half an answer is shown") {
              Contains("its answer has no newline: {\"id\":"));
 }
 
-TEST_CASE("page worker: what is printed is no answer, and a second answer is not one to the next call") {
+TEST_CASE("page worker: printed text is not an answer, and a second answer does not count for the next call") {
   const auto prints = open_python({"broken_worker.py", "prints"}, 20);
   for (int i = 0; i < 3; ++i) {
     Call call = small_call();

@@ -27,13 +27,13 @@ Call far_call(Layout layout, DType dtype) {
   return build_call(c, oracles);
 }
 
-// The same call with its rows where they are stored.
+// The same call with its rows as they are stored.
 Call close_by(Call call) {
   for (Tensor* tensor : {&call.q, &*call.k, &*call.q_out, &*call.k_out}) tensor->placed_strides.clear();
   return call;
 }
 
-TEST_CASE("far rows: a library is handed them, and its results come back as those of close ones") {
+TEST_CASE("far rows: a library gets them, and its results equal those from close rows") {
   const auto right = open_library(mutants, "none");
   REQUIRE(right->claims().far_tensors);
   for (const Layout layout : {Layout::distant_batches, Layout::distant_tokens, Layout::distant_heads}) {
@@ -68,7 +68,7 @@ TEST_CASE("far rows: an index of 32 bits is seen") {
   CHECK(wrong->apply(close).status == ROPE_OK);
 }
 
-TEST_CASE("far rows: what is written between them, on their pages, is told") {
+TEST_CASE("far rows: a write between them, on their pages, is reported") {
   const auto subject = open_library(misbehaving, "write_past_end");
   Call call = small_call();
   call.q_out->placed_strides = {std::int64_t{1} << 30, 128, 64, 1};
@@ -79,7 +79,7 @@ TEST_CASE("far rows: what is written between them, on their pages, is told") {
   CHECK(reply.detail == "wrote between the rows of q_out, on the pages that they lie on");
 }
 
-TEST_CASE("far rows: a tensor that no address space holds is refused by name, and the next call is served") {
+TEST_CASE("far rows: a tensor too large for any address space is refused by name, and the next call is served") {
   const auto right = open_library(mutants, "none");
   Call call = far_call(Layout::distant_tokens, DType::f32);
   Tensor& far = *call.q_out;
@@ -117,7 +117,7 @@ Call apart(Call call) {
   return call;
 }
 
-TEST_CASE("packed: a library is handed q and k in one memory, and its results come back as those of separate ones") {
+TEST_CASE("packed: a library gets q and k in one memory, and its results equal those from separate tensors") {
   const auto right = open_library(mutants, "none");
   REQUIRE(right->claims().packed_tensors);
   for (const bool in_place : {false, true}) {
@@ -146,7 +146,7 @@ TEST_CASE("packed: a kernel that takes k for more heads of q is seen") {
   CHECK(packed.k->bytes != separate.k->bytes);
 }
 
-TEST_CASE("packed: whole pages of v are there for a worker that maps none apart, as on a device") {
+TEST_CASE("packed: a worker that maps no page apart gets whole pages of v, as on a device") {
   Case c;
   c.layout = Layout::packed;
   c.seq = 2;
@@ -166,7 +166,7 @@ TEST_CASE("packed: whole pages of v are there for a worker that maps none apart,
   }
 }
 
-TEST_CASE("packed: what is written to the v behind k is told") {
+TEST_CASE("packed: a write to the v behind k is reported") {
   const auto subject = open_library(misbehaving, "write_past_end");
   Call call = small_call();
   Tensor& q = *call.q_out;

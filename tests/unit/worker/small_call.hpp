@@ -13,7 +13,7 @@ namespace rope {
 
 inline const std::filesystem::path misbehaving = build_folder() / "misbehaving.so";
 
-// Debian's own where there is one: a version manager's python3 may be a script that takes a tenth of a second.
+// Debian's own Python where there is one: a version manager's python3 may be a script that takes a tenth of a second.
 inline const std::string starts_quickly = std::filesystem::exists("/usr/bin/python3") ? "/usr/bin/python3" : "python3";
 
 inline float& element(Tensor& tensor, std::int64_t index) { return reinterpret_cast<float*>(tensor.data())[index]; }

@@ -1,4 +1,4 @@
-// Kernels in C++: one lets an exception escape, one crashes the process that loads it, where it is asked to.
+// Kernels in C++: one lets an exception escape; one crashes the process that loads it, if it is asked to.
 #include <cstdlib>
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-/* A library that keeps the contract and holds nothing. */
+/* A library that keeps the contract and holds no kernel. */
 #include "impls/include/rope_kernel.h"
 
 uint32_t rope_kernel_count(void) { return 0; }

@@ -1,6 +1,6 @@
-"""rotary-embedding-torch: RotaryEmbedding(dim=2) raises ZeroDivisionError, although one pair is a rotation like all.
+"""rotary-embedding-torch: RotaryEmbedding(dim=2) raises ZeroDivisionError. One pair is a valid rotation.
 
-The constructor computes theta * theta_rescale_factor ** (dim / (dim - 2)), also where the factor is 1.
+The constructor computes theta * theta_rescale_factor ** (dim / (dim - 2)), even if the factor is 1.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""rotary-embedding-torch: positions are counted in the dtype of the queries, so that bf16 has no 257 and f16 no 2049.
+"""rotary-embedding-torch counts positions in the queries' dtype: bf16 cannot hold 257, f16 cannot hold 2049.
 
 rotate_queries_or_keys calls get_seq_pos(.., dtype=t.dtype), which is torch.arange in that dtype.
 """

@@ -1,8 +1,8 @@
-"""ONNX Runtime's RotaryEmbedding of ai.onnx 23 refuses position_ids for more tokens than the tables have rows, although
+"""ONNX Runtime's RotaryEmbedding (ai.onnx 23) refuses position_ids for more tokens than the tables have rows, even if
 each position has its row.
 
-The standard gives cos_cache and sin_cache max_position_id_plus_1 rows and says nothing of the number of tokens, which
-may share positions: sequences padded on the left with position 0, or the image tokens of one position.
+In the standard, cos_cache and sin_cache have max_position_id_plus_1 rows. It does not limit the number of tokens, which
+may share positions: left padding with position 0, or the image tokens of one position.
 """
 
 import sys

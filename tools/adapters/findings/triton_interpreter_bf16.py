@@ -1,8 +1,8 @@
-"""Triton's interpreter cuts f32 off where it is converted to bf16; on a GPU it is rounded to the nearest, ties to even.
+"""Triton's interpreter truncates f32 to bf16; a GPU rounds to the nearest, ties to even.
 
 cast_impl in triton/runtime/interpreter.py calls _convert_float with the rounding mode None, which shifts the last 16
-bits out. Every kernel that stores bf16, flash-attention's rotary_kernel among them, is biased towards zero there and
-has twice the error.
+bits out. So every kernel that stores bf16 is biased towards zero there and has twice the error, for example
+flash-attention's rotary_kernel.
 """
 
 import os

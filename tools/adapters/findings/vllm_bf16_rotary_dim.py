@@ -1,9 +1,9 @@
-"""vLLM's rotary_embedding for the CPU ends the process where query is bf16, the style is neox and rotary_dim is no
-multiple of 16 (or head_size none of 8).
+"""vLLM's rotary_embedding for the CPU ends the process if query is bf16, the style is neox and rotary_dim is not a
+multiple of 16 (or head_size not a multiple of 8).
 
 It stores eight results at once with an instruction that needs an address divisible by 16 (vmovdqa, in
-rotary_embedding_impl<c10::BFloat16>); the second half of the features begins at rotary_dim / 2 * 2 bytes. GPT-NeoX-20B
-has rotary_dim 24, Phi-2 has 32 and is well.
+rotary_embedding_impl<c10::BFloat16>). The second half of the features begins at byte rotary_dim / 2 * 2. GPT-NeoX-20B
+has rotary_dim 24 and crashes; Phi-2 has 32 and works.
 """
 
 import importlib.util
@@ -13,7 +13,7 @@ import sys
 
 import torch
 
-# vLLM takes _C where there is AVX-512 with bf16, _C_AVX512 where there is AVX-512, else _C_AVX2.
+# vLLM takes _C with AVX-512 and bf16, _C_AVX512 with AVX-512, else _C_AVX2.
 name = "_C_AVX2"
 if torch.cpu._is_avx512_supported():
     name = "_C" if torch.cpu._is_avx512_bf16_supported() else "_C_AVX512"
@@ -24,7 +24,7 @@ HEAD_SIZE, TOKENS = 96, 4
 
 
 def ends_with(rotary_dim: int, dtype: torch.dtype) -> int:
-    """The exit status of a process that makes one call; negative: the signal that ended it."""
+    """Exit status of a process that makes one call. Negative: the signal that ended it."""
     child = os.fork()
     if child == 0:
         query = torch.ones(TOKENS, HEAD_SIZE, dtype=dtype)

@@ -1,5 +1,5 @@
-// Call: one call of a kernel as plain data, its tensors included. What rope_call of impls/include/rope_kernel.h is to a
-// kernel, Call is to the suite: it owns its bytes, so it can be built, sent to another process, repeated and shrunk.
+// Call: one kernel call as plain data, with its tensors. A kernel gets rope_call of impls/include/rope_kernel.h; the
+// suite uses Call. It owns its bytes, so it can be built, sent to another process, repeated and shrunk.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace rope {
 
-// A strided array of any rank over bytes of its own. Element [i0, i1, ..] stands at
+// A strided array of any rank over its own bytes. Element [i0, i1, ..] is at
 // bytes[(origin + i0*strides[0] + ..) * size_of(dtype)]; strides are in elements.
 struct Tensor {
   DType dtype = DType::f32;
@@ -22,12 +22,12 @@ struct Tensor {
   std::vector<std::int64_t> strides;
   std::int64_t origin = 0;  // elements
   std::vector<std::byte> bytes;
-  bool null = false;  // the kernel gets NULL in place of the bytes
-  // Where not empty: the strides that the kernel gets, of rows that are placed otherwise than they are stored here,
+  bool null = false;  // the kernel gets NULL instead of the bytes
+  // If not empty: the strides that the kernel gets, because its rows are placed unlike the rows stored here. See
   // row_placement.hpp.
   std::vector<std::int64_t> placed_strides;
-  // Of k or k_out, where not 0: elements from element [0, 0, ..] of q or q_out, which has the same memory, to this
-  // one's.
+  // For k or k_out in the same memory as q or q_out, if not 0: the elements from q's element [0, 0, ..] to this
+  // tensor's.
   std::int64_t behind_q = 0;
 
   // Contiguous, zero bytes.
@@ -49,7 +49,7 @@ enum class AngleSource : std::int32_t {
 std::string_view name(Direction direction);
 std::string_view name(AngleSource source);
 
-// Absent tensors are those that the call does not give. In place: the kernel writes into q and k, q_out and k_out are
+// Absent tensors are not given by the call. In place: the kernel writes into q and k, and q_out and k_out are
 // absent. Meaning of each field: rope_kernel.h.
 struct Call {
   Tensor q;                 // [batch, seq, heads, head_dim]
@@ -58,7 +58,7 @@ struct Call {
   std::optional<Tensor> k_out;
   bool in_place = false;
 
-  std::optional<Tensor> positions;  // [axes, batch or 1, seq], i32 or i64; batch stride 0 where shared
+  std::optional<Tensor> positions;  // [axes, batch or 1, seq], i32 or i64; batch stride 0 if shared
   std::int32_t axes = 1;
   std::int64_t position_offset = 0;
   std::int64_t sequence_length = 0;
@@ -81,7 +81,7 @@ struct Call {
 };
 
 // The same call as a kernel sees it: pointers into `call`, which must outlive the result and must not move.
-// Of a tensor with placed_strides the pointer is that of the rows as they are stored: who places it must exchange it.
+// A tensor with placed_strides gets the pointer to its stored rows; whoever places them must replace it.
 rope_call bind(Call& call);
 
 }  // namespace rope

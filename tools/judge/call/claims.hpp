@@ -1,4 +1,4 @@
-// Claims: what a kernel says that it can do. Only what is claimed is tested, and what is claimed has to work.
+// Claims: what a kernel says that it can do. Only claims are tested, and every claim must hold.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace rope {
 struct Claims {
   rope_capabilities capabilities{};
   std::vector<std::int32_t> head_dims;  // empty: every even one
-  // Of the subject rather than the kernel: whether it can be handed tensors that begin at any element, rows that lie
-  // far apart, q and k in one memory, and two calls at once, and whether it is compiled code, to which a tensor of
-  // millions of elements is a matter of a second.
+  // Properties of the subject, not the kernel. It can take: tensors that begin at any element, rows that lie far apart,
+  // q and k in one memory, two calls at once. `compiled`: it is compiled code, which handles a tensor of millions of
+  // elements in about a second.
   bool shifted_tensors = true;
   bool far_tensors = false;
   bool packed_tensors = false;
@@ -23,7 +23,7 @@ struct Claims {
   bool compiled = false;
 
   bool has(rope_feature feature) const { return (capabilities.features & ROPE_BIT(feature)) != 0; }
-  // The widest type that positions may be given in.
+  // The widest type that positions may have.
   DType position_dtype() const {
     return (capabilities.position_dtypes & ROPE_BIT(ROPE_I64)) != 0 ? DType::i64 : DType::i32;
   }

@@ -15,12 +15,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Runs that the companion made progress during. Where two CPUs are free each run is one; where both threads share one
-// there is one for each turn that the system gives them, a few milliseconds apart, so there is an end to waiting.
+// The number of runs that must overlap with the companion's progress. With two free CPUs every run does. On one shared
+// CPU, only one run per time slice of a few milliseconds does, so waiting has a limit.
 constexpr int wanted_overlaps = 20;
 constexpr std::chrono::milliseconds longest{100};
 
-// All that lies between the first and the last element of a tensor.
+// Everything between the first and the last element of a tensor.
 class Extent {
  public:
   explicit Extent(const rope_tensor& tensor) : first_(static_cast<std::byte*>(tensor.data)) {
@@ -76,7 +76,7 @@ class Companion {
   Companion& operator=(const Companion&) = delete;
   ~Companion() { end(); }
 
-  // Ended runs.
+  // The number of finished runs.
   int runs() const { return runs_.load(); }
   bool ended() const { return ended_.load(); }
   std::int32_t status() const { return status_; }
@@ -121,7 +121,7 @@ ConcurrentResult run_concurrently(const Apply& apply, const rope_call& judged, c
   ConcurrentResult result;
   const auto run = [&] {
     outputs.put(before);
-    rope_call own = judged;  // a kernel that casts const away spoils its own copy only
+    rope_call own = judged;  // a kernel that casts const away damages only its own copy
     const Clock::time_point start = Clock::now();
     result.status = apply(&own);
     result.nanoseconds = (Clock::now() - start) / std::chrono::nanoseconds(1);
@@ -129,7 +129,7 @@ ConcurrentResult run_concurrently(const Apply& apply, const rope_call& judged, c
   };
 
   Bytes first;
-  std::optional<Bytes> other;  // than the first
+  std::optional<Bytes> other;  // differs from the first
   Companion second(apply, companion, on_thread);
   while (second.runs() == 0 && !second.ended()) std::this_thread::yield();
   const Clock::time_point end = Clock::now() + longest;
@@ -150,7 +150,7 @@ ConcurrentResult run_concurrently(const Apply& apply, const rope_call& judged, c
   result.companion_status = second.status();
   if (result.status != ROPE_OK || !run()) return result;
 
-  // Last, so that it has filled no cache for the others.
+  // Last, so that it warms no cache for the others.
   const Bytes alone = outputs.copy();
   if (first != alone) {
     outputs.put(first);

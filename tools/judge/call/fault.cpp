@@ -49,7 +49,7 @@ Tensor resized(const Tensor& tensor, std::size_t dimension, std::int64_t by) {
   return Tensor::contiguous(tensor.dtype, shape);
 }
 
-// On every axis: a kernel need not look at one that no pair follows.
+// On every axis, because a kernel may ignore an axis that no pair follows.
 void set_first_position(Fault fault, Call& call, std::int64_t value) {
   if (!call.positions) impossible(fault);
   Tensor& positions = *call.positions;

@@ -1,4 +1,4 @@
-// Faults: what a call can have wrong with it, one at a time. A robust kernel answers each by a status.
+// Faults: the mistakes that a call can contain, one at a time. A robust kernel answers each with a status.
 #pragma once
 
 #include <span>
@@ -44,7 +44,7 @@ struct FaultWord {
 std::span<const FaultWord> fault_words();
 const FaultWord& word_of(Fault fault);
 
-// Makes a right call wrong. Throws InputError where the call has nothing that could be wrong in this way.
+// Puts the fault into a right call. Throws InputError if the call has nothing that this fault could change.
 void apply(Fault fault, Call& call);
 
 }  // namespace rope

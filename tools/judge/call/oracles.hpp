@@ -1,4 +1,4 @@
-// Oracles kept between cases, because making one costs milliseconds of MPFR and most cases share a few plans.
+// Keeps oracles between cases: making one costs milliseconds of MPFR, and most cases share a few plans.
 #pragma once
 
 #include <functional>
@@ -17,35 +17,35 @@ namespace rope {
 
 class Oracles {
  public:
-  // The plan of a spec at a sequence length. The reference is good until the next call; who needs it longer takes a
-  // share of it.
+  // The plan of a spec at a sequence length. The reference is valid until the next call; use shared() to keep it
+  // longer.
   Oracle& of(const RopeSpec& spec, std::int64_t sequence_length) { return *shared(spec, sequence_length); }
   std::shared_ptr<Oracle> shared(const RopeSpec& spec, std::int64_t sequence_length);
 
-  // C of each pair of that plan, of frequencies computed directly and by the loosest way (error_model.hpp).
+  // C of each pair of that plan, for frequencies computed directly and by the loosest way (error_model.hpp).
   struct Constants {
     std::vector<double> direct, loosest;
   };
   const Constants& constants(const RopeSpec& spec, std::int64_t sequence_length);
 
-  // The plan with the frequencies that a call hands over, taken as exact. Pairs, axes and lambda are those of the call.
+  // The plan with a call's given frequencies, taken as exact. Pairs, axes and lambda are the call's.
   std::shared_ptr<Oracle> of_given_frequencies(const Call& call, int head_dim);
 
-  // The tables that a case hands over, cos and sin, one row for each position up to the largest.
+  // The tables that a case gives: cos and sin, one row for each position up to the largest.
   using Tables = std::pair<Tensor, Tensor>;
   const Tables& tables(const std::string& key, const std::function<Tables()>& make);
 
  private:
   struct OfSpec {
     RopeSpec spec;
-    std::int64_t length;  // 0 where the rule does not follow it
+    std::int64_t length;  // 0 if the rule does not follow it
     std::shared_ptr<Oracle> oracle;
     std::optional<Constants> constants;
   };
 
   OfSpec& kept(const RopeSpec& spec, std::int64_t sequence_length);
   std::shared_ptr<Oracle> keep(const std::string& key, const std::function<RotationPlan()>& make);
-  std::list<OfSpec> of_specs_;  // the last used last: what two calls compare stays while both are judged
+  std::list<OfSpec> of_specs_;  // last used at the end: the plans of two compared calls stay while both are judged
   std::map<std::string, std::shared_ptr<Oracle>> kept_;
   std::map<std::string, Tables> tables_;
   std::size_t table_bytes_ = 0;

@@ -20,7 +20,7 @@ std::size_t page_size() {
   return size;
 }
 
-// visit(bytes from the first element of the memory to where the row is placed, where it is stored).
+// visit(bytes from the first element of the memory to the row's place, the stored row).
 template <class T, class Visitor>  // Tensor or const Tensor
 void for_each_placed_row(T& tensor, Visitor&& visit) {
   const std::vector<std::int64_t>& far = tensor.placed_strides;

@@ -1,4 +1,4 @@
-// The tools of NVIDIA's compute-sanitizer, under which calls to a kernel on a CUDA device can be made.
+// The tools of NVIDIA's compute-sanitizer, which can watch calls to a kernel on a CUDA device.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@ namespace rope {
 enum class SanitizerTool {
   none,
   memcheck,   // accesses outside of what was allocated, or not aligned
-  racecheck,  // shared memory used by several threads without a barrier between
+  racecheck,  // shared memory that several threads use without a barrier between
   synccheck,  // barriers that not all threads reach
-  initcheck   // device memory that is read before anybody wrote to it
+  initcheck   // device memory that is read before it is written
 };
 
 inline constexpr SanitizerTool sanitizer_tools[] = {SanitizerTool::memcheck, SanitizerTool::racecheck,
                                                     SanitizerTool::synccheck, SanitizerTool::initcheck};
 
-// As on compute-sanitizer's own command line.
+// The name on compute-sanitizer's command line.
 constexpr std::string_view name(SanitizerTool tool) {
   switch (tool) {
     case SanitizerTool::none: return "none";
@@ -29,10 +29,10 @@ constexpr std::string_view name(SanitizerTool tool) {
   return "?";
 }
 
-// What a tool says of some calls.
+// A tool's result for some calls.
 struct SanitizerReport {
   bool decided = true;
-  std::string words;  // what it found first, or why there is no report; empty: it found nothing
+  std::string words;  // the first problem, or why there is no report; empty: no problem
 
   bool is_clean() const { return decided && words.empty(); }
 };

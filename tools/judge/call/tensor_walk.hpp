@@ -1,4 +1,4 @@
-// Walking over the rows of a [batch, seq, heads, head_dim] tensor, whatever its strides.
+// Visits the rows of a [batch, seq, heads, head_dim] tensor with any strides.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ inline double value_at(const Tensor& t, const RowIndex& row, std::int64_t featur
   return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
 }
 
-// Of two tensors of one dtype and head_dim, each with its own strides.
+// Both tensors have the same dtype and head_dim; each has its own strides.
 inline void copy_row(Tensor& to, const RowIndex& to_row, const Tensor& from, const RowIndex& from_row) {
   const auto size = static_cast<std::int64_t>(size_of(to.dtype));
   std::byte* written = row_data(to, to_row);

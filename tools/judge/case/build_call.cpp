@@ -13,8 +13,8 @@
 namespace rope {
 namespace {
 
-// From one index of the dimension to the next more than 2^31 elements, so that the third is beyond 2^32. A multiple of
-// neither: an index that was cut to 32 bits must not come out where a row is.
+// Neighbouring indices of the dimension are more than 2^31 elements apart, so the third is beyond 2^32. The distance is
+// a multiple of neither, so that an index cut to 32 bits does not hit a row.
 constexpr std::int64_t distance = (std::int64_t{1} << 31) + 3079;
 
 std::vector<std::int64_t> placed_strides(const std::vector<std::int64_t>& shape, std::size_t dimension) {
@@ -27,20 +27,20 @@ std::vector<std::int64_t> placed_strides(const std::vector<std::int64_t>& shape,
   return strides;
 }
 
-// How q, or k, is laid out.
+// The layout of q, or of k.
 Layout of_tensor(Layout layout, bool key) {
   if (layout == Layout::key_strided) return key ? Layout::strided : Layout::contiguous;
   return layout == Layout::angles_strided ? Layout::contiguous : layout;
 }
 
-// How positions and tables are.
+// The layout of positions and tables.
 Layout of_angles(Layout layout) {
   if (layout == Layout::key_strided) return Layout::contiguous;
   return layout == Layout::angles_strided ? Layout::strided : layout;
 }
 
-// Strides of [batch, seq, heads, head_dim] in elements; the numbers of padding are odd, so that rows of 16-bit types
-// are not aligned by luck, and q and k differ in them.
+// Strides of [batch, seq, heads, head_dim] in elements. The paddings are odd, so that rows of 16-bit types are not
+// aligned by luck, and differ between q and k.
 Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_all, bool key, std::byte gap) {
   const Layout layout = of_tensor(of_all, key);
   Tensor tensor = Tensor::contiguous(dtype, shape);
@@ -72,17 +72,17 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_a
   for (std::size_t i = 0; i < 4; ++i) {
     last += std::max<std::int64_t>(shape[i] - 1, 0) * std::max<std::int64_t>(tensor.strides[i], 0);
   }
-  // Behind a shifted one stands another element, so that it does not begin at an aligned address where it ends with a
+  // A shifted tensor has another element behind it. So it does not begin at an aligned address when it ends with a
   // page.
   const std::int64_t tail = layout == Layout::strided ? 9 : layout == Layout::shifted ? 2 : 1;
   tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), gap);
   return tensor;
 }
 
-// What a feature holds, from what the generator drew for it.
+// The value of a feature, from the generator's value for it.
 double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_feature) {
   switch (c.input) {
-    // What is drawn is below 2^4.
+    // The generator's values are below 2^4.
     case InputKind::huge:
       return drawn * std::exp2(std::ilogb(std::min(largest_finite(c.dtype), largest_finite(c.out_dtype))) - 5);
     case InputKind::subnormal: return drawn * smallest_subnormal(c.dtype) / unit_roundoff(c.dtype) / 32;
@@ -113,7 +113,7 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
       std::memcpy(data, of_row, dim * size);
       return;
     }
-    // Which pair is the lonely one: another in each row.
+    // The lonely pair: a different one in each row.
     const auto lonely = static_cast<int>((row.seq * 7 + row.head * 3 + row.batch) % std::max(half, 1));
     load(c.dtype, of_row, 1, dim, values.data());
     for (int j = 0; j < c.spec.head_dim; ++j) {
@@ -128,7 +128,7 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
   return tensor;
 }
 
-// Where q and k, or their outputs, are to be in one memory.
+// Puts q and k, or their outputs, into one memory.
 void pack_together(Tensor& q, std::optional<Tensor>& k) {
   if (!k || k->shape[2] == 0) return;
   const std::int64_t seq = (q.shape[2] + 2 * k->shape[2]) * q.shape[3];
@@ -154,8 +154,8 @@ Tensor output_tensor(const Case& c, int heads, bool key) {
   return tensor;
 }
 
-// Shared positions have a batch stride of 0. Strided tensors come with gaps behind positions, batches and axes;
-// those with heads before tokens with the coordinates of a token side by side, and its batches behind them.
+// Shared positions have a batch stride of 0. Strided tensors come with gaps behind positions, batches and axes. Tensors
+// with heads before tokens come with a token's coordinates side by side, and its batches behind them.
 Tensor position_tensor(const Case& c) {
   const bool per_batch = c.form == PositionForm::per_batch;
   const std::int64_t axes = c.spec.axes.count(), rows = per_batch ? c.batch : 1;
@@ -198,7 +198,7 @@ Tensor position_tensor(const Case& c) {
 Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
-  // Strided tensors come with tables whose rows are padded too, with room for a second row.
+  // Strided tensors come with tables whose rows are padded too; the padding has room for a second row.
   const std::int64_t stride = of_angles(c.layout) == Layout::strided ? 2 * width + 3 : width;
   Tensor cos_table = Tensor::contiguous(c.given, {rows, stride});
   cos_table.shape[1] = width;
@@ -209,7 +209,7 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   const auto count = static_cast<std::size_t>(rows + 1) * pairs;
   std::vector<double> cosine(count), sine(count);
   oracle.fill(0, rows + 1, cosine, sine);
-  // Which pair each column is of, and whether it is that of the pair's second feature.
+  // Each column's pair, and whether the column is for the pair's second feature.
   std::vector<std::size_t> pair(static_cast<std::size_t>(width));
   std::vector<bool> second(pair.size(), false);
   for (std::size_t j = 0; j < pair.size(); ++j) {
@@ -234,7 +234,7 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   return {std::move(cos_table), std::move(sin_table)};
 }
 
-// Tables are made with more rows than were asked for, so that cases which differ in their positions share one.
+// Tables get more rows than requested, so that cases which differ only in their positions share one.
 std::int64_t rows_to_make(std::int64_t rows) {
   constexpr std::uint64_t fewest = 64;
   constexpr std::int64_t most = 8192;
@@ -323,7 +323,7 @@ Call build_call(const Case& c, Oracles& oracles) {
   call.attention_factor = oracles.of(c.spec, sequence_length(c)).plan().lambda;
   if (call.axes > 1) {
     const std::vector<int> axis = axis_of_pairs(c.spec);
-    // Left out where it would say what its absence says.
+    // Left out if its absence means the same.
     if (std::ranges::any_of(axis, [](int a) { return a != 0; })) {
       call.axis = Tensor::contiguous(DType::i32, {static_cast<std::int64_t>(axis.size())});
       std::memcpy(call.axis->bytes.data(), axis.data(), axis.size() * sizeof(int));

@@ -1,5 +1,5 @@
 // Case: one situation in which a requirement is checked, as plain data. A case prints itself as text that makes it
-// again, so that a failure can be replayed alone: `ropecheck replay TEXT`.
+// again, so a failure can be replayed by itself: `ropecheck replay TEXT`.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,20 @@
 
 namespace rope {
 
-// How the positions of a case are handed to the kernel.
+// How a case gives its positions to the kernel.
 enum class PositionForm { offset, shared, per_batch };
 
-// What they are; s = token, all from `start`.
+// The positions themselves; s = token, all from `start`.
 enum class PositionPattern {
   consecutive,     // start + s
   repeated,        // start + s/3
   descending,      // start + (seq - 1 - s)
-  exchanged,       // as consecutive, but each two tokens between the first and the last have changed places
+  exchanged,       // as consecutive, but the tokens between the first and the last are swapped in twos
   first_in_order,  // as consecutive in the first batch, as exchanged in the others
-  last_apart,      // as consecutive and alike in all batches, but for the last token of the last one
+  last_apart,      // as consecutive and the same in all batches, except for the last token of the last one
   restarting,      // two sequences packed into one row: the second one begins at `start` again
   left_padded,     // start + max(0, s - pad), with another pad in each batch
-  scattered        // anything in 0 .. start, every order of magnitude alike
+  scattered        // anything in 0 .. start, every order of magnitude equally likely
 };
 
 enum class Layout {
@@ -42,7 +42,7 @@ enum class Layout {
   seq_last,         // [batch, heads, seq, head_dim] in memory
   reversed,         // every dimension from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
-  packed,           // in each token the heads of q, of k and of a v, as one product gives them
+  packed,           // in each token the heads of q, of k and of a v, as one product outputs them
   distant_batches,  // a stride of more than 2^31 elements from batch to batch, row_placement.hpp
   distant_tokens,
   distant_heads,
@@ -51,7 +51,7 @@ enum class Layout {
 
 constexpr bool is_contiguous(Layout layout) { return layout == Layout::contiguous || layout == Layout::shifted; }
 
-// The dimension of q and k in which the rows are distant; nullopt where none is.
+// The dimension of q and k whose rows are distant; nullopt if there is none.
 constexpr std::optional<std::size_t> distant_dimension(Layout layout) {
   switch (layout) {
     case Layout::distant_batches: return 0;
@@ -65,20 +65,20 @@ constexpr bool is_distant(Layout layout) {
   return distant_dimension(layout).has_value() || layout == Layout::distant_rows;
 }
 
-// Of the outputs, where they are not the inputs.
+// The outputs' layout, if they are not the inputs.
 enum class OutputLayout { as_input, contiguous, strided, key_strided, shifted };
 
 enum class InputKind {
   spread,     // random signs, fractions and exponents 2^-4 .. 2^3
   unit,       // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
-  lonely,     // one pair of each head as in spread, all else 2^10 larger: shows what leaks in from other pairs
-  constant,   // as spread, the same row for every token: scores then depend on the distance alone
+  lonely,     // one pair of each head as in spread, all else 2^10 larger: shows leaks from other pairs
+  constant,   // as spread, the same row for every token: then scores depend only on the distance
   huge,       // as spread, the largest below half the largest number of input and output type
   subnormal,  // as spread, all below the smallest normal number of the type
   zero
 };
 
-// Whether the numbers themselves are out of the ordinary.
+// Whether the numbers have an unusual size.
 constexpr bool is_of_unusual_size(InputKind input) {
   return input == InputKind::huge || input == InputKind::subnormal || input == InputKind::zero;
 }
@@ -97,7 +97,7 @@ struct Case {
   DType given = DType::f32;  // dtype of the tables or of theta
   bool full_tables = false;
   bool unequal_halves = false;
-  std::int64_t spare_rows = 0;  // of the tables, behind the row of the largest position
+  std::int64_t spare_rows = 0;  // of the tables, after the row of the largest position
   PositionForm form = PositionForm::offset;
   DType position_dtype = DType::i64;
   PositionPattern pattern = PositionPattern::consecutive;
@@ -109,9 +109,9 @@ struct Case {
   OutputLayout output = OutputLayout::as_input;
   InputKind input = InputKind::spread;
   std::uint64_t seed = 1;
-  Fault fault = Fault::none;                 // what is wrong with the call
-  SanitizerTool tool = SanitizerTool::none;  // that the call is made under
-  std::string golden;  // id of a golden case, whose arrays then take the place of seed, positions and tables
+  Fault fault = Fault::none;                 // the mistake in the call
+  SanitizerTool tool = SanitizerTool::none;  // that watches the call
+  std::string golden;                        // id of a golden case; its arrays then replace seed, positions and tables
 
   friend bool operator==(const Case&, const Case&) = default;
 };

@@ -1,5 +1,5 @@
-// CaseChange: other cases that differ from one in a single field. Shrinking tries those that are simpler; the diagnosis
-// looks at what a kernel makes of its neighbours.
+// CaseChange: other cases that differ from one in a single field. Shrinking tries the simpler ones. The diagnosis runs
+// a case's neighbours.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace rope {
 
 struct CaseChange {
-  int turn;  // those of the lowest are tried first, in all fields; of equal ones that which the table has first
-  std::function<void(const Case&, std::vector<Case>&)> propose;  // what is no other case is dropped later
+  int turn;  // over all fields, the lowest are tried first; of equal ones, the first in the table
+  std::function<void(const Case&, std::vector<Case>&)> propose;  // equal cases are dropped later
 };
 
 namespace case_change {
@@ -47,7 +47,7 @@ CaseChange at_most_one(int turn, Number Case::*field) {
   return by(turn, [=](Case& c) { c.*field = std::min<Number>(c.*field, 1); });
 }
 
-// Takes n/2, n/4, .. 1 from n, so that a limit within n is found in a few steps whatever it is.
+// Takes n/2, n/4, .. 1 from n: finds any limit within n in a few steps.
 template <class Number>
 CaseChange ever_less(int turn, Number Case::*field) {
   return {turn, [=](const Case& c, std::vector<Case>& out) {

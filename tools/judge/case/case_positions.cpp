@@ -6,7 +6,7 @@
 namespace rope {
 namespace {
 
-// Every order of magnitude up to `limit` alike, so that small positions are not drowned by large ones.
+// Every order of magnitude up to `limit` is equally likely, so that large positions do not drown small ones.
 std::int64_t scattered(std::uint64_t word, std::int64_t limit) {
   int bits = 0;
   while (bits < 62 && (std::int64_t{1} << bits) <= limit) ++bits;
@@ -15,20 +15,20 @@ std::int64_t scattered(std::uint64_t word, std::int64_t limit) {
   return std::min(static_cast<std::int64_t>(value), limit);
 }
 
-// The first token and the last stay where they are, so that a kernel which looks at these alone takes the others to
-// follow on.
+// The first token and the last keep their places. So a kernel that looks only at these two takes the others to be
+// consecutive.
 std::int64_t exchanged(int token, int tokens) {
   const int partner = ((token - 1) ^ 1) + 1;
   return token > 0 && token < tokens - 1 && partner < tokens - 1 ? partner : token;
 }
 
-// Of a token in its sequence, of two that lie in one row one behind the other: the border is another one in each batch.
+// A token's index in its sequence, for two sequences in one row. The border differs from batch to batch.
 std::int64_t in_second_sequence(int token, int tokens, int row) {
   const int border = 1 + (tokens / 2 + row) % std::max(tokens - 1, 1);
   return token < border ? token : token - border;
 }
 
-// Whether each batch starts elsewhere; the other patterns say themselves in what batches differ.
+// Whether each batch starts elsewhere. The other patterns define themselves how batches differ.
 bool walks_with_batches(PositionPattern pattern) {
   switch (pattern) {
     case PositionPattern::consecutive:
@@ -78,7 +78,7 @@ std::vector<std::int64_t> positions(const Case& c) {
           case PositionPattern::left_padded: m = c.start + std::max(0, s - 1 - row % 3); break;
           case PositionPattern::scattered: m = scattered(words[index], c.start); break;
         }
-        // Batches and axes that walk in step would hide a kernel that takes one for the other.
+        // If batches and axes walked in step, a kernel that confuses the two would pass.
         if (walks_with_batches(c.pattern)) m += 13 * row;
         if (c.pattern != PositionPattern::scattered && axes_differ) m += (5 + s % 3) * a;
         result.push_back(m);

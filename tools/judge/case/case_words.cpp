@@ -48,7 +48,7 @@ constexpr Word<InputKind> inputs[] = {
     {InputKind::zero, "zero"},
 };
 
-// Of enumerations that have names of their own.
+// For enumerations that have their own names.
 template <class Enum, std::size_t n>
 std::array<Word<Enum>, n> named(const Enum (&values)[n]) {
   std::array<Word<Enum>, n> words;

@@ -1,5 +1,5 @@
-// The words of the enumerators in a case, as its text has them. There is one table for each enumeration; what a field
-// can hold is what its table lists.
+// The words of the enumerators in a case's text. There is one table per enumeration; a field can hold whatever its
+// table lists.
 #pragma once
 
 #include <span>

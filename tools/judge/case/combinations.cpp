@@ -14,14 +14,14 @@ const std::vector<Trait>& traits() {
   return all;
 }
 
-// The kinds of all traits, numbered through.
+// The number of kinds of all traits.
 std::size_t all_kinds() {
   std::size_t sum = 0;
   for (const Trait& trait : traits()) sum += trait.kinds;
   return sum;
 }
 
-// Of which kind the case is, a number for each trait.
+// The case's kind, one number for each trait.
 std::vector<std::size_t> kinds_of(const Case& c) {
   std::vector<std::size_t> result;
   std::size_t first = 0;

@@ -1,5 +1,5 @@
-// Combinations: which kinds of the traits of cases (trait.hpp) have met so far. A bug that one line makes needs two or
-// three of them at once, rarely more (Kuhn, Wallace, Gallo: Software Fault Interactions, 2004); random cases alone
+// Combinations: which kinds of the traits of cases (trait.hpp) have met so far. A bug in one line needs two or three
+// kinds at once, rarely more (Kuhn, Wallace, Gallo: Software Fault Interactions, 2004). Random cases by themselves
 // leave many pairs out.
 #pragma once
 
@@ -13,10 +13,10 @@ namespace rope {
 
 class Combinations {
  public:
-  // `strength`: how many traits at once count, 2 or 3.
+  // `strength`: how many traits are combined, 2 or 3.
   explicit Combinations(int strength);
 
-  std::size_t fresh(const Case& c) const;  // combinations that no case had yet
+  std::size_t fresh(const Case& c) const;  // combinations that no earlier case had
   void add(const Case& c);
 
  private:

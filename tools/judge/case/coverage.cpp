@@ -96,7 +96,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     return "its worker cannot place rows beyond 2^31 elements";
   }
   if (c.layout == Layout::distant_rows && c.source != AngleSource::tables) return "it has no tables with distant rows";
-  if (c.key_heads > 0 && c.heads % c.key_heads != 0) return "no kernel claims a k whose heads q has no multiple of";
+  if (c.key_heads > 0 && c.heads % c.key_heads != 0) return "q's heads must be a multiple of k's heads";
   if (c.tool != SanitizerTool::none && (claims.capabilities.device != ROPE_CUDA || !claims.compiled)) {
     return "compute-sanitizer watches kernels of libraries on a CUDA device";
   }
@@ -106,7 +106,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   return "";
 }
 
-// What the case lacks that its fault could be in; empty where it has it.
+// What the fault needs and the case lacks; empty: nothing.
 std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
   const bool tables = c.source == AngleSource::tables;
   const bool given = c.form != PositionForm::offset;

@@ -1,4 +1,4 @@
-// Which cases a kernel's claims cover. What is not claimed is never run, and never a failure.
+// Which cases a kernel's claims cover. Unclaimed cases are never run, and never a failure.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rope {
 
-// Empty where the claims cover the case; else why not, in a few words ("bf16 input is not claimed").
+// Empty if the claims cover the case; else why not, in a few words ("bf16 input is not claimed").
 std::string uncovered(const Case& c, const Claims& claims);
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-// What a person may demand beyond the MUSTs: `--require bitwise`. A requirement says itself which demands turn its
+// What a user may demand beyond the MUSTs: `--require bitwise`. A requirement itself says which demands turn its
 // SHOULD into a MUST.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Draw: the choices of which random cases are made. How many numbers each takes from the stream is part of every list
-// of cases: one more, and all that follow are others.
+// Draw: the choices that make random cases. How many numbers each choice takes from the stream is part of every list
+// of cases: one number more changes all cases after it.
 #pragma once
 
 #include <rapidcheck/Random.h>

@@ -1,4 +1,4 @@
-// How the fields of a case are written and read: numbers as such, truth as 0 or 1, enumerators by their words.
+// How the fields of a case are written and read: numbers as they are, truth as 0 or 1, enumerators by their words.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct FieldText {
   std::string_view name;
   std::function<std::string(const Case&)> print;
   std::function<void(Case&, const std::string&)> read;  // throws InputError
-  std::vector<std::string_view> words;                  // all that it can hold; empty where that is no short list
+  std::vector<std::string_view> words;                  // all that it can hold; empty if there is no short list
 };
 
 namespace field_text {
@@ -81,7 +81,7 @@ void read(std::optional<double>& number, const std::string& text);
 
 }  // namespace field_text
 
-// The text of what `access`, a pointer to a member or a function, gives of a case.
+// The text of one field of a case. `access`: a pointer to a member, or a function.
 template <class Access>
 FieldText text_of(std::string_view name, Access access) {
   using Value = std::remove_cvref_t<std::invoke_result_t<Access, Case&>>;

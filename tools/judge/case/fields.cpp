@@ -32,12 +32,12 @@ FieldText head_dim_text() {
   FieldText text = text_of("head_dim", in_spec(&RopeSpec::head_dim));
   text.read = [read = text.read](Case& c, const std::string& words) {
     read(c, words);
-    c.spec.rotary_dim = c.spec.head_dim;  // until rotary_dim, the next field, says otherwise
+    c.spec.rotary_dim = c.spec.head_dim;  // until the next field, rotary_dim, says otherwise
   };
   return text;
 }
 
-// The rules where angles are computed, the types and widths where they are given.
+// The rules if angles are computed, the types and widths if they are given.
 Trait angles() {
   const Trait rules{std::variant_size_v<Scaling>, [](const Case& c) { return c.spec.scaling.index(); }};
   const Trait frequencies = whether([](const Case& c) { return c.given == DType::f64; });
@@ -53,7 +53,7 @@ Trait forms_of_positions() {
   return either([](const Case& c) { return c.form == PositionForm::offset; }, offset, given);
 }
 
-// Multiples of what tiles and vectors hold, and what is left over.
+// Multiples of the sizes of tiles and vectors, and sizes that leave a rest.
 Trait multiples_of_head_dim() {
   return first_that({[](const Case& c) { return c.spec.head_dim % 16 == 0; },
                      [](const Case& c) { return c.spec.head_dim % 8 == 0; }});
@@ -135,7 +135,7 @@ CaseChange other_dims(int turn) {
           }};
 }
 
-// These tell what is left over from blocks of one size, of another, and what is past a limit.
+// These lengths tell apart: rests of blocks of one size, rests of another size, and what lies past a limit.
 CaseChange other_shares_of_seq(int turn) {
   return {turn, [](const Case& c, std::vector<Case>& out) {
             if (c.seq <= 9) return;
@@ -163,7 +163,7 @@ CaseChange other_sources(int turn) {
           }};
 }
 
-// How many members an aggregate has: one initializer more does not compile.
+// The number of members of an aggregate: with one more initializer it does not compile.
 struct Anything {
   template <class T>
   operator T() const;
@@ -371,8 +371,8 @@ std::span<const Field> fields() {
       Field{.text = text_of("tool", &Case::tool)},
       Field{.text = text_of("golden", &Case::golden)},
   };
-  // All members of Case have a row, but for the requirement, which the text begins with, and the spec, whose members
-  // have one each; the axes have three, xPos has none because the contract does not know it.
+  // Every member of Case has a row, except the requirement, which begins the text, and the spec, whose members have one
+  // row each. The axes have three rows. xPos has none, because the contract does not know it.
   constexpr std::size_t rows = members<Case>() - 2 + members<RopeSpec>() - 2 + members<AxisLayout>();
   static_assert(table.size() == rows, "a member of Case, RopeSpec or AxisLayout has no row in the table of fields");
   return table;

@@ -1,5 +1,5 @@
-// The table of the fields of Case: all that is known of a field but its meaning, which build_call() gives it. Text,
-// random cases, combinations, shrinking and the diagnosis go through it, so a new field needs its row and no more.
+// The table of the fields of Case: everything about a field except its meaning, which build_call() gives it. Text,
+// random cases, combinations, shrinking and the diagnosis use it, so a new field needs only its row.
 #pragma once
 
 #include <algorithm>
@@ -16,15 +16,15 @@ namespace rope {
 
 struct Field {
   FieldText text;
-  std::vector<Trait> traits{};           // what of it is worth combining with the rest of a case
-  std::vector<CaseChange> simpler{};     // what is simpler than what it holds
-  std::vector<Switch> switches{};        // what the diagnosis calls it, and how it does without
-  std::vector<CaseChange> neighbours{};  // what else it may hold: the diagnosis looks at what the kernel makes of each
-  // How random cases get it. Null: it keeps its default, or is drawn with others in random_case.cpp.
+  std::vector<Trait> traits{};           // its traits that are combined with the rest of a case
+  std::vector<CaseChange> simpler{};     // changes to a simpler value
+  std::vector<Switch> switches{};        // its words in the diagnosis, and how to switch it off
+  std::vector<CaseChange> neighbours{};  // other values that the diagnosis tries
+  // How random cases get it. Null: it keeps its default, or random_case.cpp draws it with others.
   void (*draw)(Draw&, Case&) = nullptr;
 };
 
-// In the order of the text of a case. The default of a field is that of Case.
+// In the order of a case's text. A field's default is the default in Case.
 std::span<const Field> fields();
 
 // One column of the table, in the order of its turns.

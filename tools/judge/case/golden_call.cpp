@@ -18,7 +18,7 @@ const GoldenArray& array_called(const GoldenCase& golden, std::string_view name)
   return *array;
 }
 
-// The bytes as [batch, seq, heads, head_dim], contiguous, whatever order the source keeps them in.
+// The bytes as [batch, seq, heads, head_dim], contiguous, from any order of the source.
 Tensor in_contract_order(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array) {
   const NpyArray stored = load(manifest, golden, array);
   std::vector<std::int64_t> strides(4, 1);
@@ -49,7 +49,7 @@ Tensor as_stored(const Manifest& manifest, const GoldenCase& golden, const Golde
   return tensor;
 }
 
-// Of a full-width table, the column of each pair's first feature.
+// Takes the column of each pair's first feature from a full-width table.
 Tensor one_column_a_pair(const Tensor& full, const RopeSpec& spec) {
   const std::int64_t pairs = spec.rotary_dim / 2;
   Tensor half = Tensor::contiguous(full.dtype, {full.shape[0], pairs});
@@ -64,8 +64,8 @@ Tensor one_column_a_pair(const Tensor& full, const RopeSpec& spec) {
   return half;
 }
 
-// The source gathers one table row a token; the contract has one a position. Tokens are numbered, and the number is the
-// position: which rows are used for which token stays the source's own.
+// The source gathers one table row per token; the contract has one per position. So tokens are numbered, and the number
+// is the position: each token keeps the rows that the source gave it.
 void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase& golden, Call& call) {
   const GoldenArray& cosine = array_called(golden, "cos");
   const std::int64_t rows = cosine.shape[0] * cosine.shape[1];
@@ -76,7 +76,7 @@ void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase
     call.sin = one_column_a_pair(*call.sin, c.spec);
   }
   call.attention_factor = golden.tables_include_attention_factor ? 1 : golden.attention_factor;
-  if (cosine.shape[0] == 1) return;  // one row of tables for every batch: offset 0
+  if (cosine.shape[0] == 1) return;  // one row of tables for all batches: offset 0
   call.positions = Tensor::contiguous(DType::i64, {1, c.batch, c.seq});
   for (std::int64_t i = 0; i < rows; ++i) {
     std::memcpy(call.positions->bytes.data() + static_cast<std::size_t>(i) * sizeof i, &i, sizeof i);
@@ -128,10 +128,10 @@ std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source)
     c.full_tables = cosine->axes.ends_with("feature");
     c.form = cosine->shape[0] == 1 ? PositionForm::offset : PositionForm::per_batch;
     c.start = 0;
-    c.spec.axes = {};  // the tables hold each pair's own axis already
+    c.spec.axes = {};  // the tables already include each pair's own axis
     if (golden.tables_include_attention_factor) c.spec.attention_factor = 1;
   } else if (source == AngleSource::frequencies) {
-    // Where the source divides positions, theta alone does not say by what a pair turns.
+    // If the source divides positions, theta by itself does not determine a pair's angle.
     if (golden.find("theta") == nullptr || golden.position_divisor != 1) return std::nullopt;
     c.given = golden.find("theta")->dtype;
   }

@@ -6,7 +6,7 @@
 
 namespace rope {
 
-// What the source made, in the order of the contract, [batch, seq, heads, head_dim].
+// The source's result in the contract's order, [batch, seq, heads, head_dim].
 struct GoldenOutput {
   Tensor value;
   std::optional<GoldenPrint> print;  // of printed values: good to half a unit of the last digit
@@ -18,8 +18,8 @@ struct GoldenCall {
   std::optional<GoldenOutput> k;
 };
 
-// The case that stands for `golden` with angles from `source`; none where the manifest lacks what
-// that needs, or says that a call cannot carry it.
+// The case that stands for `golden` with angles from `source`. None if the manifest lacks the arrays
+// for it, or says that a call cannot carry it.
 std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source);
 
 GoldenCall build_golden_call(const Case& c, const Manifest& manifest);

@@ -9,7 +9,7 @@
 namespace rope {
 namespace {
 
-constexpr std::int64_t longest_table = 1500;  // rows, of which each costs exact angles
+constexpr std::int64_t longest_table = 1500;  // rows; each costs exact angles
 
 Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
   if (!draw.one_in(3) || spec.rotary_dim < 4) return scaling::None{};
@@ -69,7 +69,7 @@ Case draw_case(Draw& draw, const Claims& claims) {
   c.batch = draw.between(1, 3);
   c.seq = draw.one_in(4) ? c.batch : draw.between(1, 7);
   c.heads = draw.between(1, 5);
-  // Beyond the usual tiles and vectors, by more than one of them and by less; many tokens or many batches, not both.
+  // Sizes beyond the usual tiles and vectors, by less than one or by more; many tokens or many batches, not both.
   if (draw.one_in(12)) {
     c.batch = draw.one_of({8, 9, 33});
   } else if (draw.one_in(8)) {
@@ -129,7 +129,7 @@ void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements
   c.start = draw.one_of({0 * one, one, 250 * one, 2040 * one, 4090 * one, 65530 * one, (one << 20) + 3, (one << 24) + 5,
                          (one << 31) - 70, (one << 32) + 9});
   if (c.start > (one << 31) - 2000) c.position_dtype = DType::i64;
-  // Positions of the last token and the last batch lie behind it.
+  // The positions of the last token and the last batch are larger than this one.
   const std::int64_t most = claims.capabilities.max_position;
   const std::int64_t reach = c.source == AngleSource::tables ? std::min(most, longest_table) : most;
   c.start = std::clamp<std::int64_t>(c.start, 0, std::max<std::int64_t>(reach - c.seq - 13 * c.batch - 16, 0));
@@ -145,7 +145,7 @@ T claimed_one(Draw& draw, T drawn, std::uint32_t mask, std::initializer_list<T> 
   return draw.one_of(claimed);
 }
 
-// Turns what is not claimed into something that is, so that a kernel with narrow claims gets as many cases as any
+// Replaces whatever is not claimed by something that is, so that a kernel with narrow claims gets as many cases as any
 // other.
 void fit(Draw& draw, Case& c, const Claims& claims) {
   const rope_capabilities& k = claims.capabilities;
@@ -183,7 +183,7 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
     c.pattern = PositionPattern::consecutive;
   }
   if (!claims.has(ROPE_FEATURE_OFFSET) && c.form == PositionForm::offset) c.start = 0;
-  // From 2^24 on a position is no number of f32 any more, in which kernels of narrower types may hold it.
+  // From 2^24 on f32 does not hold every position, and kernels of narrower types may use f32 for positions.
   if (c.dtype != DType::f64) c.start = std::min(c.start, (std::int64_t{1} << 20) + 3);
   if (!claims.has(ROPE_FEATURE_KEY)) c.key_heads = 0;
   if (!claims.has(ROPE_FEATURE_GROUPED_HEADS) && c.key_heads != 0) c.key_heads = c.heads;

@@ -11,11 +11,11 @@
 
 namespace rope {
 
-// None where some attempts in a row made nothing that the claims cover. `change` makes each attempt what a requirement
-// needs before it is held against the claims.
+// None if several attempts in a row made nothing that the claims cover. `change` adapts each attempt to a requirement
+// before the claims are checked.
 std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change);
 
-// The same with sizes and positions of every order of magnitude, up to so many elements of q and k.
+// The same with sizes and positions of every order of magnitude, up to this many elements of q and k.
 std::optional<Case> wide_random_case(rc::Random& random, const Claims& claims, std::int64_t most_elements,
                                      const std::function<void(Case&)>& change);
 

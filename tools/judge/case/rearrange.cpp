@@ -52,7 +52,7 @@ Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& or
   Case alone = c;
   alone.batch = 1;
   alone.key_heads = 0;
-  alone.sequence_length = whole.sequence_length;  // frequencies may follow it
+  alone.sequence_length = whole.sequence_length;  // frequencies may depend on it
   Call call = build_call(alone, oracles);
   for_each_row(call.q, [&](const RowIndex& row, const std::byte*) {
     copy_row(call.q, row, whole.q, {batch, row.seq, row.head});
@@ -66,7 +66,7 @@ Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& or
       }
     }
   }
-  call.cos = whole.cos;  // a batch alone may have called for fewer rows
+  call.cos = whole.cos;  // one batch by itself may need fewer rows
   call.sin = whole.sin;
   return call;
 }

@@ -1,4 +1,4 @@
-// The same rows in other calls: in another order, or fewer of them. A right kernel gives each row what it gave before.
+// The same rows in other calls: in another order, or fewer of them. A right kernel gives each row the same result.
 #pragma once
 
 #include "tools/judge/call/oracles.hpp"
@@ -7,13 +7,13 @@
 
 namespace rope {
 
-// Batches and heads in reverse order, and tokens too where the call gives positions, which then are reversed with them.
+// Reverses batches and heads. If the call gives positions, reverses tokens and positions too.
 Call reversed(Call call);
 
-// Where a row of a call stands in reversed() of it.
+// The place in reversed(call) of a row of the call.
 RowIndex reversed(const RowIndex& row, const Call& call, bool key);
 
-// Batch `batch` of the case's call alone, without k.
+// Only batch `batch` of the case's call, without k.
 Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& oracles);
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-// What shrinking tries: what is simpler in the table of fields, then smaller heads. RapidCheck walks them to a
+// What shrinking tries: the simpler values of the table of fields, then smaller heads. RapidCheck follows them to a
 // local minimum.
 #include <algorithm>
 

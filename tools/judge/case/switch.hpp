@@ -11,7 +11,7 @@
 namespace rope {
 
 struct Switch {
-  int turn;  // those of the lowest are tried first, in all fields
+  int turn;  // over all fields, the lowest are tried first
   std::function<bool(const Case&)> on;
   std::function<std::string(const Case&)> words;  // where it is on
   std::function<void(Case&)> off;

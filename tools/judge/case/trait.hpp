@@ -1,5 +1,5 @@
-// Trait: in what cases differ. Each case has one of a few kinds of it; combinations.hpp lets the kinds of one trait
-// meet those of the others.
+// Trait: a property in which cases differ. Each case has one of a few kinds of it; combinations.hpp combines the kinds
+// of one trait with the kinds of the others.
 #pragma once
 
 #include <cstddef>
@@ -23,18 +23,18 @@ using Holds = std::function<bool(const Case&)>;
 
 Trait whether(const Holds& holds);
 
-// Which of them is the first to hold; the last kind is that of cases for which none does.
+// The kind is the first of them that holds; the last kind means that none does.
 Trait first_that(const std::vector<Holds>& all);
 
-// Between which of the limits a number lies, each of which belongs to the kind that it ends.
+// The kind is the interval of a number between the limits. Each limit belongs to the kind that it ends.
 Trait sized(const std::function<std::int64_t(const Case&)>& number, const std::vector<std::int64_t>& limits);
 
 Trait both(const Trait& one, const Trait& other);
 
-// The kinds of one for cases of which it holds, those of the other for all else.
+// The kinds of `one` for cases for which `holds` is true, else the kinds of `other`.
 Trait either(const Holds& holds, const Trait& one, const Trait& other);
 
-// Which of `values` a field holds; it holds one of them. `access`: a pointer to a member, or a function that gives the
+// The kind is the field's value, one of `values`. `access`: a pointer to a member, or a function that gives the
 // field of a case.
 template <class Access, class Value>
 Trait among(Access access, const std::vector<Value>& values) {
@@ -45,7 +45,7 @@ Trait among(Access access, const std::vector<Value>& values) {
           }};
 }
 
-// Which of all its words a field holds.
+// The kind is the field's word, one of all its words.
 template <class Access>
 Trait which(Access access) {
   using Enum = std::remove_cvref_t<std::invoke_result_t<Access, const Case&>>;

@@ -24,7 +24,7 @@ enum class BugClass {
   multi_axis,
   varlen_packing_cp,
   pipeline,
-  count  // of the classes, no class itself
+  count  // the number of classes, not a class
 };
 
 struct BugClassWord {
@@ -32,7 +32,7 @@ struct BugClassWord {
   std::string_view word;
 };
 
-// Every class, with its name as reports and the catalogue have it: "pairing-layout".
+// Every class and its name in reports and the catalogue: "pairing-layout".
 std::span<const BugClassWord> bug_class_words();
 
 std::string_view word_of(BugClass bug_class);

@@ -53,11 +53,11 @@ Finding problem_of(const Reply& reply) {
   return finding;
 }
 
-// The bytes between the elements of a strided output, which nobody may write to.
+// Checks the bytes between the elements of a strided output, which nobody may write.
 Finding padding_of(const std::string& name, const Tensor& tensor) {
   const std::size_t size = size_of(tensor.dtype);
   if (tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size) return {};
-  // What is left of the memory once its elements are put out of sight.
+  // Blanks out the elements; what remains is the padding.
   Tensor rest = tensor;
   for_each_row(rest, [&](const RowIndex&, std::byte* data) {
     for (std::int64_t j = 0; j < rest.shape[3]; ++j) {
@@ -132,7 +132,7 @@ void Examiner::sanitize(SanitizerTool tool, std::span<const Case> cases) {
   if (!finding.passed()) {
     others = {};
     others.decided = false;
-    others.message = fmt::format("not looked at alone under {}, which found something in another call", name(tool));
+    others.message = fmt::format("not run by itself under {}, which found something in another call", name(tool));
   }
   for (const Case& c : cases) sanitized_[to_text(c)] = others;
   if (finding.passed()) return;

@@ -1,4 +1,4 @@
-// The examiner runs cases on one subject for the checks, and keeps what is measured along the way.
+// The examiner runs cases on one subject for the checks, and keeps their measurements.
 #pragma once
 
 #include <functional>
@@ -18,35 +18,35 @@
 
 namespace rope {
 
-// As messages have it: "failed".
+// The word in messages: "failed".
 std::string status_name(std::int32_t status);
 
 class Examiner {
  public:
-  // `golden` may be null: there are no golden files then. `required` is the grade whose bounds decide.
+  // `golden` may be null: then there are no golden files. `required` is the grade whose bounds decide.
   Examiner(Subject& subject, Oracles& oracles, const Manifest* golden, Grade required = {})
       : subject_(subject), oracles_(oracles), golden_(golden), required_(required) {}
 
-  // The case's call, run. `prepare` may change the call before it is made.
+  // Runs the case's call. `prepare` may change the call before it is made.
   Trial run(const Case& c);
   Trial run(Call call);
   Trial run_at_start(const Case& c);  // by Subject::apply_at_start
-  // By Subject::apply_concurrently, which claims must say that the subject can.
+  // By Subject::apply_concurrently; the claims must say that the subject can.
   Trial run_concurrently(const Case& c, const Case& companion);
 
   // The case's call, not yet run.
   Call build(const Case& c) { return build_call(c, oracles_); }
 
-  // The case's call with its fault: passed() where the kernel answers by a status other than ok.
+  // Runs the case's call with its fault. passed() if the kernel answers with a status other than ok.
   Finding refusal(const Case& c);
 
   // run() and every element against the oracle.
   Finding accuracy(const Case& c);
 
-  // What the case's tool of compute-sanitizer reports of its call. Of the cases of will_sanitize() the first makes the
-  // calls of all that have its tool, in one process, which is many times as quick as one each; where that finds
-  // something, halves of them, down to the case that shows it. Other cases are looked at alone, and so are all that are
-  // asked for a second time.
+  // What the case's tool of compute-sanitizer reports of its call. The first case given to will_sanitize() runs the
+  // calls of all cases with its tool in one process, which is many times as fast as one process each. If the tool finds
+  // something, halves of them run, down to the case that shows it. Other cases run by themselves, and so does any case
+  // that is asked for a second time.
   void will_sanitize(std::span<const Case> cases);
   Finding sanitized(const Case& c);
 

@@ -18,7 +18,7 @@ std::string against_oracle(const Element& e) {
                      value_with_bits(e.dtype, e.expected), against_bound(e));
 }
 
-// Neither side of a relation is exact. What is asked for may be no number at all: that a NaN shows, for example.
+// Neither side of a relation is exact. The expected value may not be a number, for example: a NaN must show.
 std::string against_relation(const Element& e) {
   std::string text = fmt::format("{} where the relation asks for {}", value_with_bits(e.dtype, e.actual),
                                  value_with_bits(e.dtype, e.expected));
@@ -26,7 +26,7 @@ std::string against_relation(const Element& e) {
   return text;
 }
 
-// In single quotes where a shell would read anything else than the word itself.
+// Single quotes if a shell would read anything else than the word itself.
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:=,@%#";
   if (!word.empty() && word.front() != '#' && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -72,7 +72,7 @@ bool relates_results(const Finding& finding) {
     default: break;
   }
   if (!finding.element || finding.element->rotation) return false;
-  return finding.element->pair || finding.element->bound > 0;  // what is copied has neither
+  return finding.element->pair || finding.element->bound > 0;  // copied features have neither
 }
 
 std::vector<Detail> details(const Finding& finding) {
@@ -83,7 +83,7 @@ std::vector<Detail> details(const Finding& finding) {
   if (finding.kind == FailureKind::repetition) return {{"at first", expected}, {"then", actual}};
   const bool related = relates_results(finding);
   std::vector<Detail> lines{{related ? "asked for" : "expected", expected}, {"actual", actual}};
-  // Poison is at no distance from anything, and nothing is from a NaN that is asked for.
+  // Poison has no distance to anything, and nothing has a distance to an expected NaN.
   if (finding.kind == FailureKind::unwritten || (related && !std::isfinite(e.expected))) return lines;
   lines.push_back({related ? "apart" : "error", fmt::format("{:.6g}, bound {:.6g}", e.error, e.bound)});
   return lines;

@@ -13,7 +13,7 @@
 namespace rope {
 namespace {
 
-// The case as the manifest has it: a case that was typed in may contradict the arrays.
+// The case as in the manifest: a case that was typed in may contradict the arrays.
 Case settled(const Case& asked, const Manifest* manifest) {
   if (manifest == nullptr) throw InputError("there are no golden files; set ROPECHECK_GOLDEN to their folder");
   const GoldenCase* golden = manifest->find(asked.golden);
@@ -28,8 +28,8 @@ Case settled(const Case& asked, const Manifest* manifest) {
   return *c;
 }
 
-// By how much C of the source's own frequencies is above that of a kernel which computes them directly, one a pair; 0
-// where the kernel is given them. A source that makes theta by exp is no measure for kernels that make it by a power.
+// By how much C of the source's own frequencies exceeds the C of a kernel that computes them directly, per pair. 0 if
+// the kernel is given them. A source that makes theta by exp sets no standard for kernels that make it by a power.
 std::vector<double> excess_of_source(const Case& c, Examiner& examiner) {
   std::vector<double> excess(static_cast<std::size_t>(c.spec.rotary_dim / 2), 0.0);
   const GoldenCase& golden = *examiner.golden()->find(c.golden);
@@ -47,8 +47,8 @@ std::vector<double> excess_of_source(const Case& c, Examiner& examiner) {
   return excess;
 }
 
-// Source and kernel are each within their bound of the exact value, so they are within the sum of each other, and
-// further where the source's own frequencies are. A grade is demanded of the kernel: the source is held to the loosest.
+// Source and kernel are each within their bound of the exact value, so they are within the bounds' sum of each other.
+// If the source's own frequencies are off, more is allowed. A grade is required only of the kernel; the source's is C3.
 void compare(Finding& finding, const char* name, const Trial& trial, const Tensor& input, const Tensor& output,
              const GoldenOutput& golden, const std::vector<double>& excess, Expectation& expected,
              Expectation& of_source) {
@@ -73,12 +73,12 @@ void compare(Finding& finding, const char* name, const Trial& trial, const Tenso
 }  // namespace
 
 std::optional<Case> golden_case(const GoldenCase& golden, AngleSource source, const Claims& claims) {
-  if (!golden.conforms) return std::nullopt;  // kept as negative controls
+  if (!golden.conforms) return std::nullopt;  // deviating cases are kept as negative controls
   std::optional<Case> c = case_of_golden(golden, source);
   if (!c) return std::nullopt;
-  // Every source repeats its columns for both features of a pair, so a kernel for half-width tables is given one.
+  // Every source repeats its columns for both features of a pair, so a kernel for half-width tables gets one of them.
   if (c->full_tables && claims.capabilities.full_tables == 0) c->full_tables = false;
-  // Kernels that take no k, or no other number of heads, are judged on q alone.
+  // Kernels without k, or without a different number of heads, are judged only on q.
   if (!uncovered(*c, claims).empty()) c->key_heads = 0;
   return c;
 }

@@ -1,4 +1,4 @@
-// Golden cases put to a kernel: what the requirements GLD and `ropecheck golden verify` have in common.
+// Runs golden cases on a kernel. The GLD requirements and `ropecheck golden verify` share it.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace rope {
 
-// The case that puts `golden` to a kernel with these claims, with angles from `source`. None where the case deviates
-// from the definition, or where the contract cannot say what it holds. The claims may still not cover it.
+// The case that runs `golden` on a kernel with these claims, with angles from `source`. None if the case deviates from
+// the definition, or if the contract cannot express it. The claims may still not cover it.
 std::optional<Case> golden_case(const GoldenCase& golden, AngleSource source, const Claims& claims);
 
-// Runs it: every element within the bound of the exact value, and within the two bounds of the source's.
+// Runs the case: every element within the bound of the exact value, and within both bounds of the source's value.
 Finding golden_agreement(const Case& c, Examiner& examiner);
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-// Every golden case on one kernel: what `ropecheck golden verify` says.
+// Every golden case on one kernel: the result of `ropecheck golden verify`.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ struct GoldenOutcome {
   std::string id;
   AngleSource source = AngleSource::tables;
   GoldenVerdict verdict = GoldenVerdict::not_claimed;
-  std::string not_claimed;  // what of the case the kernel does not claim
+  std::string not_claimed;  // what the case needs and the kernel does not claim
   Case c;
   Finding finding;
 };
@@ -27,7 +27,7 @@ struct GoldenOutcome {
 struct GoldenReport {
   std::string subject;
   std::vector<GoldenOutcome> outcomes;
-  std::size_t inexpressible = 0;  // cases that no call of the contract can hold, or that deviate from the definition
+  std::size_t inexpressible = 0;  // cases that no call of the contract can express, or that deviate from the definition
   bool interrupted = false;
 
   std::size_t count(GoldenVerdict verdict) const;
@@ -35,8 +35,8 @@ struct GoldenReport {
   std::size_t executed() const { return outcomes.size() - count(GoldenVerdict::not_claimed); }
 };
 
-// Each case whose id starts with `prefix`, with angles from tables, from frequencies and from base and scaling, as far
-// as it has them. `requirements`: the one of each of these three, which a replay of the case checks.
+// Runs each case whose id starts with `prefix`, with angles from tables, from frequencies and from base and scaling, if
+// it has them. `requirements`: the one for each of these three, which a replay of the case checks.
 GoldenReport verify_golden(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
                            const Manifest& golden, const std::string& prefix,
                            const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop);

@@ -9,9 +9,9 @@ namespace rope {
 namespace {
 
 constexpr int tokens = 64;                                // distances 0 .. 63
-constexpr std::int64_t farthest = std::int64_t{1} << 40;  // beyond every context that anybody speaks of
+constexpr std::int64_t farthest = std::int64_t{1} << 40;  // beyond every context length in discussion
 
-// Scores of the last token's query and every token's key, relative to the norms. The query is head 0, the key head 1.
+// Scores of the last token's query with every token's key, relative to the norms. The query is head 0, the key head 1.
 std::vector<double> relative_scores(const Trial& trial) {
   const Tensor& y = trial.call.q_result();
   const auto norm = [&](std::int64_t head) {
@@ -75,7 +75,7 @@ double horizon_tolerance(DType dtype) {
 
 std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selection) {
   std::vector<Horizon> horizons;
-  // The list makes the ways to call that claims and selection leave; one with long rows of pairs is as good as any.
+  // The list makes the ways to call that claims and selection allow; any one with long rows of pairs will do.
   CaseList list("", examiner.subject().claims(), selection, nullptr);
   std::vector<Case> probes;
   list.for_each_way(128, [&](Case c) {
@@ -87,7 +87,7 @@ std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selec
     c.heads = 2;
     c.input = InputKind::constant;
     c.spec.axes = {};
-    // Rules that follow the length must not see that the sequence grows.
+    // Rules that follow the length must not see the sequence grow.
     c.sequence_length = std::min(examiner.subject().claims().capabilities.max_position, farthest) + 1;
     if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
     if (c.form == PositionForm::shared) c.position_dtype = list.claims().position_dtype();

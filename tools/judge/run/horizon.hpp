@@ -1,5 +1,5 @@
-// Horizon: up to which position a kernel's scores depend on the distance of two tokens alone. A measurement, printed
-// with every report; the verdict does not rest on it.
+// Horizon: the largest position up to which a kernel's scores depend only on the distance of two tokens. A measurement
+// in every report; the verdict does not depend on it.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ struct Horizon {
   DType dtype = DType::f32;
   AngleSource source = AngleSource::computed;
   double tolerance = 0;       // of |score' - score| / (|q| |k|)
-  std::int64_t position = 0;  // the largest position up to which it held; -1: not even at the smallest tried
+  std::int64_t position = 0;  // the largest position up to which it held; -1: not even at the smallest one
   std::int64_t tried = 0;     // the largest position that was tried
   double worst = 0;           // the largest deviation up to `position`
 };
 
-// 1e-3, and for 16-bit storage no less than what rounding alone may cost: each of four rows is off by u of its norm.
+// 1e-3, but for 16-bit storage at least the possible cost of rounding: each of four rows is off by u of its norm.
 double horizon_tolerance(DType dtype);
 
-// One for each claimed dtype where the kernel makes the angles itself, from base or from frequencies. Rows of tables
-// come from the suite, so there is nothing to measure.
+// One for each claimed dtype if the kernel makes the angles itself, from base or from frequencies. With tables the
+// suite makes them, so there is nothing to measure.
 std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selection);
 
 }  // namespace rope

@@ -17,7 +17,7 @@ Claims claims_of(const rope_capabilities& capabilities) {
   if (capabilities.head_dims != nullptr) {
     claims.head_dims.assign(capabilities.head_dims, capabilities.head_dims + capabilities.head_dim_count);
   }
-  claims.capabilities.head_dims = nullptr;  // the copy is what counts
+  claims.capabilities.head_dims = nullptr;  // claims.head_dims has the copy
   return claims;
 }
 
@@ -28,7 +28,7 @@ KernelSubject::KernelSubject(const rope_kernel& kernel)
 
 namespace {
 
-// The tensors of a call that are placed otherwise than they are stored, for as long as this lives.
+// The tensors of a call whose rows are placed elsewhere than they are stored, while this lives.
 class PlacedTensors {
  public:
   PlacedTensors(Call& call, rope_call& bound) {
@@ -87,7 +87,7 @@ Reply KernelSubject::apply(Call& call) {
 }
 
 std::optional<Reply> KernelSubject::apply_concurrently(Call& call, Call& companion) try {
-  Call other = companion;  // in place it would be changed
+  Call other = companion;  // a copy, because in place the call would change it
   rope_call bound = bind(call), bound_other = bind(other);
   PlacedTensors placed(call, bound), placed_other(other, bound_other);
   const ConcurrentResult result = run_concurrently(kernel_.apply, bound, bound_other);

@@ -1,11 +1,11 @@
-// A kernel of our own as a subject, called in this process: it is trusted.
+// One of our own kernels as a subject, called in this process because it is trusted.
 #pragma once
 
 #include "tools/judge/run/subject.hpp"
 
 namespace rope {
 
-// Claims as the suite keeps them. The kernel's arrays are copied.
+// A kernel's claims in the suite's form. Copies the kernel's arrays.
 Claims claims_of(const rope_capabilities& capabilities);
 
 class KernelSubject : public Subject {

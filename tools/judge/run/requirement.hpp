@@ -1,5 +1,5 @@
-// A requirement: what a kernel must do, in one sentence, and the check that shows whether it does. It is written once,
-// in the file of its family in tests/conformance; lists, documentation and reports come from there.
+// A requirement: what a kernel must do, in one sentence, and the check for it. It is written once, in the file of its
+// family in tests/conformance. Lists, documentation and reports come from there.
 #pragma once
 
 #include <span>
@@ -11,13 +11,13 @@
 
 namespace rope {
 
-// Where it shows that a requirement does not hold. What is not in the outputs, no file of answers can hold.
+// What shows that a requirement does not hold. A file of answers contains only outputs.
 enum class ShownBy { outputs, memory, status };
 
-// What the runner does otherwise for a requirement.
+// Special handling of a requirement by the runner.
 struct Handling {
-  bool by_chance = false;  // a call that failed may hold when it is made again: only what fails again and again is kept
-  bool of_state = false;   // about what earlier calls leave behind: looked at in a new process too, whatever that costs
+  bool by_chance = false;     // a failed call may hold when repeated; only what fails again and again is kept
+  bool of_state = false;      // about what earlier calls leave behind: also run in a new process, at any cost
   bool with_horizon = false;  // where it is judged, the horizon is measured (horizon.hpp)
   ShownBy shown_by = ShownBy::outputs;
 };
@@ -27,11 +27,11 @@ struct Requirement {
   std::string_view sentence;  // normative, RFC 2119
   std::string_view answers;   // bug classes of the catalogue
   std::string_view limits;    // what the check cannot see
-  void (*cases)(CaseList&);   // proposes cases; those that the claims do not cover are dropped
+  void (*cases)(CaseList&);   // proposes cases; uncovered ones are dropped
   Finding (*check)(const Case&, Examiner&);
-  Demands demanded_by = 0;  // 0: a MUST; else a SHOULD, which decides only where one of these is demanded
+  Demands demanded_by = 0;  // 0: a MUST; else a SHOULD, which decides only if one of these is demanded
 
-  // Where cases are better looked at together: told of all of them before the first is checked.
+  // For cases that are better run together: gets all of them before the first is checked.
   void (*prepare)(std::span<const Case>, Examiner&) = nullptr;
 
   Handling handling = {};
@@ -39,7 +39,7 @@ struct Requirement {
   bool is_must() const { return demanded_by == 0; }
 };
 
-// Whether the verdict rests on the requirement. ROPE_FEATURE_ROBUST is the demand `robust` made by the kernel itself.
+// Whether the verdict depends on the requirement. A kernel that claims ROPE_FEATURE_ROBUST thereby demands `robust`.
 bool decides(const Requirement& requirement, Demands demanded, const Claims& claims);
 
 }  // namespace rope

@@ -48,26 +48,26 @@ bool SubjectReport::as_expected() const {
 
 namespace {
 
-// A kernel that dies or hangs again and again costs seconds a case; after this many of them a requirement is decided.
+// A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
 constexpr std::int64_t most_deaths = 3;
 constexpr int most_shrink_steps = 400;
 
-// A hang costs a whole deadline, twice, so the first decides, and only the first of a run is shrunk, hardly.
+// A hang costs two whole deadlines. So the first hang decides, and only the first of a run is shrunk, in few steps.
 constexpr int most_hanging_steps = 3;
 
-// A case that fails by chance, and seldom, cannot be replayed. So many more failures in a row make it one that can.
+// A case that fails rarely cannot be replayed. If it fails this many more times in a row, it can.
 constexpr int more_failures = 4;
 
-// A process is started anew for each.
+// Each step starts a new process.
 constexpr int most_dying_steps = 20;
 
-// Where the failure itself kills nothing and a simpler case does, so many such cases end the shrinking.
+// If the failure itself kills nothing but simpler cases do, this many such cases end the shrinking.
 constexpr int most_deaths_in_shrinking = most_dying_steps;
 constexpr int most_slow_deaths_in_shrinking = 4;
 
-// That takes a compiled kernel's process a few milliseconds, and an interpreter that loads its framework seconds: there
-// the first death decides a requirement, only the first of a run is shrunk, and once a failure was had in a process of
-// its own the others are taken not to need earlier calls either.
+// A new process takes a compiled kernel a few milliseconds, but an interpreter that loads its framework seconds. There,
+// the first death decides a requirement, and only the first of a run is shrunk. If one failure occurred in a new
+// process by itself, the others are assumed not to need earlier calls either.
 bool starts_slowly(const Claims& claims) { return !claims.compiled; }
 
 // What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
@@ -86,7 +86,7 @@ Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& exam
   Outcome outcome{requirement.check(c, examiner)};
   const FailureKind kind = outcome.finding.kind;
   outcome.died = kind == FailureKind::crash || kind == FailureKind::timeout || examiner.subject().deaths() != before;
-  // Alone each of its cases has a process, too.
+  // Run by itself, each of its cases takes a process too.
   outcome.died = outcome.died || (requirement.prepare != nullptr && !outcome.finding.passed());
   return outcome;
 }
@@ -121,7 +121,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
     const std::int64_t deaths = examiner.subject().deaths();
     Finding found = requirement.check(c, examiner);
     if (!outcome.died && examiner.subject().deaths() != deaths) steps -= most_shrink_steps / deaths_allowed;
-    // Another kind of failure is another failure.
+    // A different kind of failure is a different failure.
     const auto same_failure = [&] { return !found.passed() && found.kind == finding.kind; };
     for (int i = 0; i < more_failures && by_chance && !outcome.died && same_failure(); ++i) {
       found = requirement.check(c, examiner);
@@ -131,7 +131,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
     failure.finding = found;
     return true;
   });
-  // A hang would cost its deadlines once more.
+  // Repeating a hang would cost its deadlines again.
   if (renews && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
     failure.needs_earlier_calls = requirement.check(failure.minimal, examiner).passed();
   }
@@ -150,7 +150,7 @@ void collect(GradeUse& uses, DType dtype, const Finding& finding) {
   }
 }
 
-// The tightest angle grade that some arithmetic grade goes with, then the tightest arithmetic.
+// The tightest angle grade for which some arithmetic grade holds, then the tightest arithmetic grade.
 MeasuredGrade measured(DType dtype, const PerGrade<double>& use) {
   MeasuredGrade result{dtype, "", use.back().back()};
   for (std::size_t a = 0; a < angle_grades; ++a) {
@@ -201,7 +201,7 @@ class Run {
 
   bool stopped() const { return options_.stop != nullptr && *options_.stop; }
 
-  // All cases before the first is run, so that it can be said how many there are to come.
+  // Makes all cases before the first is run, so that the total is known.
   std::vector<Task> all_tasks() {
     std::vector<Task> tasks;
     for (const Requirement& requirement : requirements_) {
@@ -224,13 +224,13 @@ class Run {
     return list.take();
   }
 
-  // What a list of expected failures makes of a verdict. A note stays one: it does not hold, as the list says.
+  // Applies the list of expected failures to a verdict. A note stays one: it does not hold, as the list says.
   void expect(RequirementResult& result) const {
     const auto listed = options_.expected_failures.find(result.id);
     if (listed == options_.expected_failures.end()) return;
     result.reason = listed->second;
     if (result.verdict == Verdict::fail) result.verdict = Verdict::expected_failure;
-    // A requirement that was cut short, or not decided in some case, has not passed.
+    // A requirement that was cut short, or undecided in some case, has not passed.
     if (result.verdict == Verdict::pass && !stopped() && result.undecided.empty())
       result.verdict = Verdict::unexpected_pass;
   }
@@ -243,7 +243,7 @@ class Run {
     result.sentence = requirement.sentence;
     result.is_must = requirement.is_must();
     const bool decides = rope::decides(requirement, options_.selection.demands, examiner_.subject().claims());
-    // What is expected to fail does not end the run, so there is time to shrink it.
+    // An expected failure does not end the run, so there is time to shrink it.
     const bool goes_on = !options_.fail_fast || options_.expected_failures.contains(result.id);
     const bool shrinks = goes_on && options_.cases == nullptr;
     const bool slow = starts_slowly(examiner_.subject().claims());
@@ -259,7 +259,7 @@ class Run {
         continue;
       }
       ++result.cases;
-      // What is no MUST has no part in the grade: it may well lie outside of every bound.
+      // Only MUSTs count for the grade: other cases may lie outside of every bound.
       if (requirement.is_must()) collect(uses_, c.dtype, finding);
       if (!result.worst || finding.use > result.worst->use) {
         result.worst = finding;
@@ -283,7 +283,7 @@ class Run {
       ++cases_;
       if (options_.progress) options_.progress({result, index, count, cases_, all_cases_});
     }
-    cases_ += static_cast<std::int64_t>(task.cases.size()) - result.cases;  // those that were left out, or not decided
+    cases_ += static_cast<std::int64_t>(task.cases.size()) - result.cases;  // the cases that were left out or undecided
     if (result.cases > 0) result.verdict = Verdict::pass;
     if (result.failed > 0) result.verdict = decides ? Verdict::fail : Verdict::note;
     expect(result);

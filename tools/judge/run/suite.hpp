@@ -1,4 +1,4 @@
-// The suite: requirements on one subject. What comes out is data; tools/report writes it down.
+// The suite: runs requirements on one subject. The result is data; tools/report prints it.
 #pragma once
 
 #include <atomic>
@@ -17,17 +17,17 @@
 
 namespace rope {
 
-// A note is a SHOULD that does not hold and that nobody demanded. What was expected to fail either does, or is an
-// unexpected pass, which counts as a failure: else the list of what is expected would rot.
+// A note is a SHOULD that does not hold and that nobody demanded. An expected failure either fails, or is an unexpected
+// pass. An unexpected pass counts as a failure; otherwise the list of expected failures would go stale.
 enum class Verdict { pass, fail, note, not_claimed, expected_failure, unexpected_pass };
 std::string_view name(Verdict verdict);
 
-// A case that does not hold, shrunk as far as it goes.
+// A failing case, shrunk as far as possible.
 struct Failure {
   Case minimal;
   Finding finding;                   // of the minimal case
   std::string first_seen;            // the case that failed first, as text
-  bool needs_earlier_calls = false;  // the minimal case holds where a new process is asked for nothing else
+  bool needs_earlier_calls = false;  // the minimal case holds as the first call of a new process
 };
 
 struct RequirementResult {
@@ -37,22 +37,22 @@ struct RequirementResult {
   Verdict verdict = Verdict::not_claimed;
   std::int64_t cases = 0;        // executed
   std::int64_t failed = 0;       // of these
-  std::optional<Finding> worst;  // the one that used most of its bound
+  std::optional<Finding> worst;  // the finding that used most of its bound
   std::string worst_case;        // as text
   std::optional<Failure> failure;
-  std::string reason;     // why it was expected to fail
-  std::string undecided;  // why the first case that could not be judged could not; such cases are not counted
+  std::string reason;     // why a failure was expected
+  std::string undecided;  // why the first undecided case could not be judged; undecided cases are not counted
   double seconds = 0;
 };
 
-// How precise the kernel was found to be in one dtype: the tightest grade that held in every case.
+// The kernel's measured precision in one dtype: the tightest grade that held in every case.
 struct MeasuredGrade {
   DType dtype = DType::f32;
-  std::string grade;  // "A1" .. "C3"; empty where not even C3 held
+  std::string grade;  // "A1" .. "C3"; empty if not even C3 held
   double use = 0;     // of that grade's bound, by the worst element
 };
 
-// Of a subject that answers by files.
+// For a subject that answers with files.
 struct Responses {
   std::int64_t asked_for = 0;          // files
   std::vector<std::string> missing;    // files
@@ -66,7 +66,7 @@ struct SubjectReport {
   std::vector<MeasuredGrade> grades;
   std::vector<Horizon> horizons;
   std::vector<std::string> permitted_variants;
-  std::optional<Diagnosis> diagnosis;  // where it does not conform and one was asked for
+  std::optional<Diagnosis> diagnosis;  // if it does not conform and a diagnosis was asked for
   std::optional<Responses> responses;
   std::int64_t calls = 0;
   double seconds = 0;
@@ -75,12 +75,12 @@ struct SubjectReport {
   std::int64_t executed() const;  // cases
   std::int64_t count(Verdict verdict) const;
   bool conforms() const;     // some case was executed, none failed, nothing was cut short
-  bool as_expected() const;  // the same, but for failures that were expected; and all of those were seen
+  bool as_expected() const;  // the same, except for expected failures; all of those occurred
 };
 
-// How far a run is.
+// The progress of a run.
 struct Progress {
-  const RequirementResult& requirement;  // the one that is being judged, as far as it is
+  const RequirementResult& requirement;  // the one being judged, with its results so far
   std::size_t index = 0;                 // of it
   std::size_t count = 0;                 // of requirements
   std::int64_t cases = 0;                // done in all
@@ -89,12 +89,12 @@ struct Progress {
 
 struct SuiteOptions {
   Selection selection;
-  // Where not null: these cases, in place of those that the requirements propose, and nothing else: no failure is
-  // shrunk and no horizon measured, because the subject can answer no other calls.
+  // If not null: runs only these cases, not the ones that the requirements propose. No failure is shrunk and no horizon
+  // measured, because the subject can answer no other calls.
   const std::vector<Case>* cases = nullptr;
   std::function<void(const Case&)> before_case;
   std::map<std::string, std::string> expected_failures;  // requirement, reason
-  bool fail_fast = false;            // stop after the first requirement that fails; nothing is shrunk then
+  bool fail_fast = false;            // stop after the first requirement that fails; then nothing is shrunk
   const Manifest* golden = nullptr;  // null: the golden requirements are not run
   std::function<void(const Progress&)> progress;
   const std::atomic<bool>* stop = nullptr;  // set from a signal handler
@@ -104,7 +104,7 @@ struct SuiteOptions {
 SubjectReport run_suite(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
                         const SuiteOptions& options);
 
-// One case alone, not shrunk. Throws InputError where the subject does not claim it.
+// Only one case, not shrunk. Throws InputError if the subject does not claim it.
 Finding replay(const Requirement& requirement, const Case& c, Subject& subject, Oracles& oracles,
                const Manifest* golden, Grade required = {});
 

@@ -30,7 +30,7 @@ std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, s
 }
 
 double norm_of(double a, double b) {
-  // Where neither square can leave the normal numbers.
+  // If neither square can leave the range of normal numbers.
   const double largest = std::max(std::fabs(a), std::fabs(b));
   return largest > 0x1p-400 && largest < 0x1p400 ? std::sqrt(a * a + b * b) : std::hypot(a, b);
 }

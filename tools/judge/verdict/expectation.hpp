@@ -1,4 +1,4 @@
-// Expectation: what a call must yield, exactly, and how far a right kernel may be from it.
+// Expectation: the exact result of a call, and how far a right kernel may be from it.
 #pragma once
 
 #include <array>
@@ -16,14 +16,14 @@ using PerGrade = std::array<std::array<T, arithmetic_grades>, angle_grades>;
 
 class Expectation {
  public:
-  // `spec` is read where angles are computed, and only there; it must agree with the call. `call` must outlive this.
+  // `spec` is read only if angles are computed; it must agree with the call. `call` must outlive this.
   // `required` is the grade whose bound decides.
   Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Grade required = {});
 
-  // The angles that token s of batch b is rotated by, one a pair. Valid until the next call.
+  // The angles that token s of batch b is rotated by, one per pair. Valid until the next call.
   const std::vector<PairAngle>& angles(std::int64_t batch, std::int64_t seq);
 
-  // Feature indices of a pair, the position that it followed at the last angles(), and what any feature outside is: -1.
+  // A pair's feature indices, and its position at the last angles().
   int first(std::size_t pair) const {
     const auto p = static_cast<int>(pair);
     return call_.pairing == Pairing::half_split ? p : 2 * p;
@@ -36,14 +36,14 @@ class Expectation {
   std::size_t pairs() const { return static_cast<std::size_t>(call_.rotary_dim / 2); }
   bool backward() const { return call_.direction == Direction::backward; }
   double lambda() const { return call_.attention_factor; }
-  double theta(std::size_t pair) const;  // 0 where tables are given
+  double theta(std::size_t pair) const;  // 0 if tables are given
   AngleSource source() const { return call_.source; }
-  DType given() const;  // dtype of the tables or of theta; where neither is given f64
+  DType given() const;  // dtype of the tables or of theta; f64 if neither is given
 
-  // The r of the error model: the norm of the pair, times the gain where tables are given.
+  // The error model's r: the norm of the pair, times the gain if tables are given.
   double reach(double a, double b, const PairAngle& angle) const;
 
-  // The same of a pair at the last angles().
+  // The same for a pair at the last angles().
   double reach(double a, double b, std::size_t pair) const;
 
   // Bounds of the absolute error of each element of a pair with that r.
@@ -59,9 +59,9 @@ class Expectation {
     }
     return result;
   }
-  // Of a feature that does not turn, which is copied.
+  // For a feature that does not turn, which is copied.
   double copy_bound(double x) const { return terms_.copy * std::fabs(x) + terms_.copy_tiny; }
-  // The one that decides.
+  // The deciding bound.
   double bound(std::size_t pair, double phi, double r) const;
   Grade required() const { return required_; }
 
@@ -70,20 +70,20 @@ class Expectation {
   void table_angles();
 
   const Call& call_;
-  std::shared_ptr<Oracle> oracle_;  // null where tables are given
+  std::shared_ptr<Oracle> oracle_;  // null if tables are given
   BoundTerms terms_;
   Grade required_;
   std::vector<double> direct_;           // C of each pair
-  std::vector<double> loosest_;          // the same of grade C
+  std::vector<double> loosest_;          // the same for grade C
   std::vector<std::int64_t> position_;   // one an axis
-  std::vector<std::int64_t> angles_of_;  // the position that angles_ are of
+  std::vector<std::int64_t> angles_of_;  // the position of angles_
   std::vector<PairAngle> angles_;
   std::vector<std::array<double, angle_grades>> angle_terms_;
-  std::vector<double> gain_;  // one a pair where tables are given
+  std::vector<double> gain_;  // one per pair, if tables are given
   double lambda_size_ = 1;
 };
 
-// The norm of (a, b), at most 2^-52 of it off, which is enough for a bound, and several times as fast as hypot.
+// The norm of (a, b), off by at most 2^-52. Enough for a bound, and several times as fast as hypot.
 double norm_of(double a, double b);
 
 // The position of a token on each axis, as the call gives it.

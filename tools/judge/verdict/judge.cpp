@@ -15,7 +15,7 @@ std::uint64_t bits_of(DType dtype, const std::byte* element) {
   return bits;
 }
 
-// The features of one row, wherever they stand.
+// The features of one row, with any stride.
 class Row {
  public:
   explicit Row(const Tensor& tensor)
@@ -90,8 +90,8 @@ class TensorJudge {
     for (auto j = static_cast<int>(2 * angles.size()); j < input_.shape[3]; ++j) compare_copy(index, j, x, y);
   }
 
-  // Whether nothing of what was found so far is changed by an error. Said without a quotient, which is what nearly
-  // every element is spared; false for a NaN.
+  // Whether an error changes nothing that was found so far. Computed without a quotient, because nearly every element
+  // ends here; false for a NaN.
   bool is_unremarkable(double error, double bound, const PerGrade<double>& bounds) const {
     bool within = finding_.element.has_value() && error <= bound && error <= finding_.use * bound;
     for (std::size_t g = 0; g < angle_grades; ++g) {
@@ -133,13 +133,13 @@ class TensorJudge {
                           of_second};
   }
 
-  // Infinite for a NaN or where nothing is allowed, and always above 1.
+  // Infinite for a NaN or if nothing is allowed, and always above 1.
   static double beyond(double error, double bound) {
     const double use = error / bound;
     return use > 1 ? use : std::numeric_limits<double>::infinity();
   }
 
-  // Bit for bit where input and output are of one type; where the output is wider, the same value; else rounded.
+  // Bit for bit if input and output have one type; the same value if the output is wider; else rounded.
   void compare_copy(const RowIndex& index, int feature, const Row& x, const Row& y) {
     ++finding_.compared;
     const bool same = input_.dtype == output_.dtype ? x.bits(feature) == y.bits(feature)
@@ -154,14 +154,14 @@ class TensorJudge {
     }
   }
 
-  // What the output's type has no room for may become infinite.
+  // A value too large for the output's type may become infinite.
   bool overflows(double x, double bound, double y) const {
     return std::isinf(y) && std::signbit(x) == std::signbit(y) && std::fabs(x) + bound > largest_finite(output_.dtype);
   }
 
   static bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
-  // True where the element is the worst so far.
+  // True if the element is the worst so far.
   bool note(double use, const RowIndex& index, int feature, std::optional<std::size_t> pair, double expected,
             const Row& y, double error, double bound) {
     if (use > 1) {

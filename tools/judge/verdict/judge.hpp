@@ -1,4 +1,4 @@
-// The judge: every element of a call's outputs against the exact value and the bound.
+// The judge: compares every element of a call's outputs with the exact value and the bound.
 #pragma once
 
 #include "tools/judge/verdict/expectation.hpp"
@@ -6,11 +6,11 @@
 
 namespace rope {
 
-// `input` is the tensor as it was before the call, `output` what the kernel made of it.
+// `input` is the tensor before the call, `output` the kernel's result.
 Finding judge_tensor(const std::string& tensor_name, const Tensor& input, const Tensor& output,
                      Expectation& expectation);
 
-// Both tensors of a call. q and k are the inputs as they were before the call.
+// Both tensors of a call. q and k are the inputs before the call.
 Finding judge_call(const Call& after, const Tensor& q, const std::optional<Tensor>& k, Expectation& expectation);
 
 }  // namespace rope

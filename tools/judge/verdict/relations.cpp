@@ -8,8 +8,8 @@
 namespace rope {
 namespace {
 
-// What is compared is computed here, in double: each side by at most two operations of half a unit, or by one and a
-// hypot of a whole one.
+// The compared values are computed here, in double. Each side takes at most two operations of half a unit, or one and a
+// hypot of a whole unit.
 constexpr double own_rounding = 5 * 0x1p-53;
 
 }  // namespace
@@ -33,7 +33,7 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
     const double a = x[static_cast<std::size_t>(expectation.first(p))];
     const double b = x[static_cast<std::size_t>(expectation.second(p))];
     const double r = expectation.reach(a, b, p);
-    result.pair_norm.push_back(std::hypot(a, b) * lambda);  // also a value that is compared, so as exact as it gets
+    result.pair_norm.push_back(std::hypot(a, b) * lambda);  // also a compared value, so as exact as possible
     result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + r * lambda * table);
   }
   return result;

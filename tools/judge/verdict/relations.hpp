@@ -1,5 +1,5 @@
-// Relations between results of several calls, within what the bounds of each allow. They hold for every right kernel
-// and need no exact angles, so they would catch a mistake of the oracle too.
+// Relations between results of several calls, within the bounds of each. They hold for every right kernel and need no
+// exact angles, so they would catch a mistake of the oracle too.
 #pragma once
 
 #include "tools/judge/verdict/expectation.hpp"
@@ -7,32 +7,32 @@
 
 namespace rope {
 
-// One feature row of an output as doubles, with the bound of each pair and the norm of its input.
+// One feature row of an output as doubles, with the bound of each pair and its input's norm.
 struct RelatedRow {
   std::vector<double> value;       // head_dim
   std::vector<double> pair_bound;  // of each element of the pair
   std::vector<double> pair_norm;   // of the input, times |lambda|
 };
 
-// A trial's row. The bounds are those that decide, and where tables are given also the rounding of the tables, because
-// a relation between rotations holds for exact cosines only.
+// A trial's row, with the deciding bounds. If tables are given, the bounds include the rounding of the tables, because
+// a relation between rotations holds only for exact cosines.
 RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& output, const RowIndex& row,
                        Expectation& expectation);
 
-// Reports a relation: |actual - expected| <= bound, at an element. To a bound above 0 comes what computing both sides
-// in double costs.
+// Checks a relation at an element: |actual - expected| <= bound. A bound above 0 grows by the error of computing both
+// sides in double.
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
             std::optional<std::size_t> pair, double expected, double actual, double bound);
 
-// That the pairs of two rows are equal, within the sum of their bounds.
+// Checks that the pairs of two rows are equal, within the sum of their bounds.
 void relate_pairs(Finding& finding, const char* tensor, const RowIndex& row, const Expectation& expectation,
                   const RelatedRow& expected, const RelatedRow& actual);
 
-// That a row of one output holds the same bits as a row of another.
+// Checks that a row of one output holds the same bits as a row of another.
 void same_row(Finding& finding, const char* tensor, const Tensor& first, const RowIndex& row, const Tensor& again,
               const RowIndex& other);
 
-// That two trials of the same call hold the same bits in every element of their outputs.
+// Checks that two trials of the same call hold the same bits in every element of their outputs.
 Finding same_bits(const Trial& first, const Trial& again);
 
 }  // namespace rope

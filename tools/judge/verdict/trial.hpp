@@ -8,12 +8,12 @@
 
 namespace rope {
 
-// Inputs as they were, outputs as they are, and what went wrong in making the call.
+// Inputs before the call, outputs after it, and what went wrong in making the call.
 struct Trial {
   Call call;                // after
   Tensor q;                 // before
   std::optional<Tensor> k;  // before
-  Finding problem;          // passed() where the kernel answered ok and left alone what it must
+  Finding problem;          // passed() if the kernel answered ok and changed nothing that it must not change
 
   bool ok() const { return problem.passed(); }
 };

@@ -1,4 +1,4 @@
-// Permitted variants: what a kernel's claims say about it that another right kernel may do otherwise.
+// Permitted variants: claims about a kernel that another right kernel need not share.
 #pragma once
 
 #include <string>

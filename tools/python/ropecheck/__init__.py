@@ -33,7 +33,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # Call needs numpy, and `import ropecheck` must say nothing where a kernel's own file is imported without it.
+    # Call needs numpy. `import ropecheck` must succeed without it, because a kernel's own file may import ropecheck.
     if name == "Call":
         from ropecheck.call import Call
 

@@ -13,7 +13,7 @@ from ropecheck.tensors import Tensor
 if TYPE_CHECKING:
     from ropecheck.arrays.library import ArrayLibrary
 
-# The contract's names of a scaling rule's parameters, and Hugging Face's.
+# A scaling rule's parameters: the contract's names, and Hugging Face's.
 SCALING_NAMES = {
     "original_max_position": "original_max_position_embeddings",
     "yarn_truncate": "truncate",
@@ -27,7 +27,7 @@ def _number(value: Any) -> float:
 
 
 def _scaling(given: Mapping[str, Any]) -> dict[str, Any]:
-    """With Hugging Face's names, and without what the kind has no use for."""
+    """With Hugging Face's names, without the parameters that the kind does not use."""
     kind = given["kind"]
     result: dict[str, Any] = {"kind": kind}
     for key, value in given.items():
@@ -45,11 +45,11 @@ def _scaling(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Call:
-    """What a kernel is asked to do. Arrays are those of the library that the kernel declares; names and meaning are
-    those of impls/include/rope_kernel.h.
+    """What a kernel is asked to do. The arrays come from the library that the kernel declares. Names and meaning are as
+    in impls/include/rope_kernel.h.
 
-    Features rotate in pairs: (p, p + rotary_dim/2) where `pairing` is "half_split", (2p, 2p + 1) where it is
-    "interleaved". With phi = position * theta[p] and s = +1 forward, -1 backward::
+    Features rotate in pairs: (p, p + rotary_dim/2) if `pairing` is "half_split", (2p, 2p + 1) if it is "interleaved".
+    With phi = position * theta[p] and s = +1 forward, -1 backward::
 
         y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
         y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
@@ -80,7 +80,7 @@ class Call:
     pairing: str
     """"half_split" or "interleaved"."""
     direction: str
-    """"forward", or "backward": the gradient of the input from that of the output."""
+    """"forward", or "backward": the input's gradient from the output's gradient."""
     source: str
     """"tables", "frequencies" or "computed"."""
     attention_factor: float
@@ -134,12 +134,12 @@ class Call:
 
     @property
     def q_out(self) -> Any:
-        """Where the result for q may be written instead of being returned; None in place."""
+        """Where the result for q may be written instead of returned; None in place."""
         return self._output("q_out")
 
     @property
     def k_out(self) -> Any:
-        """As q_out, for k; None where there is no k."""
+        """As q_out, for k; None without a k."""
         return self._output("k_out")
 
     @property
@@ -149,7 +149,7 @@ class Call:
 
     @property
     def max_position(self) -> int:
-        """The largest position of this call; -1 where it has no tokens."""
+        """The largest position of this call; -1 without tokens."""
         tensor = self._tensors.get("positions")
         if tensor is not None and not tensor.null:
             bits = tensor.bits()
@@ -158,7 +158,7 @@ class Call:
         return self.position_offset + tokens - 1 if tokens else -1
 
     def position_ids(self) -> Any:
-        """The position of every token, [batch, seq] or [axes, batch, seq], whether they are given or counted from
+        """Every token's position, [batch, seq] or [axes, batch, seq], either given or counted from
         position_offset."""
         if self.positions is not None:
             return self.positions
@@ -168,7 +168,7 @@ class Call:
 
     @property
     def wrote_outputs(self) -> bool:
-        """Whether q_out was asked for, so that returning None may mean that it was written to."""
+        """Whether the kernel asked for q_out. If so, a returned None may mean that it wrote there."""
         return "q_out" in self._outputs
 
     def _array(self, name: str) -> Any:

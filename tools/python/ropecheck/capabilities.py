@@ -1,4 +1,4 @@
-"""What a Python kernel claims to do: the decorator `kernel` and the record that it leaves on a function."""
+"""What a Python kernel claims to do: the decorator `kernel`, and the record that it leaves on a function."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Words = str | Iterable[str]
 ATTRIBUTE = "__ropecheck__"
 ARRAY_LIBRARIES = ("numpy", "torch", "jax")
 DEVICES = ("cpu", "cuda")
-# Without a word of the kernel's author, all that a caller of good will may ask for.
+# The default claims: all that legal calls may ask for.
 EVERY_FEATURE = tuple(feature for feature in names.FEATURES if feature != "robust")
 
 
 @dataclass(frozen=True)
 class Capabilities:
-    """The claims of a kernel, as `rope_capabilities` of impls/include/rope_kernel.h has them. None: all that the array
-    library can express."""
+    """The claims of a kernel, with the fields of `rope_capabilities` in impls/include/rope_kernel.h. None: all that the
+    array library can express."""
 
     array: str = "numpy"
-    dtypes: Mapping[str, tuple[str, ...]] | None = None  # of the input: those of the output
+    dtypes: Mapping[str, tuple[str, ...]] | None = None  # input dtype: its output dtypes
     tables: tuple[str, ...] | None = None
     table_widths: tuple[str, ...] = names.TABLE_WIDTHS
     frequencies: tuple[str, ...] | None = None
@@ -42,7 +42,7 @@ class Capabilities:
     device: str = "cpu"
 
     def claims(self, library: Any) -> dict[str, Any]:
-        """As the hello of the worker protocol says it; `library` is what the arrays come from."""
+        """The claims in the worker protocol's hello; `library` makes the arrays."""
         floats = [dtype for dtype in names.FLOATS if dtype in library.dtypes - library.unless_claimed]
         integers = [dtype for dtype in names.INTEGERS if dtype in library.dtypes]
         dtypes = self.dtypes if self.dtypes is not None else {dtype: (dtype,) for dtype in floats}
@@ -76,7 +76,7 @@ def _or_all(chosen: tuple[str, ...] | None, every: list[str]) -> list[str]:
 
 
 def capabilities_of(kernel: Callable[..., Any]) -> Capabilities:
-    """Those that the decorator left, or all of them for numpy arrays."""
+    """The decorator's claims; without a decorator all claims, for numpy arrays."""
     found = getattr(kernel, ATTRIBUTE, None)
     return found if isinstance(found, Capabilities) else Capabilities()
 
@@ -154,28 +154,28 @@ def kernel(
     name: str = "",
     device: str = "cpu",
 ) -> Any:
-    """Declares what a kernel can do, and which arrays it takes. What is not claimed is never tested; what is left out
-    here is claimed in full, `features` without "robust".
+    """Declares what a kernel can do, and which arrays it takes. What is not claimed is never tested. An argument that
+    is left out claims everything, but `features` then leaves out "robust".
 
-    A kernel is a function of one argument, `ropecheck.Call`. It returns q, or (q, k) where there is a k, as arrays of
-    the same library; where `call.in_place` it writes into them instead.
+    A kernel is a function of one argument, `ropecheck.Call`. It returns q, or (q, k) if there is a k, as arrays of
+    the same library. If `call.in_place`, it writes into them instead.
 
     :param array: "numpy", "torch" or "jax": the library whose arrays the call holds.
     :param dtypes: of q and k: "f64", "f32", "f16", "bf16". A mapping says which types come out, {"bf16": "f32"}. numpy
-        has bf16 by ml_dtypes; without that package only who claims it gets it, as uint16, which `call.dtype` says.
-    :param tables: dtypes of cos and sin, where `sources` has "tables".
-    :param table_widths: "half" (a column a pair) and "full" (a column a feature).
-    :param frequencies: dtypes of inv_freq, "f32" and "f64", where `sources` has "frequencies".
+    bf16 comes from ml_dtypes. Without that package only a kernel that claims bf16 gets it, as uint16; see `call.dtype`.
+    :param tables: dtypes of cos and sin, if `sources` has "tables".
+    :param table_widths: "half" (a column for each pair) and "full" (a column for each feature).
+    :param frequencies: dtypes of inv_freq, "f32" and "f64", if `sources` has "frequencies".
     :param positions: dtypes of positions, "i32" and "i64".
     :param pairings: "half_split" (p, p + rotary_dim/2), "interleaved" (2p, 2p + 1).
     :param sources: where angles come from: "tables", "frequencies" or "computed" (from base and scaling).
-    :param scalings: where they are computed, the rules that are known: "none", "linear", "yarn", ...
-    :param features: of "partial", "positions", "batch_positions", "in_place", "strided", "key", "grouped_heads",
+    :param scalings: the rules that the kernel knows, if it computes angles: "none", "linear", "yarn", ...
+    :param features: any of "partial", "positions", "batch_positions", "in_place", "strided", "key", "grouped_heads",
         "backward", "axes", "attention_factor", "unequal_halves", "offset", "any_strides", "robust" (bad calls raise).
     :param alignment: bytes that every tensor must be aligned to.
-    :param max_position: the largest position that is claimed.
-    :param head_dims: the only ones that are claimed; empty: every even one.
-    :param first_call_seconds: what the first call may take (compilers).
+    :param max_position: the largest claimed position.
+    :param head_dims: the only claimed ones; empty: every even one.
+    :param first_call_seconds: how long the first call may take (compilers).
     :param name: in reports; default: the function's.
     :param device: "cpu", or "cuda": the tensors of torch and JAX are on the first CUDA device.
     """

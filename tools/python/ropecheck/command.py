@@ -1,4 +1,4 @@
-"""The `ropecheck` command of an installed package: the program itself, told of this interpreter."""
+"""The `ropecheck` command of an installed package: starts the program and tells it which interpreter to use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ropecheck.errors import RopecheckError
 
 
 def main() -> None:
-    """Becomes the program, so that its signals and its exit code are the command's."""
+    """Replaces this process with the program, so its signals and exit code are the command's."""
     try:
         path = str(program.path())
         os.execve(path, ["ropecheck", *sys.argv[1:]], program.environment())

@@ -6,7 +6,7 @@ class RopecheckError(Exception):
 
 
 class UsageError(RopecheckError):
-    """An argument, a spec or a file is not what the command takes (exit code 2)."""
+    """The command does not accept an argument, a spec or a file (exit code 2)."""
 
 
 class SubjectError(RopecheckError):
@@ -14,7 +14,7 @@ class SubjectError(RopecheckError):
 
 
 class Unsupported(Exception):
-    """Raised by a kernel: the call is a legal one, but not for this kernel. NotImplementedError says the same."""
+    """Raised by a kernel: the call is legal, but this kernel does not support it. NotImplementedError says the same."""
 
 
 class InvalidArgument(Exception):
@@ -22,4 +22,4 @@ class InvalidArgument(Exception):
 
 
 class WrongResult(Exception):
-    """What a kernel returned is not what was due. Raised by the worker, which answers it as a failed call."""
+    """A kernel returned something wrong. Raised by the worker, which answers with a failed call."""

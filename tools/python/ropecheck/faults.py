@@ -1,4 +1,4 @@
-"""What the worker still says when a kernel makes it die: tools/worker/host/fault_handler.cpp, as a library."""
+"""What a dying worker still reports: tools/worker/host/fault_handler.cpp, as a library."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ FILE = "ROPECHECK_FAULTS"  # the variable by which ropecheck names the library
 
 
 class FaultReports:
-    """Signal, address, access and place of a fault, in one line of the protocol. Where the library is missing a crash
-    is still a finding, told by its signal alone."""
+    """A fault's signal, address, access and place, in one line of the protocol. Without the library a crash is still a
+    finding, but only its signal is known."""
 
     def __init__(self, connection: int) -> None:
-        # First, so that ours is told before it and hands on to it: it prints the Python lines that led there.
+        # Enabled first, so our handler runs first and then calls this one: it prints the Python lines that led there.
         faulthandler.enable(file=sys.stderr, all_threads=False)
         self._library: ctypes.CDLL | None = None
         try:
@@ -27,11 +27,11 @@ class FaultReports:
             self._library = library
 
     def note_loaded_modules(self) -> None:
-        """Which libraries are loaded where, for later reports."""
+        """Notes which libraries are loaded where, for later reports."""
         if self._library is not None:
             self._library.ropecheck_note_loaded_modules()
 
     def set_current_call(self, number: int) -> None:
-        """The call that a fault will be reported for; -1 outside calls."""
+        """Sets the call that a fault is reported for; -1 outside calls."""
         if self._library is not None:
             self._library.ropecheck_set_current_call(number)

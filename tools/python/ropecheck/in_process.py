@@ -1,4 +1,4 @@
-"""A kernel that lives in the caller's process: the calls of ropecheck are answered here, in the caller's thread, until
+"""A kernel that lives in the caller's process: ropecheck's calls are answered here, in the caller's thread, until
 the program has ended."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ropecheck.serving import Server
 RELAY = Path(__file__).resolve().parent / "relay.py"
 
 
-# Address space that is used again: it is never given back, because somebody may have kept an array.
+# Address space to use again. It is never given back, because somebody may have kept an array.
 _idle_memory: list[GuardedMemory] = []
 
 
@@ -33,7 +33,7 @@ class Abandoned(BaseException):
 
 
 class Watch:
-    """Interrupts a call that nobody waits for any more. Python code is interrupted; what waits in C is not."""
+    """Interrupts a call that nobody waits for any more. This stops Python code, but not code that waits in C."""
 
     def __init__(self, relay: socket.socket) -> None:
         self._thread = threading.get_ident()
@@ -52,13 +52,13 @@ class Watch:
         self._finished.set()
         os.write(self._woken, b".")
         self._watcher.join()
-        _raise_in(self._thread, None)  # one that was raised a moment ago and has not arrived
+        _raise_in(self._thread, None)  # withdraws an exception that was raised but has not arrived
         os.close(self._wake)
         os.close(self._woken)
 
 
 def _first_of(*files: int) -> set[int]:
-    """Waits until one of them can be read, or has ended. select() would not take a number above 1023."""
+    """Waits until one of them can be read or has ended. select() does not take numbers above 1023."""
     waiting = select.poll()
     for file in files:
         waiting.register(file, select.POLLIN)
@@ -72,7 +72,7 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
 
 
 class KernelHere:
-    """Where the relay of a kernel in this process connects to."""
+    """Where the relay connects to, for a kernel in this process."""
 
     def __init__(self, kernel: Callable[..., Any], name: str = "", device: str = "") -> None:
         memory = _idle_memory.pop() if _idle_memory else GuardedMemory(private_inputs=True)
@@ -96,7 +96,7 @@ class KernelHere:
         _idle_memory.append(self._server.memory)
 
     def serve(self, program: subprocess.Popen[Any]) -> None:
-        """Until the program has ended."""
+        """Serves until the program has ended."""
         ended = os.pidfd_open(program.pid)
         try:
             while True:

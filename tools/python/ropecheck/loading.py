@@ -1,4 +1,4 @@
-"""From "package.module:function" to a kernel, or a sentence that a person can act on."""
+"""Turns "package.module:function" into a kernel, or into a message that a person can act on."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ropecheck.errors import SubjectError
 
 
 def split_target(target: str) -> tuple[str, list[str]]:
-    """Module and the names within it."""
+    """The module, and the names within it."""
     module, colon, path = target.partition(":")
     names = path.split(".")
     if not colon or not all(name.isidentifier() for name in [*module.split("."), *names]):
-        raise SubjectError(f'"{target}" is no kernel; expected package.module:function')
+        raise SubjectError(f'"{target}" is not a kernel; expected package.module:function')
     return module, names
 
 
 def _last_line_of(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
-    # The user's own file, not the machinery of import.
+    # The user's own file, not the import machinery.
     ours = ("importlib", os.path.dirname(__file__))
     own = [frame for frame in frames if not any(folder in frame.filename for folder in ours)]
     return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""

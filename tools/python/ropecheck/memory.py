@@ -1,4 +1,4 @@
-"""The memory of a call's tensors: each between inaccessible pages, as tools/worker/host/guarded_memory.cpp has it."""
+"""The memory of a call's tensors, each between inaccessible pages, as in tools/worker/host/guarded_memory.cpp."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import mmap
 import os
 from dataclasses import dataclass
 
-MAP_FIXED = 0x10  # of every Linux but alpha, mips and parisc
+MAP_FIXED = 0x10  # on every Linux but alpha, mips and parisc
 MAP_NORESERVE = 0x4000
 PROT_NONE = 0
 RESERVED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
 MAP_FAILED = ctypes.c_void_p(-1).value
 SLOTS = 12  # a call has at most eleven tensors
-# A 32-bit index that wraps is off by 2^31 elements of at most 8 bytes: with 64 GiB it stays within its slot.
+# A wrapped 32-bit index is off by 2^31 elements of at most 8 bytes; in 64 GiB it stays within its slot.
 LARGEST_SLOT = 1 << 36
 SMALLEST_SLOT = 1 << 24
 
-# What a border holds: a NaN in every floating type, as tools/worker/protocol/canary.hpp has it.
+# A border's contents: a NaN in every floating type, as in tools/worker/protocol/canary.hpp.
 UNTOUCHED = b"\xf9\x7f" * (mmap.PAGESIZE // 2)
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -41,12 +41,12 @@ class Pages:
 
 
 class GuardedMemory:
-    """A reservation in which nothing is accessible but the pages of the call's tensors.
+    """A reservation in which only the pages of the call's tensors are accessible.
 
-    `private_inputs` is for a kernel in the caller's own process, which a slip should not end: inputs are copies there,
-    and `damage` says afterwards whether they were written to; what lies around the tensors can be read, so that an
-    array that somebody has kept is no trap later; and a page on either side takes writes, which `stray` finds. Only a
-    write further away ends the process.
+    `private_inputs` is for a kernel in the caller's own process, which a slip should not end. Inputs are copies, and
+    `damage` says afterwards whether they were written to. Memory around the tensors can be read, so that an array
+    that somebody has kept is harmless later. A page on either side takes writes, which `stray` finds. Only a write
+    further away ends the process.
     """
 
     def __init__(self, private_inputs: bool = False) -> None:
@@ -64,26 +64,26 @@ class GuardedMemory:
         self._buffers = [(ctypes.c_char * room).from_address(self.address(slot)) for slot in range(SLOTS)]
 
     def clear(self) -> None:
-        """Takes all tensors away. The addresses stay reserved, for whoever has kept an array."""
+        """Removes all tensors. The addresses stay reserved, for whoever has kept an array."""
         for slot in list(self._mapped):
             self._take_away(slot)
 
     def address(self, slot: int) -> int:
-        """Where the pages of a slot count from."""
+        """The address that a slot's pages count from."""
         return self.base + slot * self.slot_size + self.slot_size // 4
 
     def buffer(self, slot: int) -> ctypes.Array[ctypes.c_char]:
-        """All that can be mapped of a slot, from its address on."""
+        """All memory that can be mapped in a slot, from its address on."""
         return self._buffers[slot]
 
     def content(self, slot: int) -> memoryview:
-        """What is mapped of a slot from its address on, in one piece."""
+        """A slot's mapped memory from its address on, in one piece."""
         pages = self._mapped[slot][2]
         length = max((part.at + part.length for part in pages), default=0)
         return memoryview(self.buffer(slot)).cast("B")[:length]
 
     def map(self, slot: int, file: int, pages: tuple[Pages, ...], writable: bool) -> None:
-        """Maps parts of a file into a slot, and nothing else into that slot."""
+        """Maps these parts of a file into a slot; nothing else stays mapped there."""
         end = max((part.at + part.length for part in pages), default=0)
         if end > self.slot_size // 4 * 3:
             raise MemoryError(
@@ -99,7 +99,7 @@ class GuardedMemory:
                     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
                     self._fix(slot, part, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0)
                 else:
-                    # Populated at once, so that the kernel's time holds no page faults of ours.
+                    # Populated at once: our page faults must not count as the kernel's time.
                     protection = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
                     flags = mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0x8000)
                     self._fix(slot, part, protection, flags, file, part.offset)
@@ -113,7 +113,7 @@ class GuardedMemory:
                 os.preadv(file, [self._view(slot, part)], part.offset)
 
     def damage(self, slot: int) -> int | None:
-        """The first byte of a copied input, from the slot's address, that is no longer what the file has."""
+        """The first byte of a copied input that differs from the file, counted from the slot's address."""
         file, writable, pages = self._mapped.get(slot, (0, True, ()))
         if writable or not self.private_inputs:
             return None
@@ -125,19 +125,19 @@ class GuardedMemory:
         return None
 
     def stray(self, slot: int) -> int | None:
-        """The byte next to the pages of a tensor that was written to, from the slot's address; it is mended."""
+        """The byte beside a tensor's pages that was written to, counted from the slot's address. It is restored."""
         found = None
         for border in self._borders(slot):
             view = self._view(slot, border)
             if view != UNTOUCHED:
                 damaged = [i for i, byte in enumerate(view) if byte != UNTOUCHED[i]]
-                # The nearest one to the tensor.
+                # The nearest to the tensor.
                 found = border.at + (damaged[-1] if border.at < 0 else damaged[0])
                 view[:] = UNTOUCHED
         return found
 
     def _borders(self, slot: int) -> tuple[Pages, ...]:
-        """Before and behind a tensor in one piece; rows that lie far apart have none."""
+        """The borders before and after a tensor in one piece; rows that lie far apart have none."""
         pages = self._mapped.get(slot, (0, False, ()))[2]
         if not self.private_inputs or len(pages) != 1 or pages[0].at != 0:
             return ()

@@ -1,4 +1,4 @@
-"""The words of the worker protocol (tools/worker/protocol/PROTOCOL.md) and of impls/include/rope_kernel.h, in their order."""
+"""The words of tools/worker/protocol/PROTOCOL.md and of impls/include/rope_kernel.h, in the same order."""
 
 from ropecheck.scalings import PARAMETERS as SCALING_PARAMETERS
 
@@ -26,5 +26,5 @@ FEATURES = (
     "robust",
     "any_strides",
 )
-# Up to here the angles of the built-in kernels are as exact as f64 asks for; nothing is tried beyond.
+# Up to here the built-in kernels' angles are exact enough for f64; larger positions are not tried.
 LARGEST_POSITION = 1 << 36

@@ -26,7 +26,7 @@ def _row(one: Requirement) -> str:
 
 
 def html_of(title: str, summary: str, requirements: Sequence[Requirement]) -> str:
-    """A table; what passed is folded away."""
+    """A table; passed requirements are folded away."""
     head = "<tr><th>requirement</th><th>verdict</th><th>cases</th><th>worst / bound</th><th></th></tr>"
     told = [one for one in requirements if one.verdict not in ("pass", "not_claimed")]
     rest = [one for one in requirements if one.verdict in ("pass", "not_claimed")]
@@ -51,7 +51,7 @@ def plot_of(title: str, requirements: Sequence[Requirement], axes: Any = None) -
         _, axes = plt.subplots(figsize=(7, 1 + 0.22 * len(shown)), layout="constrained")
     finite = [one.worst_use for one in shown if one.worst_use and math.isfinite(one.worst_use)]
     largest = max([1.0, *finite]) * 10
-    # What is exact, or beyond every bound, has no place on a logarithmic scale but its ends.
+    # Exact values, and values beyond every bound, are drawn at the ends of the logarithmic scale.
     lengths = [min(max(one.worst_use or 0.0, 1e-3), largest) if one.worst_use == one.worst_use else largest
                for one in shown]
     axes.barh([one.id for one in shown], lengths, color=[COLOURS.get(one.verdict, "#57606a") for one in shown])

@@ -1,5 +1,5 @@
 """The RotaryEmbedding operators of ONNX Runtime as functions: ai.onnx of opset 23, and com.microsoft. Each call runs a
-model of that one node on the CPU, with the session's default options but for its threads."""
+model with only this node on the CPU, with the session's default options except for its threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 
 OPSET = 23
 MICROSOFT = "com.microsoft"
-IR_VERSION = 10  # of opset 23; a newer onnx would write one that an older runtime refuses
+IR_VERSION = 10  # for opset 23; a newer onnx would choose one that an older runtime refuses
 TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
     np.dtype(np.float16): TensorProto.FLOAT16,
@@ -25,7 +25,7 @@ TYPES = {
 @functools.cache
 def _session(domain: str, inputs: tuple[tuple[str, int, int], ...], attributes: tuple[tuple[str, float | int], ...]
              ) -> onnxruntime.InferenceSession:
-    """Of a model with inputs of these names, types and ranks, every dimension open."""
+    """A model with inputs of these names, types and ranks; every dimension is open."""
     node = helper.make_node("RotaryEmbedding", [name for name, _, _ in inputs], ["output"], domain=domain,
                             **dict(attributes))
 
@@ -37,9 +37,9 @@ def _session(domain: str, inputs: tuple[tuple[str, int, int], ...], attributes: 
     domains = [helper.make_opsetid("", OPSET)] + ([helper.make_opsetid(domain, 1)] if domain else [])
     model = helper.make_model(graph, opset_imports=domains, ir_version=IR_VERSION)
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4  # whatever is an error is raised as well
+    options.log_severity_level = 4  # errors are raised anyway
     options.intra_op_num_threads = min(os.cpu_count() or 1, 4)
-    # There is a session for each shape of model, and their threads must not keep the cores busy between calls.
+    # Each model shape has a session, and its threads must not keep the cores busy between calls.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
@@ -52,7 +52,7 @@ def _run(domain: str, given: dict[str, Any], attributes: dict[str, float | int])
 
 def rotary_embedding(input: Any, cos_cache: Any, sin_cache: Any, position_ids: Any = None, interleaved: int = 0,
                      rotary_embedding_dim: int = 0, num_heads: int = 0) -> Any:
-    """ai.onnx: the names are those of the operator's inputs and attributes."""
+    """ai.onnx: named after the operator's inputs and attributes."""
     given = {"input": input, "cos_cache": cos_cache, "sin_cache": sin_cache}
     if position_ids is not None:
         given["position_ids"] = position_ids
@@ -62,7 +62,7 @@ def rotary_embedding(input: Any, cos_cache: Any, sin_cache: Any, position_ids: A
 
 def microsoft_rotary_embedding(input: Any, position_ids: Any, cos_cache: Any, sin_cache: Any, interleaved: int = 0,
                                rotary_embedding_dim: int = 0, num_heads: int = 0) -> Any:
-    """com.microsoft: the names are those of the operator's inputs and attributes."""
+    """com.microsoft: named after the operator's inputs and attributes."""
     given = {"input": input, "position_ids": position_ids, "cos_cache": cos_cache, "sin_cache": sin_cache}
     return _run(MICROSOFT, given, {"interleaved": interleaved, "rotary_embedding_dim": rotary_embedding_dim,
                                    "num_heads": num_heads})

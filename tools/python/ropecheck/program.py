@@ -1,4 +1,4 @@
-"""Where the ropecheck program is: in the wheel, or in the build folder of the source tree that this package lies in."""
+"""Finds the ropecheck program: in the wheel, or in the build folder of the source tree with this package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def folder() -> Path | None:
-    """The folder of ropecheck and ropecheck_host; None: there is none. $ROPECHECK_PROGRAM names another program."""
+    """The folder of ropecheck and ropecheck_host; None if there is none. $ROPECHECK_PROGRAM names another program."""
     if chosen := os.environ.get("ROPECHECK_PROGRAM"):
         return Path(chosen).resolve().parent
     build = PACKAGE.parents[2] / "build" if len(PACKAGE.parents) > 2 else PACKAGE
@@ -24,7 +24,7 @@ def folder() -> Path | None:
 
 
 def path() -> Path:
-    """The program. Raises RopecheckError where it was not built."""
+    """The program. Raises RopecheckError if it was not built."""
     if chosen := os.environ.get("ROPECHECK_PROGRAM"):
         return Path(chosen)
     found = folder()
@@ -37,7 +37,7 @@ def path() -> Path:
 
 
 def environment() -> dict[str, str]:
-    """For the program: Python subjects run by this interpreter, unless the user chose another."""
+    """The program's environment: this interpreter runs Python subjects, unless the user chose another."""
     result = dict(os.environ)
     result.setdefault("ROPECHECK_PYTHON", sys.executable)
     return result

@@ -1,4 +1,4 @@
-"""The worker's end of tools/worker/protocol/PROTOCOL.md: the files that it is given, and lines over a socket."""
+"""The worker's end of tools/worker/protocol/PROTOCOL.md: the files that it gets, and lines over a socket."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 VERSION = 1
-LOST_CONNECTION = 97  # exit status where the kernel has closed the connection; nothing else can be said then
+LOST_CONNECTION = 97  # exit status if the kernel has closed the connection; nothing else can be said then
 NO_ROOM = "no_room"  # the type of an error, PROTOCOL.md
-# Waking a halted processor costs more than the rest of a round trip; with one processor the other side could not run.
+# Waking a halted processor costs more than the rest of a round trip. On one processor the other side could not run.
 SPIN_NS = 100_000 if len(os.sched_getaffinity(0)) > 1 else 0
 
 
 @dataclass(frozen=True)
 class Files:
-    """File descriptors, as the environment variable ROPECHECK_WORKER numbers them."""
+    """File descriptors, numbered as in the environment variable ROPECHECK_WORKER."""
 
     protocol: int
     inputs: int
@@ -26,16 +26,16 @@ class Files:
     life: int
 
     def all(self) -> tuple[int, int, int, int]:
-        """In the order in which the relay hands them over."""
+        """In the order in which the relay passes them on."""
         return (self.protocol, self.inputs, self.outputs, self.life)
 
 
 class NoWorker(Exception):
-    """This process was not started as a worker, or by another version."""
+    """ropecheck did not start this process as a worker, or another version did."""
 
 
 def announced_files(text: str | None) -> Files:
-    """What ROPECHECK_WORKER says."""
+    """The files that ROPECHECK_WORKER names."""
     if not text:
         raise NoWorker("a worker is started by ropecheck, not by hand; see `ropecheck verify --help`")
     given = dict(word.split("=", 1) for word in text.split())
@@ -48,18 +48,18 @@ def announced_files(text: str | None) -> Files:
 
 
 class Connection:
-    """JSON objects, one a line, in both directions."""
+    """JSON objects in both directions, one a line."""
 
     def __init__(self, file: int) -> None:
         self._socket = socket.socket(fileno=file)
         self._pending = bytearray()
 
     def send(self, message: dict[str, Any]) -> None:
-        """Raises OSError where the other side is gone."""
+        """Raises OSError if the other side is gone."""
         self._socket.sendall(json.dumps(message).encode("ascii") + b"\n", socket.MSG_NOSIGNAL)
 
     def receive(self) -> dict[str, Any] | None:
-        """The next line; None: the other side is gone."""
+        """The next line; None if the other side is gone."""
         while (end := self._pending.find(b"\n")) < 0:
             received = self._receive_some()
             if not received:

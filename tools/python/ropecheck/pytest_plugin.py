@@ -1,7 +1,7 @@
 """pytest --rope-kernel package.module:function: an item for each requirement.
 
-Each item runs its requirement in a process of its own, so that -k, xdist and --lf work as with any test, and a kernel
-that crashes costs one item. Nothing is imported or run where the option is not given.
+Each item runs its requirement in its own process. So -k, xdist and --lf work as with any test, and a kernel that
+crashes costs one item. Without the option nothing is imported or run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REQUIREMENT = re.compile(r"^([A-Z]{3}-[0-9]{2})\s+(MUST|SHOULD)\s+(.*)$")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, in a group of their own."""
+    """Adds the options, in their own group."""
     group = parser.getgroup("ropecheck", "conformance of rotary position embedding kernels")
     group.addoption("--rope-kernel", action="append", default=[], metavar="SUBJECT",
                     help="judge it, an item a requirement: package.module:function, lib.so#kernel, a built-in's name")
@@ -34,14 +34,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def requirements() -> list[tuple[str, str]]:
-    """Id and sentence of each, as the program lists them."""
+    """Id and sentence of each requirement, as the program lists them."""
     listed = subprocess.run([str(program.path()), "list", "requirements"], capture_output=True, text=True, check=True)
     return [(found[1], found[3]) for line in listed.stdout.splitlines() if (found := REQUIREMENT.match(line))]
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Where no files are named either, --rope-kernel is all that is wanted."""
+    """With --rope-kernel and without named files, no other tests are collected."""
     if config.getoption("--rope-kernel") and config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []
 
@@ -54,10 +54,10 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
 
 
 class RopeKernel(pytest.Collector):
-    """The requirements of one subject, which is its name."""
+    """The requirements of one subject; the subject is its name."""
 
     def collect(self) -> Iterator[RopeRequirement]:
-        """One after the other, in the order of the command."""
+        """One item after the other, in the command's order."""
         for id, sentence in requirements():
             yield RopeRequirement.from_parent(self, name=id, subject=self.name, sentence=sentence)
 
@@ -71,7 +71,7 @@ class RopeRequirement(pytest.Item):
         self.sentence = sentence
 
     def runtest(self) -> None:
-        """Fails with what the command prints, is skipped where nothing is claimed."""
+        """Fails with what the command prints; is skipped if nothing is claimed."""
         from ropecheck.running import verify
 
         option = self.config.getoption
@@ -98,7 +98,7 @@ class RopeRequirement(pytest.Item):
             raise DoesNotConform(str(report))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report in place of our own traceback."""
+        """The report instead of our own traceback."""
         if isinstance(excinfo.value, (DoesNotConform, RopecheckError)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)

@@ -1,6 +1,6 @@
-"""python relay.py SOCKET: the process that ropecheck starts for a kernel that lives in another one, its caller's. It
-hands the files that it was given over the socket, and lasts as long as they are in use. Standard library alone, and
-nothing of the package: it starts once for every time that the kernel is to be started."""
+"""python relay.py SOCKET: the process that ropecheck starts for a kernel that lives in its caller's process. It hands
+its files over the socket, and lives as long as they are in use. It imports only the standard library, nothing of the
+package: it starts each time that the kernel is started."""
 
 import fcntl
 import os

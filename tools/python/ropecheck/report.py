@@ -13,7 +13,7 @@ from ropecheck.requirement import Requirement
 
 @dataclass(frozen=True)
 class Grade:
-    """How exact the kernel turned out to be with one dtype; None: not even C3."""
+    """How exact the kernel is with one dtype; None: not even C3."""
 
     dtype: str
     grade: str | None
@@ -83,12 +83,12 @@ class Report:
 
     @property
     def failures(self) -> tuple[Requirement, ...]:
-        """Those that failed, and expected failures that passed."""
+        """Requirements that failed, and expected failures that passed."""
         return tuple(each for each in self.requirements if not each.held)
 
     @property
     def where(self) -> str:
-        """Which way was taken, in words."""
+        """Where the kernel ran, in words."""
         if re.fullmatch(r"\w+", self.subject) and self.isolated:
             return "is part of the program and ran in it"
         if self.isolated:

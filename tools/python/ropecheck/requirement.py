@@ -41,7 +41,7 @@ class Element:
 
 @dataclass(frozen=True)
 class Failure:
-    """The smallest case that shows it."""
+    """The smallest case that shows the failure."""
 
     kind: str
     """value, unwritten, relation, repetition, status, crash, timeout or misbehaviour"""
@@ -87,5 +87,5 @@ class Requirement:
 
     @property
     def held(self) -> bool:
-        """Whether it counts as no failure."""
+        """Whether this is not a failure."""
         return self.verdict in NO_FAILURE

@@ -1,4 +1,4 @@
-"""From what a kernel returned to the output tensors: of the right kind, dtype and shape, and no view of an input."""
+"""From returned arrays to output tensors: checks kind, dtype and shape, and that none is a view of an input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ropecheck.tensors import Tensor
 
 
 def check_outputs(tensors: Mapping[str, Tensor], in_place: bool) -> None:
-    """A kernel that returns arrays never sees its output tensors: what is wrong with them is refused for it."""
+    """A kernel that returns arrays never sees its output tensors, so wrong ones are refused here."""
     for name in ("q", "k"):
         given = tensors.get(name)
         if given is None:
@@ -34,11 +34,11 @@ def _kind(value: object) -> str:
 
 
 def _expected(call: Call) -> str:
-    return "q alone, because there is no k" if call.k is None else "(q, k)"
+    return "only q, because there is no k" if call.k is None else "(q, k)"
 
 
 def store(returned: object, call: Call, tensors: Mapping[str, Tensor], library: ArrayLibrary) -> None:
-    """Copies what was returned into the outputs. Raises WrongResult in words."""
+    """Copies the returned arrays into the outputs. Raises WrongResult in words."""
     wanted = ["q"] if "k" not in tensors else ["q", "k"]
     if returned is None:
         if call.in_place or call.wrote_outputs:

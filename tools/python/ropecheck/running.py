@@ -1,4 +1,4 @@
-"""verify, identify and replay from Python: the program is run as a child, and its JSON becomes objects."""
+"""verify, identify and replay from Python: runs the program as a child and turns its JSON into objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 def why_not_importable(function: Callable[..., Any]) -> str | None:
-    """What keeps another process from importing a function; None: nothing."""
+    """Why another process cannot import a function; None if it can."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module is None or name is None:
         return "it has no name of its own"
@@ -50,10 +50,10 @@ def _holds_cuda() -> bool:
 
 
 def _isolated_name(subject: Subject, isolate: bool | None) -> str | None:
-    """The subject as the command takes it; None: it is to be run here."""
+    """The subject as the command takes it; None if it must run here."""
     if isinstance(subject, str):
         if isolate is False and not TARGET.fullmatch(subject):
-            raise UsageError(f'isolate=False: "{subject}" is no function of this process; give the function itself')
+            raise UsageError(f'isolate=False: "{subject}" is not a function of this process; give the function itself')
         return f"python:{subject}" if TARGET.fullmatch(subject) else subject
     if not callable(subject):
         raise UsageError(f"a {type(subject).__name__} is not a kernel; expected a function of one argument, or a name")
@@ -81,7 +81,7 @@ class _Ran:
         return re.sub(r"^ropecheck: ", "", self.err.strip())
 
     def check(self) -> None:
-        """Raises where nothing was judged."""
+        """Raises if nothing was judged."""
         if self.code == NO_SUBJECT:
             raise SubjectError(self.said())
         if self.code == BAD_INPUT:
@@ -91,7 +91,7 @@ class _Ran:
 
 
 def _end(child: subprocess.Popen[Any]) -> None:
-    """Its workers die with it."""
+    """Kills the program; its workers die with it."""
     with contextlib.suppress(ProcessLookupError):
         child.send_signal(signal.SIGKILL)
     child.wait()
@@ -99,7 +99,7 @@ def _end(child: subprocess.Popen[Any]) -> None:
 
 def _run(subject: Subject, isolate: bool | None, convention: str | None, device: str | None, python: str | None,
          command: Callable[[str], list[str]]) -> _Ran:
-    """Runs the program; `command` makes the words from the name of the subject."""
+    """Runs the program; `command` makes the words from the subject's name."""
     name = _isolated_name(subject, isolate)
     if name is not None and isolate is False:
         from ropecheck.loading import load
@@ -121,13 +121,13 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, device:
             words = command(here.subject)
         else:
             if name.startswith("python:") and python is None:
-                # The function was found by this process; the worker has to find it too.
+                # This process found the function; the worker has to find it too.
                 paths = [os.environ.get("PYTHONPATH", ""), *sys.path]
                 environment["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
             words = command(name) + (["--convention", convention] if convention else [])
             words += ["--device", device] if device else []
         out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
-        # In a process group of its own: Ctrl-C is for this process, which then ends the child.
+        # In its own process group: Ctrl-C goes to this process, which then ends the child.
         child = subprocess.Popen([str(program.path()), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                  env=environment, start_new_session=True)
         try:
@@ -146,7 +146,7 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, device:
 
 
 def _told_of_here(text: str, relay: str, name: str) -> str:
-    """In place of the relay's command line the kernel's name, and a replay that works."""
+    """Replaces the relay's command line by the kernel's name and a replay that works."""
     function = name if name.isidentifier() else "kernel"
     replayed = rf"ropecheck replay (\S+) --subject ['\"]?{re.escape(relay)}['\"]?"
     return re.sub(replayed, rf"ropecheck.replay({function}, \1)", text).replace(relay, name)
@@ -187,25 +187,25 @@ def verify(
 ) -> Report:
     """Judges a kernel: a function, "package.module:function", or any other subject of the command.
 
-    An importable function runs in a process of its own, in which a crash, a hang or a stray write is a finding. A
-    lambda, a function of a notebook, and whatever there is where this process holds a CUDA context run here; the report
-    says which way was taken.
+    An importable function runs in its own process, where a crash, a hang or a stray write is a finding. Here run: a
+    lambda, a function of a notebook, and everything while this process holds a CUDA context. The report says which way
+    was taken.
 
-    :param convention: how the function is called, where it takes no `Call`: `ropecheck list conventions`.
-    :param device: "cuda" for a kernel of torch or JAX whose tensors are on a CUDA device, "cpu"; default: as it declares.
+    :param convention: how the function is called, if it takes no `Call`: see `ropecheck list conventions`.
+    :param device: "cuda" if a torch or JAX kernel's tensors are on a CUDA device, else "cpu"; default: as it declares.
     :param level: "quick" (about a second), "full" (ten) or "exhaustive".
-    :param spec: the rope to judge, as a RopeSpec: {"head_dim": 128, "base": 500000}, or the path of one. Default: all
+    :param spec: the rope to judge, as a RopeSpec: {"head_dim": 128, "base": 500000}, or a RopeSpec's path. Default: all
         that the kernel claims.
-    :param pairing: "half_split" or "interleaved" alone.
-    :param dtypes: of "f64", "f32", "f16", "bf16" these alone.
-    :param require: a grade ("A1") or what is else only a SHOULD ("bitwise", "batch-invariant", "robust").
+    :param pairing: only "half_split" or only "interleaved".
+    :param dtypes: only these, of "f64", "f32", "f16", "bf16".
+    :param require: a grade ("A1") or what is otherwise only a SHOULD ("bitwise", "batch-invariant", "robust").
     :param only: requirements or families, "ROT-01" or "MEM".
     :param diagnosis: look for what a failing kernel computes instead.
-    :param expected_failures: the file of what is known not to hold.
-    :param deadline: seconds that a call may take; `first_deadline` those of the first one.
-    :param isolate: True: in a process of its own; False: in this one; None: as said above.
+    :param expected_failures: the file that lists known failures.
+    :param deadline: seconds that a call may take; `first_deadline`: seconds for the first call.
+    :param isolate: True: in its own process; False: in this one; None: as described above.
     :param python: the interpreter of that process; default: this one.
-    :raises UsageError: an argument is not what the command takes.
+    :raises UsageError: the command does not accept an argument.
     :raises SubjectError: the kernel cannot be loaded.
     """
     with tempfile.TemporaryDirectory(prefix="ropecheck-") as name:
@@ -258,7 +258,7 @@ def identify(
     isolate: bool | None = None,
     python: str | None = None,
 ) -> Identification:
-    """Measures from outside which rotation a kernel executes; arguments as those of `verify`."""
+    """Measures from outside which rotation a kernel executes. Arguments are as in `verify`."""
     with tempfile.TemporaryDirectory(prefix="ropecheck-") as name:
         folder = Path(name)
 

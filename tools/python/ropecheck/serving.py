@@ -24,12 +24,12 @@ Kernel = Callable[[Call], Any]
 
 
 def name_of(kernel: Callable[..., Any]) -> str:
-    """As reports show it."""
+    """The kernel's name in reports."""
     return capabilities_of(kernel).name or getattr(kernel, "__name__", type(kernel).__name__)
 
 
 def _trace_of(error: BaseException) -> str:
-    """From the kernel's own frames on."""
+    """The traceback from the kernel's own frames on."""
     trace = traceback.TracebackException.from_exception(error)
     own = [frame for frame in trace.stack if not os.path.abspath(frame.filename).startswith(PACKAGE)]
     trace.stack = traceback.StackSummary.from_list(own) if own else trace.stack
@@ -44,11 +44,11 @@ def _error(kind: str, message: str, trace: str = "") -> dict[str, Any]:
 
 
 class NoRoom(Exception):
-    """There is none on the device for the tensors of a call: nothing was asked of the kernel."""
+    """The device has no room for a call's tensors. The kernel was not called."""
 
 
 class NoReports:
-    """In place of FaultReports where the process is the caller's."""
+    """Replaces FaultReports in the caller's process."""
 
     def note_loaded_modules(self) -> None:
         """Nothing to note."""
@@ -72,7 +72,7 @@ class Server:
             raise SubjectError(str(error)) from None
 
     def hello(self) -> dict[str, Any]:
-        """The first line."""
+        """The first line that is sent."""
         return {
             "v": VERSION,
             "op": "hello",
@@ -88,7 +88,7 @@ class Server:
         }
 
     def serve(self, connection: Connection, files: Files, reports: Any = NoReports()) -> None:
-        """Until "bye" or the end of the other side."""
+        """Answers calls until "bye" or until the other side ends."""
         connection.send(self.hello())
         plan: Mapping[str, Any] = {}
         known = False
@@ -104,11 +104,11 @@ class Server:
             reports.set_current_call(-1)
             connection.send({"id": message["id"], **answer})
             if not known:
-                reports.note_loaded_modules()  # what the first call has loaded
+                reports.note_loaded_modules()  # now also what the first call has loaded
                 known = True
 
     def answer(self, plan: Mapping[str, Any], files: Files) -> dict[str, Any]:
-        """Runs the kernel once; all that it raises is an answer."""
+        """Runs the kernel once; whatever it raises is an answer."""
         try:
             if plan["fn"] != "apply":
                 raise Unsupported(f"{plan['fn']} is not known here")
@@ -137,7 +137,7 @@ class Server:
         tensors = map_tensors(plan["t"], self.memory, files.inputs, files.outputs)
         check_outputs(tensors, attrs["in_place"])
         for tensor in tensors.values():
-            self.memory.stray(tensor.slot)  # that of a call which raised is not this one's
+            self.memory.stray(tensor.slot)  # a stray write of an earlier call that raised does not count for this one
         with self.library.running():
             self._send(tensors)
             call = Call(attrs, tensors, self.library)

@@ -12,7 +12,7 @@ from ropecheck import names
 from ropecheck.errors import InvalidArgument
 from ropecheck.memory import GuardedMemory, Pages
 
-# bf16 as its bits: numpy has no such type of its own.
+# bf16 as bits: numpy has no bf16.
 STORAGE: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "f32": np.dtype(np.float32),
@@ -44,11 +44,11 @@ class Tensor:
         return np.ndarray(self.shape, STORAGE[self.dtype], self.memory.buffer(self.slot), self.at, strides)
 
     def seen_as(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
-        """The same memory, walked in another way."""
+        """The same memory with another shape and strides."""
         return replace(self, shape=shape, strides=strides)
 
     def place_of(self, byte: int) -> str:
-        """A byte, counted from the slot's address, in words."""
+        """Names a byte, counted from the slot's address, in words."""
         element = (byte - self.at) // names.SIZES[self.dtype]
         index, left = [0] * len(self.shape), element
         for axis in sorted(range(len(self.shape)), key=lambda axis: -self.strides[axis]):

@@ -1,5 +1,5 @@
-"""python -m ropecheck.worker package.module:function [--convention NAME] [--device cuda]: the process that ropecheck starts for a
-kernel in Python. Not for people."""
+"""python -m ropecheck.worker package.module:function [--convention NAME] [--device cuda]: the process that
+ropecheck starts for a kernel in Python. Not for people."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NOT_STARTED = 2
 
 
 def die_with_parent(life: int) -> None:
-    """ropecheck holds the other end of this pipe; when that closes, the system kills this process, even in an endless
-    loop."""
+    """ropecheck holds the other end of this pipe. When that end closes, the system kills this process, even in an
+    endless loop."""
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETSIG, 9)
     fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC | os.O_NONBLOCK)
@@ -31,19 +31,19 @@ def die_with_parent(life: int) -> None:
 
 
 def settle(files: Files) -> None:
-    """A program that the kernel starts must not hold the worker's connection; what is printed before a crash must not
-    be lost."""
+    """Programs that the kernel starts must not inherit the worker's connection. Output before a crash must not be
+    lost."""
     for file in files.all():
         fcntl.fcntl(file, fcntl.F_SETFD, fcntl.FD_CLOEXEC)
     die_with_parent(files.life)
     ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     del os.environ["ROPECHECK_WORKER"]
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # else JAX takes most of a device's memory
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # otherwise JAX takes most of a device's memory
 
 
 def run(arguments: argparse.Namespace, connection: Connection, files: Files) -> None:
-    """Loads the kernel and answers calls. What cannot be had raises RopecheckError."""
+    """Loads the kernel and answers calls. Raises RopecheckError if something is not available."""
     try:
         import numpy  # noqa: F401
     except ImportError as error:
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace, connection: Connection, files: Files) -> 
 
 
 def main() -> None:
-    """Ends without the destructors of the kernel's libraries: they are nobody's business here, and may hang."""
+    """Ends without the destructors of the kernel's libraries: they are not under test here, and may hang."""
     parser = argparse.ArgumentParser(prog="ropecheck.worker")
     parser.add_argument("target")
     parser.add_argument("--convention", default="")

@@ -11,8 +11,8 @@ namespace {
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Sets start and map_length. The kernel is promised an aligned address of element [0, 0, ..], not of the first byte of
-// the span.
+// Sets start and map_length. The kernel is promised an aligned address of element [0, 0, ..], not of the span's first
+// byte.
 void set_extent(Placed& placed, std::size_t alignment, Placement placement, std::size_t page) {
   const std::size_t size = placed.tensor->bytes.size();
   const std::size_t origin = placed.at() - placed.start;
@@ -41,7 +41,7 @@ void append_all(std::string& key, const std::vector<T>& values) {
 
 void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) {
   static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  // `behind`: what may lie in the same memory, and is placed next.
+  // `behind`: what may share this memory and is placed next.
   const auto place = [&](std::string_view name, Tensor& tensor, bool read_only,
                          const std::optional<Tensor>* behind = nullptr) {
     const std::size_t unit = std::max(rules.alignment, size_of(tensor.dtype));
@@ -57,7 +57,7 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
     }
     if (tensor.placed_strides.empty()) {
       set_extent(placed, unit, rules.placement, page);
-    } else {  // between pages that are not there, wherever it lies
+    } else {  // between unmapped pages, wherever it lies
       std::vector<const Tensor*> in_one_memory{&tensor};
       if (behind != nullptr && *behind && (*behind)->behind_q != 0) in_one_memory.push_back(&**behind);
       placed.islands = islands_of(in_one_memory);
@@ -105,7 +105,7 @@ void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rule
 
 std::string call_key(const rope_call& bound, const Call& call) {
   rope_call plain = bound;
-  // Addresses say nothing about the call; which tensors there are follows below.
+  // Addresses say nothing about the call; which tensors exist follows below.
   for (rope_tensor* tensor : {&plain.q, &plain.k, &plain.q_out, &plain.k_out}) tensor->data = nullptr;
   plain.positions.data = plain.table.cos = plain.table.sin = plain.theta = nullptr;
   plain.axis = nullptr;

@@ -1,4 +1,4 @@
-// Where each tensor of a call lies in the two shared memories: whole pages of its own, so that a worker can map it
+// Where each tensor of a call lies in the two shared memories. Each has its own whole pages, so a worker can map it
 // between inaccessible ones.
 #pragma once
 
@@ -21,26 +21,26 @@ struct Placed {
   std::size_t map_offset;  // bytes, whole pages
   std::size_t map_length;
   std::size_t start;  // of tensor->bytes, from map_offset
-  bool beside;        // belongs to the call that runs beside the judged one
+  bool beside;        // belongs to the concurrent call
   std::vector<Island>
       islands{};        // of a tensor with placed_strides; their pages lie one behind the other from map_offset
   bool shares = false;  // k or k_out, in the pages of the tensor before it
-  // Of element [0, 0, ..], from map_offset.
+  // From map_offset to element [0, 0, ..], in bytes.
   std::size_t at() const {
     return start + static_cast<std::size_t>(tensor->origin + tensor->behind_q) * size_of(tensor->dtype);
   }
-  // Rows with whole pages that are not there between them.
+  // Whether unmapped whole pages lie between its rows.
   bool is_far() const { return !islands.empty() && (islands.size() > 1 || islands[0].offset > 0); }
 };
 
 struct CallLayout {
   std::vector<Placed> tensors;  // the judged call's first
-  std::deque<Tensor> lists;     // of a scaling rule, which a Call has in its rule
+  std::deque<Tensor> lists;     // of a scaling rule; a Call has them in its rule
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;
 };
 
-// How tensors are to lie for a worker and its kernel.
+// How tensors must lie for a worker and its kernel.
 struct LayoutRules {
   std::size_t
       alignment;  // bytes, as the kernel claims; what lies between a tensor and the page that follows is smaller
@@ -48,14 +48,14 @@ struct LayoutRules {
   bool far;  // the worker maps pages that are not there between the rows of a tensor; else all of its span is there
 };
 
-// Refers to the call's tensors, which must stay where they are.
+// Refers to the call's tensors, which must not move.
 CallLayout lay_out(Call& call, const LayoutRules& rules);
 
-// Adds the call that runs beside it.
+// Adds the concurrent call.
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules);
 
-// Two calls with the same keys need the same message, but for the bytes of their tensors: call_key of each call, where
-// `bound` is bind(call), and layout_key of all their tensors.
+// Two calls with the same keys need the same message, except for their tensors' bytes. call_key is for one call, with
+// `bound` = bind(call); layout_key is for the tensors of all calls.
 std::string call_key(const rope_call& bound, const Call& call);
 std::string layout_key(const CallLayout& layout);
 

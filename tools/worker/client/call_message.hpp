@@ -1,5 +1,5 @@
-// The text of a call, for a worker that has not seen its layout before. Text is formatted, not built as a tree: a tree
-// costs more than the round trip.
+// The text of a call, for a worker that has not seen its layout before. The text is formatted directly: building a tree
+// would cost more than the round trip.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace rope::worker {
 
-// A call and bind() of it: meaning is taken from there, so that a kernel in a worker is told what a kernel in this
-// process would be.
+// A call and its bind(). The meaning comes from bind(), so a kernel in a worker is told the same as a kernel in this
+// process.
 struct BoundCall {
   Call& call;
   rope_call bound = bind(call);
@@ -19,7 +19,7 @@ struct BoundCall {
 // "attrs" of the call, a JSON object.
 std::string attributes(const BoundCall& call);
 
-// One line without its newline. `companion` may be null; it runs beside the call then.
+// One line without its newline. `companion`, the concurrent call, may be null.
 std::string call_message(std::int64_t id, std::int64_t plan, const BoundCall& judged, const BoundCall* companion,
                          const CallLayout& layout);
 

@@ -22,7 +22,7 @@ namespace rope::worker {
 namespace {
 
 constexpr std::string_view program = "compute-sanitizer";
-constexpr std::size_t most_lines = 12;  // of a finding; the stack of the host says nothing of the kernel
+constexpr std::size_t most_lines = 12;  // of a finding; the host's stack says nothing about the kernel
 constexpr std::size_t longest_words = 1 << 12;
 
 // The file that compute-sanitizer writes to, in memory: nothing is left behind, however this process ends.
@@ -51,16 +51,16 @@ Launch under(const std::filesystem::path& sanitizer, SanitizerTool tool, const L
   std::vector<std::string>& words = watched.arguments;
   words = {sanitizer.string(), "--tool", std::string(name(tool)), "--log-file", log.path(), "--print-limit", "10",
            "--show-backtrace", "device", "--print-level", "warn",
-           // So that the worker lives on and says that it is done.
+           // So that the worker survives and says that it is done.
            "--destroy-on-device-error", "kernel"};
-  // What a call of CUDA's own answers is the kernel's business: it may ask whether something can be had.
+  // The result of a CUDA call is the kernel's business: it may only ask whether something is available.
   if (tool == SanitizerTool::memcheck) words.insert(words.end(), {"--report-api-errors", "no"});
   words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
   watched.environment.emplace_back("ROPECHECK_SANITIZED=1");
   return watched;
 }
 
-// Its lines without the mark before each; "" is the line between two findings.
+// The log's lines without the mark before each; "" is the line between two findings.
 std::vector<std::string_view> lines_of(std::string_view log) {
   constexpr std::string_view mark = "=========";
   std::vector<std::string_view> lines;
@@ -88,7 +88,7 @@ std::optional<int> errors_in_summary(std::string_view line) {
 
 bool contains(std::string_view text, std::string_view part) { return text.find(part) != text.npos; }
 
-// Of compute-sanitizer itself, or a warning, not a finding.
+// A line about compute-sanitizer itself, or a warning: not a finding.
 bool is_about_itself(std::string_view line) {
   constexpr std::string_view beginnings[] = {"COMPUTE-SANITIZER", "Target application", "Internal Sanitizer Error",
                                              "Warning: ", "Program hit"};
@@ -97,7 +97,7 @@ bool is_about_itself(std::string_view line) {
          std::ranges::any_of(beginnings, [&](std::string_view beginning) { return line.starts_with(beginning); });
 }
 
-// It saw no kernel, or says itself that it may be wrong.
+// It saw no kernel, or says that it may be wrong.
 bool is_in_doubt(std::string_view line) {
   constexpr std::string_view words[] = {
       "before first instrumented API call", "Internal Sanitizer Error", "Device not supported", "Failed to initialize",
@@ -107,7 +107,7 @@ bool is_in_doubt(std::string_view line) {
 
 bool begins_finding(std::string_view line) { return !line.empty() && line[0] != ' ' && !is_about_itself(line); }
 
-// The first finding, with what belongs to it.
+// The first finding, with the lines that belong to it.
 std::string first_finding(const std::vector<std::string_view>& lines) {
   const auto first = std::ranges::find_if(lines, begins_finding);
   std::vector<std::string_view> kept;
@@ -196,7 +196,7 @@ SanitizerReport run_sanitized(const Launch& launch, const std::string& name, con
     trouble = error.what();
   }
   SanitizerReport report = read_sanitizer_log(tool, log.text());
-  // A kernel that ends its process is told by other requirements; what it did after that is not known.
+  // Other requirements report a kernel that ends its process; what it did after that is unknown.
   if (report.is_clean() && !trouble.empty()) report = {false, ""};
   if (!report.decided && !trouble.empty()) report.words += (report.words.empty() ? "" : "\n") + trouble;
   return report;

@@ -13,15 +13,15 @@
 
 namespace rope::worker {
 
-// In PATH, else where CUDA is installed (CUDA_HOME, CUDA_PATH, /usr/local/cuda). Empty: it is in none of these.
+// In PATH, else in CUDA's folder (CUDA_HOME, CUDA_PATH, /usr/local/cuda). Empty if it is in none of these.
 std::filesystem::path find_compute_sanitizer();
 
-// The calls in one worker under `tool`, whose tensors lie in memory of exactly their size on the device
-// (device_call.hpp). Undecided where there is no compute-sanitizer or where it says nothing of the kernel.
+// Runs the calls in one worker under `tool`. Their tensors lie in memory of exactly their size on the device
+// (device_call.hpp). Undecided without compute-sanitizer, or if it says nothing about the kernel.
 SanitizerReport run_sanitized(const Launch& launch, const std::string& name, const WorkerOptions& options,
                               SanitizerTool tool, std::span<Call> calls);
 
-// What the text that compute-sanitizer wrote says. Undecided where it has no summary, which it writes at its end.
+// Reads the text that compute-sanitizer wrote. Undecided without a summary, which it writes at its end.
 SanitizerReport read_sanitizer_log(SanitizerTool tool, std::string_view log);
 
 }  // namespace rope::worker

@@ -37,14 +37,14 @@ Spot spot_of(const Placed& placed, std::int64_t byte) {
   return {size, static_cast<std::int64_t>(placed.tensor->bytes.size()) / size, element};
 }
 
-// The index of an element of the span; nullopt where it is padding.
+// The index of an element of the span; nullopt if it is padding.
 std::optional<std::vector<std::int64_t>> index_of(const Tensor& tensor, std::int64_t element) {
   std::vector<std::size_t> order(tensor.strides.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, std::ranges::greater(), [&](std::size_t d) { return std::abs(tensor.strides[d]); });
   std::vector<std::int64_t> index(order.size(), 0);
   const auto last = [&](std::size_t d) { return std::max<std::int64_t>(tensor.shape[d] - 1, 0); };
-  // From the lowest address: where a stride is negative the last comes first.
+  // Counted from the lowest address: with a negative stride the last comes first.
   std::int64_t left = element - tensor.origin;
   for (const std::size_t d : order) left -= last(d) * std::min<std::int64_t>(tensor.strides[d], 0);
   for (const std::size_t d : order) {
@@ -68,7 +68,7 @@ std::string name_of(const Placed& placed) {
   return std::string(placed.name) + (placed.beside ? " of the concurrent call" : "");
 }
 
-// What is told of the tensors of a call that ran beside this one says nothing of this call.
+// The tensors of a concurrent call say nothing about this call.
 std::optional<OutsideAccess> access_to(const Placed& placed, bool write, std::int64_t element, bool by_row = false) {
   if (placed.beside) return std::nullopt;
   return OutsideAccess{std::string(placed.name), write, element, by_row};
@@ -109,7 +109,7 @@ std::string inside(std::string_view verb, const Placed& placed, const Spot& spot
                            : fmt::format("element {} of {}, in its padding", spot.element, spot.total));
 }
 
-// q and k, or their outputs, in one memory: what was meant to be whose is not to be told.
+// q and k, or their outputs, share memory: which tensor was meant is unknown.
 WorkerEnd describe_shared(std::int64_t byte, std::string_view verb, bool write, const Placed& placed) {
   const std::string memory = fmt::format("the memory of {} and what lies behind it", name_of(placed));
   const auto size = static_cast<std::int64_t>(placed.map_length);

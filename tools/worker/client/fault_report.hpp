@@ -1,4 +1,4 @@
-// What happened to a worker, in words for a person: which tensor, which element, read or written.
+// What happened to a worker, in words: which tensor, which element, read or written.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace rope::worker {
 
-// Where the worker puts tensors: that of slot i at base + i*slot + slot/4.
+// Where the worker puts tensors: slot i's tensor is at base + i*slot + slot/4.
 struct AddressSpace {
   std::uint64_t base = 0;  // 0: not told
   std::uint64_t slot = 0;
@@ -22,14 +22,14 @@ struct AddressSpace {
 struct WorkerEnd {
   ReplyKind kind = ReplyKind::crashed;
   std::string sentence;  // without a subject: "wrote 1 element past the end of q_out (..)"
-  std::optional<OutsideAccess> access = std::nullopt;  // where the sentence names a tensor of the call and an element
+  std::optional<OutsideAccess> access = std::nullopt;  // if the sentence names a tensor of the call and an element
 };
 
 // `fault` is the object of the worker's fault line. An access that a page of ours stopped is `misbehaved`: without the
-// page it might have gone unnoticed. All else is `crashed`. Throws std::exception where the object is malformed.
+// page it might have gone unnoticed. All else is `crashed`. Throws std::exception if the object is malformed.
 WorkerEnd describe_fault(const nlohmann::json& fault, const CallLayout& layout, const AddressSpace& space);
 
-// The end of a process that told nothing. `disconnected`: its connection ended before it did.
+// The end of a process that reported nothing. `disconnected`: its connection ended first.
 WorkerEnd describe_end(int wait_status, bool disconnected);
 
 // A byte that the kernel changed between the tensor and its inaccessible page, counted from the start of its pages.

@@ -72,7 +72,7 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
     return understood(words, process, wanted);
   } catch (const SubjectError&) {
     throw;
-  } catch (const std::exception& error) {  // of the JSON library: a member of another type
+  } catch (const std::exception& error) {  // from the JSON library: a member of another type
     throw SubjectError(with_output(
         fmt::format("the worker's first line cannot be used: {}: {}", error.what(), wire::printable(heard.text, 200)),
         process));

@@ -1,4 +1,4 @@
-// The first line of a worker: what was asked for, or why there is nothing.
+// The first line of a worker: the wanted message, or why there is none.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace rope::worker {
 
-// The message whose "op" is the wanted one. Throws SubjectError where the worker refuses, dies, hangs, speaks another
-// version or says anything else.
+// The message whose "op" is `wanted`. Throws SubjectError if the worker refuses, dies, hangs, speaks another version
+// or says anything else.
 nlohmann::json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::milliseconds deadline);
 
 // `sentence`, followed by what the process printed last, if anything.

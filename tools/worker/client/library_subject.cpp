@@ -41,7 +41,7 @@ Launch launch_for(const std::filesystem::path& library, const WorkerOptions& opt
   return launch;
 }
 
-// What `act` returns; where it fails the library is named, even where its worker had no time to.
+// What `act` returns. If it fails, the error names the library, even if its worker had no time to.
 template <class Act>
 auto naming(const std::filesystem::path& library, const Act& act) {
   try {
@@ -65,7 +65,7 @@ std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library
 
 std::vector<std::string> kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
   const Launch launch = launch_for(library, options);
-  const worker::SharedMemory inputs("ropecheck-inputs");  // not used, but a worker expects them
+  const worker::SharedMemory inputs("ropecheck-inputs");  // unused, but a worker expects them
   const worker::SharedMemory outputs("ropecheck-outputs");
   return naming(library, [&] {
     worker::WorkerProcess process(launch, inputs, outputs);

@@ -1,4 +1,4 @@
-// Kernels of shared libraries (rope_kernel.h), run in a process of their own. This process never loads them.
+// Kernels of shared libraries (rope_kernel.h), run in their own process. This process never loads them.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@
 
 namespace rope {
 
-// An empty kernel name takes the library's only kernel; where there are several the error lists them. The subject's
+// An empty kernel name takes the library's only kernel; if there are several, the error lists them. The subject's
 // name is "LIBRARY#KERNEL" with the path as given. Throws SubjectError: no such file, no shared library, not loadable,
 // no such kernel, another ABI, or it crashes while it is loaded.
 std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library, std::string_view kernel_name,

@@ -20,7 +20,7 @@
 namespace rope::worker {
 namespace {
 
-// A kernel that forks faster than it is killed must not keep the suite.
+// A kernel that forks faster than it is killed must not block the suite.
 constexpr int most_generations = 100;
 
 std::string read_file(const std::string& path) {
@@ -28,7 +28,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-// Those of every thread: an orphan is given to any one of them.
+// Children of every thread: an orphan may be given to any thread.
 std::vector<pid_t> children() {
   std::vector<pid_t> result;
   std::error_code gone;
@@ -71,7 +71,7 @@ bool is_orphan(pid_t pid, const std::string& mark, pid_t group) {
   const std::optional<Status> status = status_of(pid);
   if (!status) return false;
   if (status->group == group) return true;
-  // One that has ended has no environment left. What is started here stays in this session, so it came from a worker.
+  // A process that has ended has no environment. What is started here stays in this session, so it came from a worker.
   if (status->state == 'Z') return status->session != getsid(0);
   return has_mark(pid, mark);
 }
@@ -94,7 +94,7 @@ void end_orphans(const std::string& mark, pid_t group) {
     std::erase_if(found, [&](pid_t pid) { return !is_orphan(pid, mark, group); });
     if (found.empty()) return;
     for (const pid_t pid : found) {
-      ::kill(pid, SIGKILL);  // ours until it is waited for, so the number is still its own
+      ::kill(pid, SIGKILL);  // not waited for yet, so the number is still its own
       while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
       }
     }

@@ -16,7 +16,7 @@ namespace {
 
 SharedMemory::SharedMemory(const char* name) : memory_(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (!memory_) fail("memfd_create");
-  // A worker that shrank the file would make the suite die of SIGBUS.
+  // If a worker shrank the file, the suite would die of SIGBUS.
   if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing a memfd");
   reserve(1 << 16);
 }

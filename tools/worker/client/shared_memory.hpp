@@ -1,4 +1,4 @@
-// A memfd that only grows, mapped whole: how tensors travel between the suite and a worker without a copy into a pipe.
+// A memfd that only grows, mapped whole: it carries tensors between the suite and a worker without a copy into a pipe.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@ namespace rope::worker {
 
 class SharedMemory {
  public:
-  // `name` is seen in /proc/PID/maps. Throws std::system_error where the system gives no memory.
+  // `name` appears in /proc/PID/maps. Throws std::system_error if the system gives no memory.
   explicit SharedMemory(const char* name);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory();
 
-  // At least this many bytes; earlier results of bytes() are void where it grew. Throws std::system_error.
+  // At least this many bytes. If it grew, earlier results of bytes() are invalid. Throws std::system_error.
   void reserve(std::size_t bytes);
   std::span<std::byte> bytes() { return {data_, size_}; }
 
-  // For a worker. A read-only one cannot be mapped writable by anybody.
+  // For a worker. Nobody can map a read-only one writable.
   FileDescriptor open_writable() const;
   FileDescriptor open_read_only() const;
 

@@ -1,4 +1,4 @@
-// What can be chosen about a subject that lives in another process.
+// The options of a subject in another process.
 #pragma once
 
 #include <chrono>
@@ -6,7 +6,7 @@
 
 namespace rope {
 
-// Against which inaccessible page a tensor lies. One run with each finds reads and writes beyond either end.
+// Which inaccessible page a tensor lies against. One run with each finds reads and writes beyond either end.
 enum class Placement {
   at_end,   // the byte after the tensor is inaccessible, as far as the claimed alignment allows
   at_start  // the byte before it is
@@ -14,7 +14,7 @@ enum class Placement {
 
 struct WorkerOptions {
   Placement placement = Placement::at_end;
-  // A call that takes longer is answered with timed_out and its process is killed. The first call of a process may
+  // A longer call is answered with timed_out, and its process is killed. The first call of a process may
   // compile; so may the loading of the library.
   std::chrono::milliseconds first_call_deadline{60'000};
   std::chrono::milliseconds deadline{10'000};

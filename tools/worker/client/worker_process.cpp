@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// High, so that a kernel that closes what it takes for its own files does no harm.
+// High numbers: a kernel that closes what it takes for its own files does no harm.
 enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, end_of_worker_fds };
 
 constexpr std::size_t kept_output = 4096;
@@ -54,7 +54,7 @@ Pair connection_pair() {
   return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
-// `ours` is the end that reads, or that which writes.
+// `we_read`: `ours` is the end that reads, else the end that writes.
 Pair pipe_pair(bool we_read) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) fail(errno, "a pipe to a worker");
@@ -93,7 +93,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string name(*entry, std::strcspn(*entry, "=") + 1);
     const bool is_replaced = std::any_of(added.begin(), added.end(), [&](const std::string& other) {
-      return other.starts_with(name);  // of two entries of one name the first would count
+      return other.starts_with(name);  // of two entries with the same name the first would count
     });
     if (!name.starts_with("ROPECHECK_") && !is_replaced) result.emplace_back(*entry);
   }
@@ -110,7 +110,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return result;
 }
 
-// A crash is reported in words; a core file of each would only fill the disk. And where memory runs out, the system
+// A crash is reported in words; a core file for each would only fill the disk. And if memory runs out, the system
 // should take the worker, not the suite.
 void settle(pid_t pid) {
   const rlimit no_core{0, 0};
@@ -181,7 +181,7 @@ bool WorkerProcess::receive() {
   char bytes[1 << 14];
   const ssize_t received = recv(connection_.get(), bytes, sizeof bytes, MSG_DONTWAIT);
   if (received > 0) lines_.append({bytes, static_cast<std::size_t>(received)});
-  // ECONNRESET: it ended with unread words of ours.
+  // ECONNRESET: it ended before it read all our words.
   if (received == 0 || (received < 0 && errno != EAGAIN && errno != EINTR)) connected_ = false;
   return received > 0;
 }
@@ -233,7 +233,7 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
     if (watched[1].revents != 0) drain_output();
     if (watched[0].revents != 0) receive();
     if (watched[2].revents != 0) {
-      // What it said last is still on its way to us.
+      // Its last words are still on their way to us.
       while (connected_ && receive()) {
       }
       if (auto line = lines_.take()) return {Event::line, std::move(*line)};
@@ -266,7 +266,7 @@ void WorkerProcess::limit_memory() {
     if (std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &data) != 1) data = 0;
     std::fclose(file);
   }
-  // A sanitizer has taken more than that as its shadow already.
+  // A sanitizer's shadow memory already takes more than that.
   if (data * page < limit.rlim_cur / 2) prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
 }
 
@@ -279,7 +279,7 @@ std::chrono::nanoseconds WorkerProcess::cpu_time() const {
 
 void WorkerProcess::kill() {
   if (pid_ <= 0) return;
-  // Before it is waited for: until then nobody else can have its number.
+  // Before it is waited for: until then no other process can have its number.
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
   while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {

@@ -1,5 +1,5 @@
 // One worker process: started with its connection and the shared memories, spoken to line by line, watched, and ended
-// without leaving anything behind. Knows nothing of calls.
+// without leaving anything behind. It knows nothing about calls.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,8 @@
 namespace rope::worker {
 
 struct Launch {
-  std::vector<std::string> arguments;    // the program first; looked up in PATH where it has no slash
-  std::vector<std::string> environment;  // "NAME=value", added to that of this process without its ROPECHECK_ variables
+  std::vector<std::string> arguments;    // the program first; looked up in PATH if it has no slash
+  std::vector<std::string> environment;  // "NAME=value", added to our own environment without its ROPECHECK_ variables
 };
 
 class WorkerProcess {
@@ -34,36 +34,36 @@ class WorkerProcess {
     std::string text;
   };
 
-  // Throws SubjectError where the program cannot be started.
+  // Throws SubjectError if the program cannot be started.
   WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();  // kills whatever is left of it
 
-  // A line without its newline. Where the process is gone the next hear() says so.
+  // A line without its newline. If the process is gone, the next hear() says so.
   void send(std::string_view line);
 
-  // Waits, and meanwhile takes in what the process prints. After `died` call nothing but output() and wait_status().
-  // Where the connection ends the process has a fifth of a second more to end as well: `deadline` comes early then.
+  // Waits, and meanwhile collects what the process prints. After `died` call only output() and wait_status().
+  // If the connection ends, the process has a fifth of a second more to end too: `deadline` comes early then.
   Heard hear(std::chrono::milliseconds deadline);
 
-  // Whether it ends of itself in that time, once it was told to. If so, wait_status() says how.
+  // Whether it ends by itself in that time, once it was told to. If so, wait_status() says how.
   bool ends_within(std::chrono::milliseconds time);
 
-  // What it has printed to stdout and stderr since forget_output(): the last few KiB, printable.
+  // What it printed to stdout and stderr since forget_output(): the last few KiB, printable.
   std::string output();
   void forget_output();
 
-  // Bytes of private memory that it may take. A limit that cannot be set is none.
+  // Limits its private memory. If the limit cannot be set, there is none.
   void limit_memory();
 
-  // What was said since the last whole line.
+  // What came after the last whole line.
   const std::string& unfinished() const { return lines_.unfinished(); }
 
-  // Of all its threads since it was started; 0 where the system does not tell.
+  // Of all its threads since it was started; 0 if the system does not tell.
   std::chrono::nanoseconds cpu_time() const;
 
-  // Kills it and all that it started, and waits for it. Not an error where it has ended.
+  // Kills it and everything it started, and waits for it. Not an error if it has ended.
   void kill();
 
   bool alive() const { return pid_ > 0; }
@@ -75,7 +75,7 @@ class WorkerProcess {
   void drain_output();
 
   pid_t pid_ = -1;
-  std::string mark_;        // in the environment of all that it starts
+  std::string mark_;        // in the environment of everything it starts
   FileDescriptor process_;  // a pidfd: a forked child may hold the connection open beyond the end of the worker
   FileDescriptor connection_;
   FileDescriptor output_;

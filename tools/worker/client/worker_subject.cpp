@@ -38,7 +38,7 @@ std::string in_seconds(std::chrono::milliseconds time) {
 
 Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
 
-// A worker in another language answers errors by name, PROTOCOL.md.
+// A worker in another language names its errors, PROTOCOL.md.
 std::optional<std::int32_t> status_named(std::string_view type) {
   if (type == "unsupported") return ROPE_UNSUPPORTED;
   if (type == "invalid_argument") return ROPE_INVALID_ARGUMENT;
@@ -76,7 +76,7 @@ class Worker final : public WorkerSubject {
 
   SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
     if (!native_ || claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
-    process_->kill();  // a device may be one process's alone
+    process_->kill();  // a device may serve only one process
     return run_sanitized(launch_, name_, options_, tool, calls);
   }
 
@@ -98,8 +98,8 @@ class Worker final : public WorkerSubject {
     return result;
   }
 
-  // What a process has no room for another may have: the kernel's earlier calls may have taken it all. Where that one
-  // has none either, nothing can be said of the kernel.
+  // If one process has no room, another may have: the kernel's earlier calls may have taken it all. If that one has
+  // none either, nothing can be said about the kernel.
   Reply attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
                 std::optional<std::chrono::milliseconds> again_with) {
     try {
@@ -115,8 +115,8 @@ class Worker final : public WorkerSubject {
     }
   }
 
-  // A shared machine may stand still for as long as a call may take, so a hang counts only where a second process hangs
-  // in the same call as well. Nothing has come back from the first, so the call's tensors are still as they were.
+  // A shared machine may stand still as long as a call may take. So a hang counts only if a second process hangs in
+  // the same call too. Nothing came back from the first, so the call's tensors are unchanged.
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
     const Reply first = attempt(judged, companion, placement, std::nullopt);
     if (first.kind != ReplyKind::timed_out || is_sure_) {
@@ -154,7 +154,7 @@ class Worker final : public WorkerSubject {
     last_deadline_ = again_with ? std::max(*again_with, compiling_) : usual;
     const std::chrono::nanoseconds used_before = hung_ ? process_->cpu_time() : std::chrono::nanoseconds{};
     const WorkerProcess::Heard heard = process_->hear(last_deadline_);
-    // A second try would only cost time where calls of this kernel hung before and this one was busy all along.
+    // If calls of this kernel hung before and this one was busy all along, a second try would only cost time.
     is_sure_ = hung_ && heard.event == Event::deadline && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10;
     Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
     deaths_ += process_->alive() ? 0 : 1;
@@ -169,7 +169,7 @@ class Worker final : public WorkerSubject {
     const json hello = first_words(*process_, "hello", options_.first_call_deadline);
     try {
       read_claims(hello.at("claims"));
-      // In a copy of Claims this pointer would still be right as long as this subject lives.
+      // In a copy of Claims this pointer is still right as long as this subject lives.
       claims_.capabilities.head_dims = claims_.head_dims.empty() ? nullptr : claims_.head_dims.data();
       native_ = claims_.compiled = hello.value("kind", "") == "native";
       guarded_ = hello.value("views", false);
@@ -181,12 +181,12 @@ class Worker final : public WorkerSubject {
       if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
       const std::chrono::duration<double> asked(std::clamp(hello.value("first_call_s", 0.0), 0.0, 86400.0));
       compiling_ = std::chrono::duration_cast<std::chrono::milliseconds>(asked);
-      // Whatever hung once and says nothing of a compiler is not compiling.
+      // A kernel that hung once and does not announce a compiler is not compiling.
       next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
       process_->kill();
       throw;
-    } catch (const std::exception& error) {  // of the JSON library and of our own reading: both say what is wrong
+    } catch (const std::exception& error) {  // from the JSON library or our own reading: both say what is wrong
       process_->kill();
       throw SubjectError(fmt::format("the worker's hello cannot be used: {}", error.what()));
     }
@@ -212,7 +212,7 @@ class Worker final : public WorkerSubject {
       const std::span<std::byte> page = pages(placed);
       const std::vector<std::byte>& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
-        // Between inputs lies another byte than between outputs, so that a copy from gap to gap shows.
+        // Inputs have another byte between them than outputs, so a copy from gap to gap shows.
         if (!known && !placed.shares && placed.read_only) std::ranges::fill(page, input_canary);
         if (!known && !placed.shares && !placed.read_only) fill_canary(page, 0);
         pack(*placed.tensor, placed.islands, page);
@@ -232,7 +232,7 @@ class Worker final : public WorkerSubject {
     }
   }
 
-  // Kills the process wherever it cannot be trusted any more.
+  // Kills the process whenever it cannot be trusted any more.
   Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
     if (heard.event == Event::died) return reply_of_end();
     const json message = json::parse(heard.text, nullptr, false);
@@ -258,7 +258,7 @@ class Worker final : public WorkerSubject {
     } catch (const NoRoom&) {
       throw;
     } catch (const std::exception&) {
-      // Of a member that is missing, of another type or no number; what was said is shown below.
+      // About a member that is missing, has another type or is not a number; the worker's line is shown below.
     }
     process_->kill();
     return {ReplyKind::misbehaved, ROPE_FAILED,
@@ -316,7 +316,7 @@ class Worker final : public WorkerSubject {
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
       if (auto stray = stray_write(placed, pages(placed), layout)) {
-        last_key_.clear();  // the canary has to be filled in again
+        last_key_.clear();  // the canary must be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(stray->sentence);
         reply.access = std::move(stray->access);
@@ -344,7 +344,7 @@ class Worker final : public WorkerSubject {
                                                              const CallLayout& layout) {
     std::vector<std::byte> untouched(page.size());
     fill_canary(untouched, 0);
-    for (const Placed& other : layout.tensors) {  // whose rows have come back already
+    for (const Placed& other : layout.tensors) {  // whose rows are already back
       if (other.read_only || other.map_offset != placed.map_offset || other.islands.empty()) continue;
       pack(*other.tensor, placed.islands, untouched);
     }
@@ -378,8 +378,8 @@ class Worker final : public WorkerSubject {
   bool native_ = false;
   bool guarded_ = false;
   bool beside_ = false;
-  bool hung_ = false;     // some call of this subject did, for sure
-  bool is_sure_ = false;  // that the last call hung
+  bool hung_ = false;     // a call of this subject hung for certain
+  bool is_sure_ = false;  // the last call hung for certain
   std::chrono::milliseconds next_deadline_{};
   std::chrono::milliseconds last_deadline_{};
   std::chrono::milliseconds compiling_{};  // what the worker asks for its first call

@@ -1,4 +1,4 @@
-// A subject in a worker process, whatever program that is. library_subject.hpp opens shared libraries.
+// A subject in a worker process, whatever its program. library_subject.hpp opens shared libraries.
 #pragma once
 
 #include <memory>
@@ -12,15 +12,15 @@ namespace rope {
 
 class WorkerSubject : public Subject {
  public:
-  using Subject::apply;  // with the placement of the options
-  // One call with the tensors against the other end of their pages. Not for several threads at once.
+  using Subject::apply;  // with the options' placement
+  // One call, with its tensors placed like this. Only for one thread at a time.
   virtual Reply apply(Call& call, Placement placement) = 0;
-  // Lets the process end, as it does when all is judged. False where it had to be killed.
+  // Lets the process end, as after judging. False if it had to be killed.
   virtual bool end() = 0;
 };
 
-// Starts the worker and hears its claims. A name that is empty or ends in '#' is completed by that of the worker's
-// hello. A worker that dies is started again by the next call. Throws SubjectError where it cannot be started.
+// Starts the worker and reads its claims. An empty name, or one that ends in '#', is completed with the name in the
+// worker's hello. The next call restarts a worker that died. Throws SubjectError if it cannot be started.
 std::unique_ptr<WorkerSubject> open_worker(const worker::Launch& launch, std::string name,
                                            const WorkerOptions& options);
 

@@ -8,8 +8,8 @@
 
 namespace rope::worker {
 
-// As cuda.h declares them: a CUresult is an int, streams and contexts are pointers. _v2 is what the header's macros
-// make of the plain names.
+// As cuda.h declares them: a CUresult is an int, streams and contexts are pointers. The header's macros turn the plain
+// names into names with _v2.
 struct CudaDriver::Functions {
   int (*init)(unsigned flags);
   int (*device_count)(int* count);

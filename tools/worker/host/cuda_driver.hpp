@@ -1,5 +1,5 @@
 // The few functions of the CUDA driver that a worker needs, looked up at run time: nothing here is built with CUDA, and
-// a machine without it runs everything else. ROPECHECK_CUDA_DRIVER names another library in the place of libcuda.so.1.
+// a machine without it runs everything else. ROPECHECK_CUDA_DRIVER names another library instead of libcuda.so.1.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace rope::worker {
 
-// What the driver answered to a call of ours: "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)".
+// The driver's error for a call of ours: "cuMemAlloc: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)".
 struct CudaError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,21 +24,21 @@ class CudaDriver {
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 
-  // What a kernel made current, another device for example, stays current; this makes it ours again.
+  // A kernel may make something else current, for example another device; this makes ours current again.
   void make_current() const;
 
-  // Each throws CudaError. Copies without a stream are done by finish_all() at the latest.
+  // Each throws CudaError. Copies without a stream are complete after finish_all() at the latest.
   DevicePointer allocate(std::size_t bytes) const;
   void free(DevicePointer pointer) const;
   void upload(DevicePointer to, const void* from, std::size_t bytes) const;
   void copy_on(void* stream, DevicePointer to, DevicePointer from, std::size_t bytes) const;
-  // By a stream of our own, so that it waits for no other one.
+  // On a stream of our own, so it waits for no other one.
   void download_beside(void* to, DevicePointer from, std::size_t bytes) const;
   void call_on(void* stream, void (*function)(void*), void* argument) const;
   void finish(void* stream) const;
-  void finish_all() const;  // reports what went wrong in any stream
+  void finish_all() const;  // reports errors of all streams
 
-  // A stream that no other one waits for, the default stream included: what a kernel is given.
+  // A stream that no other one waits for, not even the default stream. Kernels are given this one.
   void* stream() const { return stream_; }
 
  private:

@@ -13,30 +13,30 @@
 namespace rope::worker {
 namespace {
 
-// More than a block of threads that goes one turn too far.
+// More than a block of threads that runs one turn too far.
 constexpr std::size_t margin = 1 << 16;
 
 // The device's own alignment is 256 bytes; pages on it are aligned as they are on the host. Divides the margin.
 constexpr std::size_t device_page = 4096;
 
-// A small kernel on another stream is done within some microseconds.
+// A small kernel on another stream needs only some microseconds.
 constexpr std::chrono::milliseconds for_others{2};
 
-// A kernel may wait for its stream inside the call; it must not wait for ever. Nor must our own look at the outputs,
-// where the device has one queue for all streams.
+// A kernel may wait for its stream inside the call; it must not wait for ever. The same holds for our own look at the
+// outputs, if the device has one queue for all streams.
 constexpr std::chrono::milliseconds at_most{100};
 constexpr std::chrono::milliseconds at_most_kept{1000};
 
-// Holding back costs two milliseconds, so that not every call can afford it; with a kernel that always waits it costs
-// at_most, and shows nothing.
+// Holding back costs two milliseconds, too much for every call. With a kernel that always waits it costs at_most and
+// shows nothing.
 constexpr std::int64_t always_first = 8;
 constexpr std::int64_t then_each = 64;
 constexpr int waits_enough = 3;
 constexpr std::int64_t then_each_waiting = 1024;
 
-// What a stream waits for. However long the host takes, one of the two comes first: the kernel returned and the gate is
-// `kept` until the host opens it or takes too long for that, too, or the stream went on without (`passed`) and what it
-// did says nothing.
+// What a stream waits for. However long the host takes, one of two things comes first. Either the kernel returns: the
+// gate is `kept` until the host opens it or takes too long for that, too. Or the stream goes on without the host
+// (`passed`), and what it did says nothing.
 class Gate {
  public:
   enum State { shut, kept, opened, passed };
@@ -65,7 +65,7 @@ class Gate {
   std::atomic<State> state_{opened};
 };
 
-// Opens the gate whatever happens: the driver would wait for it when the process ends.
+// Opens the gate in any case: the driver would wait for it when the process ends.
 class Held {
  public:
   Held(const CudaDriver& driver, void* stream) {
@@ -94,7 +94,7 @@ Pointer as_pointer(DevicePointer address) {
 
 bool DeviceCalls::is_to_be_held_back() {
   const std::int64_t call = calls_++;
-  if (was_early_) return true;  // so that simpler cases show it as well
+  if (was_early_) return true;  // so that simpler cases show it too
   if (waits_ >= waits_enough) return call % then_each_waiting == 0;
   return call < always_first || call % then_each == 0;
 }
@@ -102,7 +102,7 @@ bool DeviceCalls::is_to_be_held_back() {
 void DeviceCalls::place(const NativeCall& call, bool holds) try {
   upload(call);
   if (holds) hold_back(call);
-  driver_.finish_all();  // a copy may return before it is done, and the kernel's stream waits for no other
+  driver_.finish_all();  // a copy may return early, and the kernel's stream waits for no other
 } catch (const CudaError& error) {
   throw CannotPlace(fmt::format("the tensors of this call cannot be put on the device: {}", error.what()));
 }
@@ -134,9 +134,9 @@ void DeviceCalls::upload(const NativeCall& call) {
   }
 }
 
-// What the tensors hold until the stream comes to the copies. Zeros are positions and table entries that lead nowhere;
-// 0x3c.. is a number in every type, so that what is computed from either, in place too, is not 0x3c.. again. A NaN
-// would come out as it went in.
+// What the tensors hold until the stream reaches the copies. Zeros are harmless positions and table entries. 0x3c.. is
+// a number in every type; a result computed from either, in place too, is not 0x3c.. again. A NaN would come out as
+// it went in.
 constexpr std::byte stand_in(bool writable) { return writable ? std::byte{0x3c} : std::byte{0}; }
 
 void DeviceCalls::hold_back(const NativeCall& call) {
@@ -217,7 +217,7 @@ DeviceResult DeviceCalls::run(const rope_kernel& kernel, const NativeCall& call)
   return sanitized_ ? run_sanitized(kernel, call) : run_guarded(kernel, call);
 }
 
-// Between two tensors lies memory that is free again, so that who leaves one does not come into the next.
+// Unused memory lies between two tensors, so an access outside one does not reach the next.
 void DeviceCalls::place_elements(const NativeCall& call) try {
   buffers_.assign(call.pages.size(), {});
   std::vector<DevicePointer> between;
@@ -265,8 +265,8 @@ void put_back(const Outputs& outputs, const NativeCall& call) {
   }
 }
 
-// The first launch in a process loads the kernel's code, for which the driver waits for every stream, a held one
-// included. So the first call is made a second time, for its stream alone.
+// A process's first launch loads the kernel's code. For this the driver waits for every stream, even a held one.
+// So the first call is made a second time, only to check its stream.
 DeviceResult DeviceCalls::run_guarded(const rope_kernel& kernel, const NativeCall& call) {
   const bool is_first = calls_ == 0;
   const bool holds = is_to_be_held_back();
@@ -295,14 +295,14 @@ DeviceResult DeviceCalls::run_once(const rope_kernel& kernel, const NativeCall& 
     }
     try {
       result.status = kernel.apply(&given);
-    } catch (...) {  // the copies must not come in the way of the next call's
+    } catch (...) {  // these copies must not mix with the next call's
       held.release();
       driver_.make_current();
       driver_.finish(driver_.stream());
       throw;
     }
     driver_.make_current();
-    // A kernel that waited for its stream, or for the device, is done, and rightly so.
+    // A kernel that waited for its stream, or for the device, is done by now, and rightly so.
     const bool is_seen = held.keep() && result.status == ROPE_OK;
     const bool is_early = is_seen && touched_early(call);
     waits_ = held.is_kept() ? 0 : waits_ + 1;

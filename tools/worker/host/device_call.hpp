@@ -1,6 +1,6 @@
-// A call to a kernel whose tensors have to lie on a CUDA device: they are copied there, and what the kernel left of
-// them is copied back. A device has no inaccessible pages; canaries beside each tensor take their place, or, under
-// compute-sanitizer, the end of the memory that was allocated.
+// A call to a kernel whose tensors must lie on a CUDA device. They are copied there, and what the kernel left of them
+// is copied back. A device has no inaccessible pages. Canaries beside each tensor replace them, or, under
+// compute-sanitizer, the end of the allocated memory.
 #pragma once
 
 #include <chrono>
@@ -21,31 +21,31 @@ struct DeviceResult {
   std::string breach;                // a rule that the kernel broke, in a sentence; empty: none was seen
 };
 
-// The tensors of a call could not be put on the device: nothing was asked of the kernel.
+// A call's tensors could not be put on the device; the kernel was not called.
 struct CannotPlace : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class DeviceCalls {
  public:
-  // Throws std::runtime_error where there is no device. `sanitized`: this process runs under compute-sanitizer.
+  // Throws std::runtime_error if there is no device. `sanitized`: this process runs under compute-sanitizer.
   explicit DeviceCalls(bool sanitized) : sanitized_(sanitized) {}
 
-  // Runs the kernel on the tensors of `call`, whose outputs are then in the host's memory. Inputs that changed, bytes
-  // beside a tensor that changed, and work on another stream than the one that was given are breaches. Throws
-  // CannotPlace before the kernel is called, and after that CudaError where the device reports an error of the kernel:
-  // then nothing works on the device any more in this process.
+  // Runs the kernel on the tensors of `call`; the outputs are then in the host's memory. Breaches are: inputs that
+  // changed, bytes beside a tensor that changed, and work on another stream than the given one. Throws CannotPlace
+  // before the kernel is called, and CudaError after it if the device reports an error of the kernel. After a
+  // CudaError nothing works on the device any more in this process.
   //
-  // Where `sanitized`, each tensor has memory of exactly its elements, outputs alone hold nothing yet, and nothing
-  // comes back or is compared: what the kernel does is for compute-sanitizer to say.
+  // If `sanitized`, each tensor has memory of exactly its elements, and only outputs hold nothing yet. Nothing comes
+  // back or is compared: compute-sanitizer judges what the kernel does.
   DeviceResult run(const rope_kernel& kernel, const NativeCall& call);
 
  private:
-  // On the device, one behind the other: a margin, the tensor's pages, a margin. Where sanitized: the elements alone.
+  // On the device, in this order: a margin, the tensor's pages, a margin. If sanitized: only the elements.
   struct Buffer {
     DevicePointer allocated = 0;
     DevicePointer data = 0;    // in there
-    DevicePointer source = 0;  // the same bytes, to be copied from when the stream comes to it
+    DevicePointer source = 0;  // the same bytes, copied from here when the stream comes to it
     std::size_t capacity = 0;
     DevicePointer pages = 0;  // where the first byte of the tensor's pages is, or would be
   };
@@ -64,10 +64,10 @@ class DeviceCalls {
 
   bool sanitized_;
   CudaDriver driver_;
-  std::vector<Buffer> buffers_;   // one a mapped tensor
+  std::vector<Buffer> buffers_;   // one for each mapped tensor
   std::vector<std::byte> bytes_;  // of one buffer, on the host
   std::int64_t calls_ = 0;
-  int waits_ = 0;           // calls in a row that returned only when their stream was let go
+  int waits_ = 0;           // calls in a row that returned only when their stream was released
   bool was_early_ = false;  // a call worked on another stream
 };
 

@@ -26,7 +26,7 @@ struct Module {
   char name[128] = "";
 };
 
-// The one global of the worker: a signal handler is given nothing to find its state by.
+// The worker's only global: a signal handler gets nothing to find its state by.
 struct {
   int connection = -1;
   std::atomic<std::int64_t> call = -1;
@@ -128,8 +128,8 @@ void handle(int signal, siginfo_t* info, void* context) {
   for (std::size_t i = 0; i < signals.size(); ++i) {
     if (signals[i] == signal) sigaction(signal, &state.before[i], nullptr);
   }
-  // Blocked until this handler returns; then the earlier action gets it, also where the instruction would not fault
-  // again (a breakpoint, a signal that was sent).
+  // Blocked until this handler returns. Then the earlier action gets the signal, even if the instruction would not
+  // fault again (a breakpoint, a signal that was sent).
   raise(signal);
 }
 

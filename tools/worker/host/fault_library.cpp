@@ -1,11 +1,11 @@
-// The fault handler for a worker that is no program of ours: the Python package loads it with ctypes.
+// The fault handler for workers that are not our program: the Python package loads it with ctypes.
 #include <system_error>
 
 #include "tools/worker/host/fault_handler.hpp"
 
 extern "C" {
 
-// 0, or the error number of what could not be done.
+// Returns 0, or the error number of what failed.
 __attribute__((visibility("default"))) int ropecheck_install_fault_handler(int connection) {
   try {
     rope::worker::install_fault_handler(connection);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-// A 32-bit index that wraps is off by 2^31 elements of at most 8 bytes: with 64 GiB it stays within its slot.
+// A wrapped 32-bit index is off by 2^31 elements of at most 8 bytes; in 64 GiB it stays within its slot.
 constexpr std::size_t largest_slot = std::size_t{1} << 36;
 constexpr std::size_t smallest_slot = std::size_t{1} << 24;
 
@@ -46,7 +46,7 @@ std::byte* GuardedMemory::map(std::size_t slot, int fd, const std::vector<Pages>
   Mapping& now = mapped_[slot];
   Mapping wanted{fd, pages};
   if (now == wanted) return address;
-  // The usual case, one part from the beginning, takes away what is longer than the new one and no more.
+  // The usual case, one part from the beginning: only what is longer than the new part is removed.
   const bool overlaps = now.pages.size() == 1 && pages.size() == 1 && now.pages[0].at == 0 && pages[0].at == 0;
   for (const Pages& old : now.pages) {
     const std::size_t kept = overlaps ? std::min(old.length, pages[0].length) : 0;
@@ -56,7 +56,7 @@ std::byte* GuardedMemory::map(std::size_t slot, int fd, const std::vector<Pages>
     }
   }
   now = {};
-  // Populated at once, so that the kernel's time holds no page faults of ours.
+  // Populated at once: our page faults must not count as the kernel's time.
   for (const Pages& part : pages) {
     if (part.length > 0 &&
         mmap(address + part.at, part.length, writable ? PROT_READ | PROT_WRITE : PROT_READ,

@@ -1,5 +1,5 @@
-// The worker's view of the shared memories: a large reservation that nobody may touch, into which the pages of each
-// tensor are mapped far apart from each other. An access beside a tensor faults, and its address says which tensor.
+// The worker's view of the shared memories: a large reservation that nobody may touch. Each tensor's pages are mapped
+// into it, far apart from each other. An access beside a tensor faults, and its address says which tensor.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ class GuardedMemory {
  public:
   static constexpr std::size_t slots = 32;  // two calls of eleven tensors
 
-  // Throws std::runtime_error where the system grants no address space (ulimit -v).
+  // Throws std::runtime_error if the system grants no address space (ulimit -v).
   GuardedMemory();
   GuardedMemory(const GuardedMemory&) = delete;
   GuardedMemory& operator=(const GuardedMemory&) = delete;
@@ -30,7 +30,7 @@ class GuardedMemory {
     bool operator==(const Pages&) const = default;
   };
 
-  // Maps parts of a file into a slot, from a quarter of the slot on, and nothing else into that slot. Returns the
+  // Maps these parts of a file into a slot, from a quarter of the slot on; nothing else stays mapped there. Returns the
   // address that the parts count from. Throws std::runtime_error.
   std::byte* map(std::size_t slot, int fd, const std::vector<Pages>& pages, bool writable);
 

@@ -30,7 +30,7 @@ Mapped placed(const json& item, std::byte* start) {
           item.at("shape").get<std::vector<std::int64_t>>(), item.at("strides").get<std::vector<std::int64_t>>()};
 }
 
-// Adds the elements of a tensor to those that lie in the pages.
+// Adds a tensor's elements to the elements that lie in the pages.
 void extend(MappedPages& pages, const Mapped& tensor) {
   if (tensor.data == nullptr || std::ranges::any_of(tensor.shape, [](std::int64_t n) { return n <= 0; })) return;
   std::int64_t low = 0, high = 1;

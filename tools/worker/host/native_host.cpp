@@ -51,7 +51,7 @@ std::optional<Announced> announced() {
   return result;
 }
 
-// Where a line cannot be sent the kernel has closed the connection; nothing can be said any more but by the status.
+// If a line cannot be sent, the kernel has closed the connection; only the exit status can still say anything.
 class Connection {
  public:
   explicit Connection(int fd) : fd_(fd) {}
@@ -89,8 +89,8 @@ class Connection {
   LineBuffer lines_;
 };
 
-// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. The parent holds the other end of this pipe; when that
-// closes, the kernel (of the system) kills this process, even in an endless loop.
+// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. So the parent holds the other end of this pipe. When
+// that end closes, the system's kernel kills this process, even in an endless loop.
 void die_with_parent(int life) {
   fcntl(life, F_SETOWN, getpid());
   fcntl(life, F_SETSIG, SIGKILL);
@@ -100,13 +100,13 @@ void die_with_parent(int life) {
 }
 
 void settle(const Announced& fds) {
-  // A program that the kernel starts must not hold the worker's connection.
+  // Programs that the kernel starts must not inherit the worker's connection.
   for (const int fd : {fds.protocol, fds.inputs, fds.outputs, fds.life}) fcntl(fd, F_SETFD, FD_CLOEXEC);
   die_with_parent(fds.life);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // what was printed before a crash must not be lost
+  std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // output before a crash must not be lost
   unsetenv("ROPECHECK_WORKER");
-  // Else a launch would wait for the stream that is held back: always, for want of queues, or to load its code.
+  // Otherwise a launch would wait for the held stream: always, for lack of queues, or to load its code.
   unsetenv("CUDA_LAUNCH_BLOCKING");
   unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
@@ -122,7 +122,7 @@ json hello(const NativeLibrary& library, const rope_kernel& kernel, const Guarde
           {"description", kernel.description == nullptr ? "" : kernel.description},
           {"kernels", library.names()},
           {"views", true},
-          // On a device tensors are copied, whole and for one call.
+          // On a device tensors are copied, as a whole and for one call.
           {"beside", !is_on_device(kernel)},
           {"far", !is_on_device(kernel)},
           {"packed", true},
@@ -144,14 +144,14 @@ std::string error_text(std::int64_t id, const std::string& type, const char* mes
   return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
 }
 
-// ROPE_FAILED, with what the library says of it.
+// ROPE_FAILED, with the library's own words.
 std::string failure_text(const NativeLibrary& library, std::int64_t id) {
   return error_text(id, "failed", library.last_error().c_str());
 }
 
 std::string run_alone(const NativeLibrary& library, const rope_kernel& kernel, const rope_call& prepared,
                       std::int64_t id) {
-  rope_call call = prepared;  // a kernel that casts const away spoils its own copy only
+  rope_call call = prepared;  // a kernel that casts const away spoils only its own copy
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   const std::int32_t status = kernel.apply(&call);
@@ -166,7 +166,7 @@ std::string run_two(const rope_kernel& kernel, const rope_call& judged, const ro
                      result.nanoseconds, result.companion_status);
 }
 
-// What the worker holds of the last call that was written out.
+// What the worker keeps of the last fully described call.
 struct HeldCalls {
   std::int64_t number = -1;  // -1: nothing
   NativeCall judged;
@@ -203,7 +203,7 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
   return reply;
 }
 
-// Until "bye" or the end of the parent.
+// Until "bye" or until the parent ends.
 void serve(Connection& connection, const NativeLibrary& library, const rope_kernel& kernel, GuardedMemory& memory,
            DeviceCalls* device, const Announced& fds) {
   HeldCalls held;
@@ -233,7 +233,7 @@ int worker_main() {
   using namespace worker;
   const std::optional<Announced> fds = announced();
   const char* library_path = std::getenv("ROPECHECK_LIBRARY");
-  const char* kernel_name = std::getenv("ROPECHECK_KERNEL");  // absent: only the names are asked for
+  const char* kernel_name = std::getenv("ROPECHECK_KERNEL");  // absent: only the names are wanted
   if (!fds || library_path == nullptr) {
     std::fputs("a worker is started by ropecheck, not by hand\n", stderr);
     return 2;
@@ -260,9 +260,9 @@ int worker_main() {
     if (is_on_device(kernel)) device.emplace(sanitized);
     connection.send(text_of(hello(library, kernel, memory)));
     serve(connection, library, kernel, memory, device ? &*device : nullptr, *fds);
-    // compute-sanitizer writes down what it saw when a process ends as usual.
+    // compute-sanitizer writes its findings when a process ends as usual.
     if (sanitized) std::exit(0);
-    // Without destructors: those of the kernel's library are nobody's business here, and may hang.
+    // Without the destructors of the kernel's library: they are not under test here, and may hang.
     _exit(0);
   } catch (const std::exception& error) {
     connection.send(text_of({{"v", wire::version}, {"op", "refused"}, {"msg", error.what()}}));

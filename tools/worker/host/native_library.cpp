@@ -47,7 +47,7 @@ void check(const rope_kernel& kernel, const std::string& path) {
 }  // namespace
 
 NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
-  // RTLD_LOCAL: its symbols must not replace those of a library that is loaded later. RTLD_NOW: a missing symbol is
+  // RTLD_LOCAL: its symbols must not replace symbols of a library that is loaded later. RTLD_NOW: a missing symbol is
   // found here, not in the middle of a call.
   void* library = dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

@@ -11,7 +11,7 @@ namespace rope::worker {
 
 class NativeLibrary {
  public:
-  // Every throw of this class is a std::runtime_error that names the library and says what to do.
+  // Every exception of this class is a std::runtime_error that names the library and says what to do.
   explicit NativeLibrary(std::string path);
 
   const std::vector<std::string>& names() const { return names_; }
@@ -19,7 +19,7 @@ class NativeLibrary {
   // An empty name takes the only kernel. Checks ABI, struct_size and apply.
   const rope_kernel& kernel(std::string_view name) const;
 
-  // Why this thread's last call failed, in the library's words; empty where it has none.
+  // Why this thread's last call failed, in the library's words; empty if it has none.
   std::string last_error() const;
 
  private:

@@ -1,5 +1,5 @@
-// The pattern that fills the bytes a kernel has no business with: what lies between a tensor and the next inaccessible
-// page. What an output holds before the call is the caller's choice and travels unchanged.
+// The pattern for bytes that a kernel must not use: the gap between a tensor and the next inaccessible page. The caller
+// chooses what an output holds before the call, and that travels unchanged.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 
 namespace rope::worker {
 
-// The 16-bit word 0x7ff9 over and over: a NaN as f16, bf16, f32 and f64, 2147057657 as i32. A kernel that reads it
-// spoils its own output visibly; no arithmetic makes it by accident, because hardware's own NaN has other bits.
+// The 16-bit word 0x7ff9 repeated: a NaN as f16, bf16, f32 and f64, 2147057657 as i32. A kernel that reads it visibly
+// spoils its own output. Arithmetic never makes it by accident, because hardware's own NaN has other bits.
 inline constexpr std::uint16_t canary_word = 0x7ff9;
 
-// The byte of the pattern at an offset in the shared memory; little endian.
+// The pattern's byte at an offset in the shared memory; little endian.
 inline std::byte canary_byte(std::size_t offset) {
   return static_cast<std::byte>(offset % 2 == 0 ? canary_word & 0xff : canary_word >> 8);
 }
 
-// `offset` is that of the first byte in the shared memory, so that fill and check agree on odd starts.
+// `offset` is the first byte's offset in the shared memory, so that fill and check agree on odd starts.
 inline void fill_canary(std::span<std::byte> bytes, std::size_t offset) {
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = canary_byte(offset + i);
 }
 
-// Whether all bytes are the pattern: what a search byte by byte would need a millisecond for, in a call's margins.
+// Whether all bytes are the pattern. In a call's margins, a search byte by byte would need a millisecond.
 inline bool is_intact(std::span<const std::byte> bytes, std::size_t offset) {
   constexpr std::size_t period = sizeof canary_word;
   for (std::size_t i = 0; i < std::min(period, bytes.size()); ++i) {
@@ -34,7 +34,7 @@ inline bool is_intact(std::span<const std::byte> bytes, std::size_t offset) {
   return bytes.size() <= period || std::memcmp(bytes.data(), bytes.data() + period, bytes.size() - period) == 0;
 }
 
-// Index of the first byte that is no longer the pattern; nullopt where all are.
+// Index of the first byte that is no longer the pattern; nullopt if all are.
 inline std::optional<std::size_t> first_damage(std::span<const std::byte> bytes, std::size_t offset) {
   if (is_intact(bytes, offset)) return std::nullopt;
   for (std::size_t i = 0; i < bytes.size(); ++i) {

@@ -28,14 +28,14 @@ const Mask masks[] = {
     {"features", &rope_capabilities::features, wire::features},
 };
 
-// The largest: what is aligned better than a page cannot end with one.
+// The largest alignment: a tensor that is aligned to more than a page cannot end with one.
 constexpr std::uint32_t page = 4096;
 
 void require(bool holds, const std::string& otherwise) {
   if (!holds) throw std::invalid_argument(otherwise);
 }
 
-// What a mask may hold, and what a claim needs beside it: without that nothing of it could be tested, and nobody would
+// What a mask may hold, and what a claim needs besides. A claim without that could not be tested, and nobody would
 // know.
 void check(const rope_capabilities& claims, const std::vector<std::int32_t>& head_dims) {
   constexpr std::uint32_t floats = ROPE_BIT(ROPE_BF16 + 1) - 1, integers = ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64);

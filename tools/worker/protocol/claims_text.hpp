@@ -11,9 +11,9 @@ namespace rope::worker {
 
 nlohmann::json claims_to_json(const rope_capabilities& claims);
 
-// head_dims of the result points nowhere; the list is put into `head_dims`. What is absent is not claimed, but for the
-// alignment, which is then any. Throws std::exception that says what is malformed, or claimed without what it needs: a
-// source of angles without a dtype, for example.
+// The result's head_dims points nowhere; the list is put into `head_dims`. What is absent is not claimed; an absent
+// alignment means any. Throws std::exception that says what is malformed, or claimed without what it needs: for example
+// a source of angles without a dtype.
 rope_capabilities claims_from_json(const nlohmann::json& json, std::vector<std::int32_t>& head_dims);
 
 }  // namespace rope::worker

@@ -9,7 +9,7 @@ namespace rope::worker {
 
 class LineBuffer {
  public:
-  // Longer lines are no protocol: the longest true one, with the lists of a scaling rule, has some 50 KiB.
+  // A longer line breaks the protocol: the longest valid one, with the lists of a scaling rule, has some 50 KiB.
   static constexpr std::size_t limit = 1 << 20;
 
   void append(std::string_view bytes) { bytes_ += bytes; }

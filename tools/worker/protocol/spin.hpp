@@ -1,6 +1,6 @@
-// Waking a halted CPU costs 85-140 us, more than everything else in a small call; so both sides look again and again
-// for a while before they block: the median of a small call is 8 us on two free CPUs. With one CPU, or where other work
-// holds them, that would only keep the other side from running, and where calls are long it is for nothing.
+// Waking a halted CPU costs 85-140 us, more than everything else in a small call. So both sides poll for a while before
+// they block: the median of a small call is 8 us on two free CPUs. With one CPU, or on busy CPUs, polling would only
+// keep the other side from running. In long calls it gains nothing.
 #pragma once
 
 #include <sched.h>
@@ -17,8 +17,8 @@ class Spin {
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) longest_ = {};
   }
 
-  // Calls `ready` until it returns true or the time is over, at most `limit`; returns what it returned last. After some
-  // times for nothing most of the next are left out, and false is returned at once.
+  // Calls `ready` until it returns true or the time is over, at most `limit`; returns its last result. After some
+  // failures most of the next polls are left out, and false is returned at once.
   template <class Ready>
   bool until(std::chrono::nanoseconds limit, Ready&& ready) {
     const std::chrono::nanoseconds duration = std::min(longest_, limit);

@@ -14,11 +14,11 @@ namespace rope::wire {
 
 inline constexpr int version = 1;
 
-// Exit status of a worker whose connection was closed under it. Any other program may use the number too; the parent
+// A worker's exit status if its connection was closed under it. Any other program may use the number too; the parent
 // reads it only together with the end of the connection.
 inline constexpr int lost_connection_status = 97;
 
-// The type of an error: the machine has no room for the call's tensors, and nothing was asked of the kernel.
+// The type of an error: the machine has no room for the call's tensors, and the kernel was not called.
 inline constexpr std::string_view no_room = "no_room";
 
 // Indexed by enumerator.
@@ -31,12 +31,12 @@ extern const Names scalings;    // rope_scaling_kind
 extern const Names features;    // rope_feature
 extern const Names devices;     // rope_device
 
-// The name in quotes; the number itself where the value has no name, so that nonsense reaches a kernel as it is.
+// The name in quotes. A value without a name is written as a number, so that nonsense reaches a kernel as it is.
 void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value);
-// Takes both forms. Throws std::invalid_argument that shows the value where it is neither.
+// Takes both forms. Otherwise throws std::invalid_argument that shows the value.
 std::int32_t enumerator(const nlohmann::json& value, Names names);
 
-// A JSON number, or "inf", "-inf", "nan", which JSON has no numbers for.
+// A JSON number, or "inf", "-inf", "nan", for which JSON has no numbers.
 void append_double(fmt::memory_buffer& out, double value);
 double to_double(const nlohmann::json& value);
 
@@ -44,7 +44,7 @@ double to_double(const nlohmann::json& value);
 nlohmann::json names_of(std::uint32_t mask, Names names);
 std::uint32_t mask_of(const nlohmann::json& list, Names names);
 
-// "a, b, c". fmt::join does the same, but g++ 12 at -O3 warns in it of a write that cannot happen.
+// "a, b, c". fmt::join does the same, but g++ 12 at -O3 then warns of a write that cannot happen.
 template <class Values>
 std::string listed(const Values& values, std::string_view separator = ", ") {
   fmt::memory_buffer text;

@@ -51,8 +51,7 @@ TEST_CASE("batches have their own positions only if the form says so", "[case_po
   CHECK(own == Positions{100, 101, 102, 103, 113, 114, 115, 116});
 }
 
-TEST_CASE("axes walk at different paces if positions are given, together if they are an offset",
-          "[case_positions]") {
+TEST_CASE("axes walk at different paces if positions are given, together if they are an offset", "[case_positions]") {
   Case c = three_tokens(PositionPattern::consecutive);
   c.batch = 1;
   c.spec.axes.sections = {32, 32};

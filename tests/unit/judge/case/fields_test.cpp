@@ -26,8 +26,7 @@ TEST_CASE("fields: every name is unique", "[fields]") {
   for (const Field& field : fields()) CHECK(names.insert(field.text.name).second);
 }
 
-TEST_CASE("fields: each is told from its default, prints what it read, and leaves the others unchanged",
-          "[fields]") {
+TEST_CASE("fields: each is told from its default, prints what it read, and leaves the others unchanged", "[fields]") {
   for (const Field& field : fields()) {
     CAPTURE(field.text.name);
     const Case plain;

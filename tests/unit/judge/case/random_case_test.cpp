@@ -71,7 +71,7 @@ TEST_CASE("every random case is valid and within the claims, however narrow they
       RC_ASSERT(c.has_value());
       RC_LOG() << to_text(*c);
       RC_ASSERT(uncovered(*c, claims) == "");
-      RC_ASSERT(case_from_text(to_text(*c)) == *c);  // to_text and back validates it
+      RC_ASSERT(case_from_text(to_text(*c)) == *c);  // case_from_text() validates it
     }
   });
 }

@@ -11,7 +11,7 @@ namespace {
 
 using Catch::Contains;
 
-// The right kernel, and then what a test adds.
+// The right kernel, followed by what a test adds.
 class Altered : public KernelSubject {
  public:
   explicit Altered(std::function<Reply(Call&)> after) : KernelSubject(half_split_kernel()), after_(std::move(after)) {}
@@ -65,7 +65,7 @@ TEST_CASE("a trial keeps the inputs as they were, in place too", "[examiner]") {
 
 TEST_CASE("a byte written between the rows of q or k is found", "[examiner]") {
   const auto spill = [](Tensor& tensor) {
-    tensor.bytes[0] = std::byte{0};  // origin is 3: nobody's element
+    tensor.bytes[0] = std::byte{0};  // origin is 3: this byte is in no element
     return Reply{};
   };
   const Finding in_q = accuracy(strided_case(), [&](Call& call) { return spill(*call.q_out); });
@@ -80,7 +80,7 @@ TEST_CASE("a byte written between the rows of q or k is found", "[examiner]") {
   CHECK(last.kind == FailureKind::misbehaviour);
 }
 
-TEST_CASE("whatever is not ok is a failure that says so", "[examiner]") {
+TEST_CASE("every answer that is not ok is a failure that says so", "[examiner]") {
   const auto answers = [](Reply reply) { return accuracy(Case{}, [reply](Call&) { return reply; }); };
   CHECK(answers({}).passed());
   Finding finding = answers({ReplyKind::done, ROPE_INVALID_ARGUMENT, "", 0});

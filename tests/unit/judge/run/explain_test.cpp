@@ -26,7 +26,7 @@ TEST_CASE("a value is printed with its bits", "[explain]") {
   CHECK(value_with_bits(DType::f32, 1.25) == "1.25 (0x3fa00000)");
   CHECK(value_with_bits(DType::f64, 1.25) == "1.25 (0x3ff4000000000000)");
   CHECK(value_with_bits(DType::bf16, -2) == "-2 (0xc000)");
-  CHECK(value_with_bits(DType::f16, 0.1) == "0.1 (0x2e66)");  // the bits are those of the type
+  CHECK(value_with_bits(DType::f16, 0.1) == "0.1 (0x2e66)");  // the bits of f16
 }
 
 TEST_CASE("an element's place names tensor, row, pair and position", "[explain]") {
@@ -41,14 +41,14 @@ TEST_CASE("an element's place names tensor, row, pair and position", "[explain]"
   CHECK(place(outside, c) == "k[batch 1, token 2, head 3], feature 37");
 }
 
-TEST_CASE("the replay line names the grade where it is not the loosest", "[explain]") {
+TEST_CASE("the replay line names the grade unless it is the loosest", "[explain]") {
   const Case c = case_from_text("ROT-01:head_dim=2");
   CHECK(replay_command(c, "half_split") == "ropecheck replay 'ROT-01:head_dim=2' --subject half_split");
   CHECK(replay_command(c, "half_split", {AngleGrade::A, ArithmeticGrade::one}) ==
         "ropecheck replay 'ROT-01:head_dim=2' --subject half_split --require A1");
 }
 
-TEST_CASE("every kind of failure has its sentence", "[explain]") {
+TEST_CASE("every kind of failure has its own sentence", "[explain]") {
   Finding finding;
   CHECK(explain(finding) == "holds");
   finding.kind = FailureKind::value;
@@ -93,7 +93,7 @@ std::string lines_of(FailureKind kind, const Element& e) {
   return text;
 }
 
-TEST_CASE("what an element is held against decides how the two are called", "[explain]") {
+TEST_CASE("the reference of an element decides the words for the two values", "[explain]") {
   const std::string against_oracle = "expected 1.25 (0x3fa00000)\nactual 1.5 (0x3fc00000)\nerror 0.25, bound 0.125\n";
   const std::string related = "asked for 1.25 (0x3fa00000)\nactual 1.5 (0x3fc00000)\napart 0.25, bound 0.125\n";
   CHECK(lines_of(FailureKind::value, element()) == against_oracle);
@@ -101,7 +101,7 @@ TEST_CASE("what an element is held against decides how the two are called", "[ex
   CHECK(lines_of(FailureKind::repetition, element()) == "at first 1.25 (0x3fa00000)\nthen 1.5 (0x3fc00000)\n");
   CHECK(lines_of(FailureKind::unwritten, element()) == "expected 1.25 (0x3fa00000)\nactual 1.5 (0x3fc00000)\n");
 
-  // The worst of those that hold: the kind of check shows in the element alone.
+  // The worst of the elements that hold: only the element shows the kind of check.
   Element rotated = element();
   rotated.rotation.emplace();
   Element mean = element();

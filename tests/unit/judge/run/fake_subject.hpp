@@ -1,4 +1,4 @@
-// Subjects in this process that do what a test says.
+// Subjects in this process that act as a test says.
 #pragma once
 
 #include <cmath>
@@ -29,8 +29,8 @@ class Fake : public Subject {
   std::int64_t deaths() const override { return died; }
 
   std::int64_t calls = 0;
-  std::int64_t died = 0;         // for the answer to count
-  std::function<void()> forget;  // what a new process does not know; without it there is none
+  std::int64_t died = 0;         // counted up by the answer
+  std::function<void()> forget;  // what a new process does not know; if it is missing, there is no new process
 
  private:
   std::string name_ = "fake";
@@ -56,10 +56,10 @@ inline Reply right(Call& call) {
   return kernel.apply(call);
 }
 
-// f32 kernels whose angles are those of grade B, of grade C, and worse.
+// f32 kernels whose angles are of grade B, of grade C, and worse.
 template <class Theta>
 Reply in_float(Call& call, Theta theta_of) {
-  if (Call checked = call; right(checked).status != ROPE_OK) return right(call);  // what no kernel may touch
+  if (Call checked = call; right(checked).status != ROPE_OK) return right(call);  // a call that no kernel may touch
   const std::int64_t dim = call.q.shape[3], heads = call.q.shape[2], seq = call.q.shape[1];
   const std::vector<float> theta = theta_of(static_cast<float>(call.base), static_cast<int>(dim));
   const auto* x = reinterpret_cast<const float*>(call.q.data());

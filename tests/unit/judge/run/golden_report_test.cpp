@@ -22,7 +22,7 @@ GoldenReport report_on(const rope_kernel& kernel, const std::string& prefix = ""
   return verify_golden(subject, oracles, golden_requirements(), golden(), prefix, {}, nullptr);
 }
 
-// The right kernel, on one position too far.
+// The right kernel, one position too far.
 std::int32_t late(const rope_call* call) {
   rope_call later = *call;
   ++later.positions.offset;
@@ -31,7 +31,7 @@ std::int32_t late(const rope_call* call) {
 
 }  // namespace
 
-TEST_CASE("from stored tables the fast kernels repeat every source that rounds as they do, bit for bit") {
+TEST_CASE("from stored tables the fast kernels repeat, bit for bit, every source that rounds as they do") {
   for (const rope_kernel* kernel : {&half_split_kernel(), &interleaved_kernel(), &complex_kernel()}) {
     int compared = 0;
     for (const GoldenOutcome& outcome : report_on(*kernel).outcomes) {
@@ -46,7 +46,7 @@ TEST_CASE("from stored tables the fast kernels repeat every source that rounds a
   }
 }
 
-TEST_CASE("every golden case that a kernel claims is passed, by every built-in") {
+TEST_CASE("every built-in passes every golden case that it claims") {
   for (const rope_kernel* kernel : builtin_kernels()) {
     const GoldenReport report = report_on(*kernel);
     INFO(kernel->name);
@@ -56,11 +56,11 @@ TEST_CASE("every golden case that a kernel claims is passed, by every built-in")
   }
 }
 
-TEST_CASE("what is not identical is not called so: the naive matrix sums in another order") {
+TEST_CASE("only identical results are called identical: the naive matrix sums in another order") {
   CHECK(report_on(naive_matrix_kernel()).count(AngleSource::tables, GoldenVerdict::within_bound) > 20);
 }
 
-TEST_CASE("a kernel that is one position late fails wherever it is told an offset") {
+TEST_CASE("a kernel that is one position late fails wherever it gets an offset") {
   rope_kernel kernel = half_split_kernel();
   kernel.apply = late;
   const GoldenReport report = report_on(kernel, "labml/");
@@ -69,14 +69,14 @@ TEST_CASE("a kernel that is one position late fails wherever it is told an offse
   CHECK(report.count(GoldenVerdict::fail) > 5);
 }
 
-TEST_CASE("what a kernel does not claim is counted apart, with the reason") {
+TEST_CASE("an unclaimed case is counted apart, with the reason") {
   const GoldenReport report = report_on(half_split_kernel(), "lucidrains/");
   REQUIRE(report.count(GoldenVerdict::not_claimed) > 10);
   CHECK(report.executed() == 0);
   CHECK(report.outcomes.front().not_claimed.find("interleaved") != std::string::npos);
 }
 
-TEST_CASE("an interruption leaves what was done until then") {
+TEST_CASE("an interruption keeps the results until then") {
   KernelSubject subject(half_split_kernel());
   Oracles oracles;
   std::atomic<bool> stop{false};

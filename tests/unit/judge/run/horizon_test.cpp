@@ -23,7 +23,7 @@ Horizon horizon_of(std::function<Reply(Call&)> answer) {
   return horizons[0];
 }
 
-// The right kernel at other positions than it was given, each token by itself.
+// The right kernel at positions other than it was given, each token by itself.
 template <class Change>
 Reply at_positions(Call& call, Change change) {
   Call one = call;
@@ -44,7 +44,7 @@ TEST_CASE("horizon: a right kernel holds to the last position that it claims", "
   const Horizon horizon = horizon_of(test::right);
   CHECK(horizon.position == 1 << 20);
   CHECK(horizon.tried == 1 << 20);
-  // Each element is off by (2 + 0.61 sqrt(2)) u of its pair's norm at most, hence a row by sqrt(2) times that, and a
+  // Each element is off by at most (2 + 0.61 sqrt(2)) u of its pair's norm. Hence a row by sqrt(2) times that, and a
   // difference of two scores by four times that.
   CHECK(horizon.worst < 4 * 1.42 * 2.87 * 0x1p-24);
 }
@@ -54,7 +54,7 @@ TEST_CASE("horizon: positions rounded to bf16 end it where bf16 has no odd numbe
     return static_cast<std::int64_t>(bfloat16_to_double(double_to_bfloat16(static_cast<double>(position))));
   };
   const Horizon horizon = horizon_of([&](Call& call) { return at_positions(call, in_bfloat16); });
-  CHECK(horizon.position == 256);  // 0 to 256 are exact; what ends at 512 is not
+  CHECK(horizon.position == 256);  // 0 to 256 are exact; the range that ends at 512 is not
   CHECK(horizon.tried == 512);
   const Horizon unchanged =
       horizon_of([](Call& call) { return at_positions(call, [](std::int64_t position) { return position; }); });
@@ -63,14 +63,14 @@ TEST_CASE("horizon: positions rounded to bf16 end it where bf16 has no odd numbe
 
 TEST_CASE("horizon: angles in f32 lose the distance at long positions", "[horizon]") {
   const Horizon horizon = horizon_of([](Call& call) { return test::in_float(call, test::direct); });
-  // phi is off by up to 2 u |phi|. That is 1e-3 at 2^13, in the fastest of 64 pairs; in the mean it takes longer.
+  // phi is off by up to 2 u |phi|. That is 1e-3 at 2^13 in the fastest of 64 pairs; the mean takes longer.
   CHECK(horizon.position >= 1 << 13);
   CHECK(horizon.position < 1 << 20);
   CHECK(horizon.tried > horizon.position);
   CHECK(horizon.worst <= horizon.tolerance);
 }
 
-TEST_CASE("horizon: it does not see wrong frequencies, because the distance alone still counts", "[horizon]") {
+TEST_CASE("horizon: wrong frequencies do not show, because still only the distance counts", "[horizon]") {
   const auto wrong_base = [](Call& call) {
     Call other = call;
     other.base *= 3;
@@ -88,13 +88,13 @@ TEST_CASE("horizon: a kernel that answers NaN or does not answer has none", "[ho
     if (call.position_offset > 1000) store(DType::f32, call.q_out->data() + 4 * last, std::nan(""));
     return reply;
   });
-  CHECK(nan.position == 1024);  // whose first token stands at 769
+  CHECK(nan.position == 1024);  // its first token stands at 769
   CHECK(nan.tried == 2048);
   const Horizon refused = horizon_of([](Call&) { return Reply{ReplyKind::done, ROPE_FAILED, "not today", 0}; });
   CHECK(refused.position == -1);
 }
 
-TEST_CASE("horizon: there is none where the angles are not the kernel's own, or nothing is claimed", "[horizon]") {
+TEST_CASE("horizon: there is none if the angles are not the kernel's own, or nothing is claimed", "[horizon]") {
   Claims tables = test::narrow_claims();
   tables.capabilities.angle_sources = ROPE_BIT(ROPE_TABLES);
   tables.capabilities.table_dtypes = ROPE_BIT(ROPE_F32);

@@ -1,4 +1,4 @@
-// A case alone, by the requirement that it names.
+// Runs one case by the requirement that it names.
 #pragma once
 
 #include "tests/conformance/requirements.hpp"

@@ -1,4 +1,4 @@
-// What the suite makes of the process that a kernel runs in: memory of earlier calls, and its end.
+// How the suite treats a kernel's process: its memory of earlier calls, and its end.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
@@ -25,8 +25,8 @@ Reply turned_from(Call& call, std::int64_t offset) {
   return reply;
 }
 
-// A table of cosines and sines that is kept for each number of tokens, as TAB-01 does it: the first call of a length
-// decides for all that follow.
+// A table of cosines and sines that is kept for each number of tokens, like TAB-01: the first call of a length decides
+// for all later ones.
 class CacheKeyedByLength {
  public:
   Reply operator()(Call& call) {
@@ -47,7 +47,7 @@ RequirementResult judged(Subject& subject, const std::string& requirement, Level
   return run_suite(subject, oracles, all_requirements(), how).results.at(0);
 }
 
-TEST_CASE("a failure that an earlier call brought about is told from one of the call itself", "[suite]") {
+TEST_CASE("a failure caused by an earlier call is told from one of the call itself", "[suite]") {
   CacheKeyedByLength cache;
   Fake subject(narrow_claims(), cache);
   subject.forget = [&] { cache.forget(); };
@@ -57,7 +57,7 @@ TEST_CASE("a failure that an earlier call brought about is told from one of the 
   CHECK(by_memory.failure->needs_earlier_calls);
   CHECK_THAT(explain(*by_memory.failure), Contains("in a new process the case passes"));
 
-  // STA-01 makes the earlier calls itself, so its case fails alone as well.
+  // STA-01 makes the earlier calls itself, so its case fails by itself as well.
   cache.forget();
   const RequirementResult of_itself = judged(subject, "STA-01");
   CHECK(of_itself.verdict == Verdict::fail);
@@ -74,15 +74,15 @@ TEST_CASE("a failure that an earlier call brought about is told from one of the 
   CHECK_THAT(explain(*alone.failure), !Contains("alone"));
 }
 
-TEST_CASE("of a subject that cannot be renewed nothing is said about earlier calls", "[suite]") {
+TEST_CASE("without a new process nothing is said about earlier calls", "[suite]") {
   Fake subject(narrow_claims(), CacheKeyedByLength());
   const RequirementResult result = judged(subject, "ROT-01");
   REQUIRE(result.failure);
   CHECK_FALSE(result.failure->needs_earlier_calls);
 }
 
-// Answers rightly until it dies at the second call of a process.
-TEST_CASE("a process that dies of an earlier call is one that needs it", "[suite]") {
+// Answers correctly until it dies at the second call of a process.
+TEST_CASE("a process that dies of an earlier call needs that call to fail", "[suite]") {
   int calls_of_process = 0;
   Fake* self = nullptr;
   Fake subject(narrow_claims(), [&](Call& call) -> Reply {
@@ -99,7 +99,7 @@ TEST_CASE("a process that dies of an earlier call is one that needs it", "[suite
   CHECK(result.failure->needs_earlier_calls);
 }
 
-// Writes beyond its memory wherever there are heads enough, in a process that either survives it or does not.
+// Writes beyond its memory wherever there are enough heads, in a process that survives it or dies.
 struct Overrun {
   RequirementResult result;
   std::int64_t calls;
@@ -119,7 +119,8 @@ Overrun overrun(bool kills) {
   return {std::move(result), subject.calls};
 }
 
-TEST_CASE("misbehaviour that kills is given up as a crash is, and what does not is looked at in full", "[suite]") {
+TEST_CASE("misbehaviour that kills is given up like a crash, and misbehaviour that does not is tested in full",
+          "[suite]") {
   const Overrun dying = overrun(true);
   CHECK(dying.result.verdict == Verdict::fail);
   CHECK(dying.result.failed == 3);

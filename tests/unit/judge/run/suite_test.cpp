@@ -54,7 +54,7 @@ TEST_CASE("a right kernel conforms, requirement by requirement", "[suite]") {
   }
 }
 
-TEST_CASE("nothing is asked of a kernel that it does not claim", "[suite]") {
+TEST_CASE("a kernel gets no case that it does not claim", "[suite]") {
   std::int64_t unclaimed = 0;
   Fake subject(narrow_claims(), [&](Call& call) {
     const bool claimed = call.q.dtype == DType::f32 && call.q_out && call.q_out->dtype == DType::f32 && !call.k &&
@@ -73,7 +73,7 @@ TEST_CASE("nothing is asked of a kernel that it does not claim", "[suite]") {
 }
 
 TEST_CASE("a kernel that is wrong in one way fails with a minimal case that still fails", "[suite]") {
-  // With two batches or more, everything is turned one position too far.
+  // With two batches or more, everything turns one position too far.
   const auto wrong = [](Call& call) {
     Call shifted = call;
     shifted.position_offset += call.q.shape[0] > 1 ? 1 : 0;
@@ -113,7 +113,7 @@ TEST_CASE("a kernel that is wrong in one way fails with a minimal case that stil
   CHECK(simpler_ones > 0);
 }
 
-TEST_CASE("every requirement that fails has a case that fails alone", "[suite]") {
+TEST_CASE("every requirement that fails has a case that fails by itself", "[suite]") {
   Fake subject(narrow_claims(), [](Call& call) {
     const Reply reply = right(call);
     for (std::int64_t i = 0; i < call.q_out->count(); i += 5) {
@@ -136,7 +136,7 @@ TEST_CASE("every requirement that fails has a case that fails alone", "[suite]")
   CHECK(grade_of(report, DType::f32).empty());
 }
 
-TEST_CASE("a subject that claims nothing is not claimed everywhere, and does not conform", "[suite]") {
+TEST_CASE("a subject without claims is not claimed everywhere, and does not conform", "[suite]") {
   Fake subject(test::no_claims(), right);
   const SubjectReport report = run(subject);
   CHECK(report.executed() == 0);
@@ -146,7 +146,7 @@ TEST_CASE("a subject that claims nothing is not claimed everywhere, and does not
   for (const RequirementResult& result : report.results) CHECK(result.verdict == Verdict::not_claimed);
 }
 
-TEST_CASE("a selection that leaves no case is no pass", "[suite]") {
+TEST_CASE("a selection without cases is not a pass", "[suite]") {
   Fake subject(narrow_claims(), right);
   SuiteOptions how = options();
   how.selection.dtypes = {DType::bf16};
@@ -155,12 +155,12 @@ TEST_CASE("a selection that leaves no case is no pass", "[suite]") {
   CHECK_FALSE(report.conforms());
 }
 
-TEST_CASE("claimed and unsupported is a failure", "[suite]") {
+TEST_CASE("an unsupported answer to a claimed case is a failure", "[suite]") {
   Fake subject(narrow_claims(), [](Call&) { return Reply{ReplyKind::done, ROPE_UNSUPPORTED, "not today", 0}; });
   const SubjectReport report = run(subject);
   CHECK_FALSE(report.conforms());
   for (const RequirementResult& result : report.results) {
-    if (result.cases == 0 || result.id.starts_with("ERR")) continue;  // these ask for a refusal
+    if (result.cases == 0 || result.id.starts_with("ERR")) continue;  // these require a refusal
     INFO(result.id);
     CHECK(result.verdict == (result.is_must ? Verdict::fail : Verdict::note));
     CHECK(result.failed == result.cases);
@@ -170,8 +170,7 @@ TEST_CASE("claimed and unsupported is a failure", "[suite]") {
   }
 }
 
-TEST_CASE("a kernel that dies is given up after three deaths a requirement, or one where a process is dear",
-          "[suite]") {
+TEST_CASE("a kernel that dies is given up after three deaths a requirement, or one if a process is dear", "[suite]") {
   for (const bool compiled : {true, false}) {
     Claims claims = narrow_claims();
     claims.compiled = compiled;
@@ -185,13 +184,13 @@ TEST_CASE("a kernel that dies is given up after three deaths a requirement, or o
       CHECK(result.verdict == (result.is_must ? Verdict::fail : Verdict::note));
       CHECK(result.failure->finding.kind == FailureKind::crash);
     }
-    // Each call is a process: shrinking is for the first of a run where that takes seconds.
+    // Each call is a process: if that takes seconds, only the first failure of a run is shrunk.
     CHECK(judged >= 20);
     CHECK(subject.calls < (compiled ? 30 * judged : judged + 40));
   }
 }
 
-TEST_CASE("a table that ends early is found where positions come from the number of tokens alone", "[suite]") {
+TEST_CASE("a table that ends early is found where positions come only from the number of tokens", "[suite]") {
   Claims claims = narrow_claims();
   claims.capabilities.features = 0;
   for (const std::int64_t rows : {512, 4096, 65536}) {
@@ -267,7 +266,7 @@ TEST_CASE("the grade is the tightest that held in every case", "[suite]") {
   CHECK_FALSE(worse.conforms());
 }
 
-TEST_CASE("a grade that is demanded decides, in the suite and in the replay", "[suite]") {
+TEST_CASE("a demanded grade decides, in the suite and in the replay", "[suite]") {
   const auto grade_b = [](Call& call) { return test::in_float(call, test::direct); };
   Fake subject(narrow_claims(), grade_b);
   SuiteOptions how = options(Level::full);
@@ -276,7 +275,7 @@ TEST_CASE("a grade that is demanded decides, in the suite and in the replay", "[
   how.selection.grade = {AngleGrade::A, ArithmeticGrade::one};
   const SubjectReport report = run(subject, how);
   CHECK_FALSE(report.conforms());
-  CHECK(grade_of(report, DType::f32) == "B1");  // what was measured does not depend on what was demanded
+  CHECK(grade_of(report, DType::f32) == "B1");  // the measured grade does not depend on the demanded one
   Oracles oracles;
   int failed = 0;
   for (const RequirementResult& result : report.results) {
@@ -289,7 +288,7 @@ TEST_CASE("a grade that is demanded decides, in the suite and in the replay", "[
   CHECK(failed > 0);
 }
 
-TEST_CASE("only the requirements and families that were asked for are judged", "[suite]") {
+TEST_CASE("only the selected requirements and families are judged", "[suite]") {
   Fake subject(narrow_claims(), right);
   SuiteOptions how = options();
   how.selection.only = {"REL", "ROT-02"};
@@ -301,11 +300,11 @@ TEST_CASE("only the requirements and families that were asked for are judged", "
   CHECK(report.horizons.size() == 1);
   how.selection.only = {"ROT-02"};
   CHECK(run(subject, how).horizons.empty());
-  how.selection.only = {"RO", "ROT-0", "ROT-", ""};  // no prefixes
+  how.selection.only = {"RO", "ROT-0", "ROT-", ""};  // prefixes select nothing
   CHECK(run(subject, how).results.empty());
 }
 
-TEST_CASE("to fail fast is to stop at the first case that fails, which is not shrunk", "[suite]") {
+TEST_CASE("failing fast stops at the first case that fails, which is not shrunk", "[suite]") {
   Fake subject(narrow_claims(), [](Call& call) {
     Call shifted = call;
     shifted.position_offset += call.q.shape[0] > 1 ? 1 : 0;
@@ -328,7 +327,7 @@ TEST_CASE("to fail fast is to stop at the first case that fails, which is not sh
   CHECK(subject.calls - calls < calls / 4);
 }
 
-TEST_CASE("progress counts every case, and arrives", "[suite]") {
+TEST_CASE("progress counts every case, and reaches the end", "[suite]") {
   Fake subject(narrow_claims(), right);
   SuiteOptions how = options();
   std::int64_t seen = 0, last = 0, all = 0;

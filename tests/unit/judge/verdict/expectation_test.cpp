@@ -45,7 +45,7 @@ TEST_CASE("with computed angles each grade has its share of phi", "[expectation]
   CHECK(f.expectation.bound(10, -300, 5) == bounds[2][2]);
 }
 
-TEST_CASE("given frequencies have no error of their own, or one rounding where they are wider", "[expectation]") {
+TEST_CASE("given frequencies have no error of their own, or one rounding if they are wider", "[expectation]") {
   Case c;
   c.source = AngleSource::frequencies;
   const double arithmetic = 2 * u + std::sqrt(2.0) * 0.61 * u;
@@ -87,7 +87,7 @@ TEST_CASE("pairs stand where the pairing puts them and follow their axes", "[exp
   Fixture f(c);
   CHECK(f.expectation.first(4) == 4);
   CHECK(f.expectation.second(4) == 10);
-  f.expectation.angles(0, 1);  // 51; the other axes 6 and 12 ahead
+  f.expectation.angles(0, 1);  // 51; the other axes are 6 and 12 ahead
   const std::int64_t expected[] = {51, 51, 57, 57, 57, 63};
   for (std::size_t p = 0; p < 6; ++p) CHECK(f.expectation.position(p) == expected[p]);
   c.spec.pairing = Pairing::interleaved;
@@ -105,14 +105,14 @@ TEST_CASE("r is the norm of the pair, times the gain of a given table", "[expect
   CHECK(Fixture(c).expectation.reach(3, 4, twice) == 10);
 }
 
-TEST_CASE("angles of tables are their entries, those of theta come from the oracle", "[expectation]") {
+TEST_CASE("angles of tables are the tables' entries, angles of theta come from the oracle", "[expectation]") {
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 4;
   c.full_tables = c.unequal_halves = true;
   c.given = DType::f64;
   c.start = 7;
   Fixture f(c);
-  const std::vector<PairAngle> angles = f.expectation.angles(0, 1);  // position 8; second features are of 9
+  const std::vector<PairAngle> angles = f.expectation.angles(0, 1);  // position 8; second features belong to 9
   CHECK(angles[1].cos_first.hi == Approx(std::cos(0.08)).epsilon(1e-15));
   CHECK(angles[1].sin_second.hi == Approx(std::sin(0.09)).epsilon(1e-15));
   CHECK(angles[1].phi == 0);

@@ -17,7 +17,7 @@ Finding found(FailureKind kind, double use, const char* tensor, std::int64_t wro
   return finding;
 }
 
-TEST_CASE("of two that pass the one that used more stays", "[finding]") {
+TEST_CASE("of two passes the one that used more of its bound stays", "[finding]") {
   Finding q = found(FailureKind::none, 0.25, "q");
   q.merge(found(FailureKind::none, 0.75, "k"));
   CHECK(q.passed());
@@ -43,7 +43,7 @@ TEST_CASE("a failure wins over a pass, in either order", "[finding]") {
   CHECK(second.use == 3);
 }
 
-TEST_CASE("of two failures the worse element stays and the first reason", "[finding]") {
+TEST_CASE("of two failures the worse element stays, and the first reason", "[finding]") {
   Finding finding = found(FailureKind::value, 3, "q", 1);
   finding.merge(found(FailureKind::unwritten, 7, "k", 4));
   CHECK(finding.kind == FailureKind::value);

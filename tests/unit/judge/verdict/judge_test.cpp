@@ -13,7 +13,7 @@
 namespace rope {
 namespace {
 
-// A call that was answered exactly, in f64, whatever its input: from there a test moves single elements.
+// A call with exact answers in f64, whatever its input: from there a test changes single elements.
 class Answered {
  public:
   explicit Answered(const Case& c)
@@ -81,7 +81,7 @@ Case small_case() {
 Case any_answerable_case() {
   rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
   Case c = *random_case(random, test::all_claims(), [](Case& drawn) { drawn.dtype = drawn.out_dtype = DType::f32; });
-  c.out_dtype = DType::f64;  // fine enough to stand just inside and just outside a bound for f32
+  c.out_dtype = DType::f64;  // fine enough to lie just inside and just outside a bound for f32
   c.in_place = false;
   return c;
 }
@@ -91,7 +91,7 @@ RowIndex any_row(const Case& c) {
           *rc::gen::inRange<std::int64_t>(0, c.heads)};
 }
 
-TEST_CASE("the exact answer passes and uses next to nothing of any bound", "[judge]") {
+TEST_CASE("the exact answer passes and uses almost none of any bound", "[judge]") {
   rc::prop("for random cases", [] {
     Answered answered(any_answerable_case());
     const Finding finding = answered.judge();
@@ -135,7 +135,7 @@ TEST_CASE("a value just inside a grade's bound holds at that grade, one just out
   });
 }
 
-TEST_CASE("NaN and infinity never pass where a finite value is due", "[judge]") {
+TEST_CASE("NaN and infinity never pass where a finite value is expected", "[judge]") {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (const double value : {infinity, -infinity, std::numeric_limits<double>::quiet_NaN()}) {
     for (const int feature : {0, 7, 11}) {  // 11 passes through
@@ -153,13 +153,13 @@ TEST_CASE("NaN and infinity never pass where a finite value is due", "[judge]") 
   }
 }
 
-TEST_CASE("what was never written is told apart from what is wrong", "[judge]") {
+TEST_CASE("unwritten elements are told apart from wrong ones", "[judge]") {
   Answered answered(small_case());
   fill_with_poison(*answered.call().q_out);
   Finding finding = answered.judge();
   CHECK(finding.kind == FailureKind::unwritten);
   CHECK(finding.wrong == 144);    // 2 batches, 3 tokens, 2 heads, 12 features
-  answered.set({0, 0, 0}, 0, 1);  // still no more than unwritten elsewhere
+  answered.set({0, 0, 0}, 0, 1);  // elsewhere still only unwritten
   finding = answered.judge();
   CHECK_FALSE(finding.passed());
 }
@@ -173,7 +173,7 @@ TEST_CASE("a wrong element of k is found in k", "[judge]") {
   CHECK(finding.element->pair == 0u);
   CHECK(finding.element->position == 21);
   CHECK(finding.element->actual == 100);
-  CHECK(finding.compared == 216);  // one more head: that of k
+  CHECK(finding.compared == 216);  // k's head is one more
 }
 
 std::byte* f32_element(Tensor& tensor, const RowIndex& row, std::ptrdiff_t feature) {

@@ -33,7 +33,7 @@ TEST_CASE("a relation holds up to its bound and not beyond", "[relations]") {
   CHECK(finding.element->expected == 10);
 }
 
-TEST_CASE("what computing both sides costs is allowed beside a bound", "[relations]") {
+TEST_CASE("the cost of computing both sides is allowed beside a bound", "[relations]") {
   const double value = 68.6977113;
   for (const auto& [ulps, bound, holds] :
        {std::tuple(2, 1e-30, true), {4, 1e-30, false}, {1, 0.0, false}, {-2, 1e-30, true}, {-4, 1e-30, false}}) {
@@ -44,7 +44,7 @@ TEST_CASE("what computing both sides costs is allowed beside a bound", "[relatio
 }
 
 // Its scalar products lie on both sides of the middle between two doubles.
-TEST_CASE("a right kernel of f64 is its own transpose, as far as doubles can say", "[relations]") {
+TEST_CASE("a right kernel of f64 is its own transpose, as far as doubles can tell", "[relations]") {
   const auto subject = open_library(build_folder() / "legal_o3.so", "full_tables");
   Oracles oracles;
   const Finding finding =

@@ -7,7 +7,7 @@
 namespace rope {
 namespace {
 
-TEST_CASE("no source exceeds its bound, and none leaves half of it unused", "[source_use]") {
+TEST_CASE("each source keeps its bound, and uses more than half of it", "[source_use]") {
   Oracles oracles;
   const std::vector<SourceUse> uses = judge_sources(committed(), oracles);
   CHECK(uses.size() >= 20);

@@ -10,12 +10,12 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST_CASE("variants: a kernel that does what every other does has none", "[variants]") {
+TEST_CASE("variants: a kernel that does what every kernel does has none", "[variants]") {
   CHECK(permitted_variants(test::narrow_claims()).empty());
   CHECK(permitted_variants(test::no_claims()).empty());
 }
 
-TEST_CASE("variants: each claim that another right kernel need not share is named", "[variants]") {
+TEST_CASE("variants: each claim that another right kernel may lack is named", "[variants]") {
   CHECK(permitted_variants(test::all_claims()) == Words{"f32 output for f16 input", "f32 output for bf16 input",
                                                         "cos and sin taken in f16", "cos and sin taken in bf16"});
   Claims claims = test::narrow_claims();
@@ -25,7 +25,7 @@ TEST_CASE("variants: each claim that another right kernel need not share is name
   CHECK(permitted_variants(claims) == Words{"f32 output for bf16 input", "data aligned to 64 bytes"});
 }
 
-TEST_CASE("variants: the width of the tables counts where tables are taken", "[variants]") {
+TEST_CASE("variants: the width of the tables counts only if tables are claimed", "[variants]") {
   Claims claims = test::narrow_claims();
   claims.capabilities.half_tables = 1;
   CHECK(permitted_variants(claims).empty());

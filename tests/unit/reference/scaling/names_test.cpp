@@ -1,5 +1,5 @@
-// A rule is named in its file, in rules.hpp and in the contract. Code that names one elsewhere is code that somebody
-// who adds a rule has to find; the exceptions stand here, each with its reason.
+// A rule is named in its file, in rules.hpp and in the contract. Whoever adds a rule has to find all other code that
+// names one. So the exceptions stand here, each with its reason.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Without comments and docstrings. A mark of a comment within a string costs the rest of that line, no more.
+// Without comments and docstrings. A comment mark within a string costs only the rest of that line.
 std::string code_of(const fs::path& path) {
   static const std::vector<std::pair<std::string, std::string>> of_c = {{"//", "\n"}, {"/*", "*/"}};
   static const std::vector<std::pair<std::string, std::string>> of_python = {{"#", "\n"}, {"\"\"\"", "\"\"\""}};
@@ -60,11 +60,11 @@ std::string code_of(const fs::path& path) {
   return code;
 }
 
-// A rule's class, its enumerator, or its name as a whole string. The rule none is the lack of one: anybody may name it.
+// A rule's class, its enumerator, or its name as a whole string. The rule `none` means no rule: any file may name it.
 std::regex any_rule() {
   std::string names;
   for_each_rule([&](const auto& rule) {
-    // An input may be constant too.
+    // An input may also be called constant.
     if (rule.kind == scaling::None::kind || rule.kind == scaling::Constant::kind) return;
     names += fmt::format("{}{}|{}", names.empty() ? "" : "|", rule.kind, fmt::join(rule.aliases, "|"));
   });
@@ -73,7 +73,7 @@ std::regex any_rule() {
                                 names));
 }
 
-// Every place of the product that names a rule: file -> what it says.
+// Every place of the product that names a rule: file -> the names in it.
 std::map<std::string, std::vector<std::string>> places() {
   static const std::set<std::string> of_code = {".c", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".py"};
   const std::regex rule = any_rule();
@@ -91,7 +91,7 @@ std::map<std::string, std::vector<std::string>> places() {
   return found;
 }
 
-TEST_CASE("no code but the exceptions names a scaling rule", "[scaling_rules]") {
+TEST_CASE("only the exceptions name a scaling rule", "[scaling_rules]") {
   for (const auto& [path, words] : places()) {
     INFO(path << " names " << words.front() << ": ask the rule instead (reference/scaling/rules.hpp), or give a reason "
               << "in " << __FILE__);

@@ -1,4 +1,4 @@
-// What each rule says of itself, held against what it computes.
+// Each rule's description of itself, compared with what it computes.
 #include "reference/scaling/rules.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 constexpr scaling::Setting whole_head{16, 16, 10000, 0};
 constexpr double length = 1024;
 
-// theta, and lambda behind it.
+// theta, followed by lambda.
 std::vector<double> numbers(const Scaling& rule, std::int64_t tokens) {
   scaling::Setting setting = whole_head;
   setting.sequence_length = tokens;
@@ -22,7 +22,7 @@ std::vector<double> numbers(const Scaling& rule, std::int64_t tokens) {
   return all;
 }
 
-TEST_CASE("every rule but none has examples, all of them its own kind, no two alike", "[scaling_rules]") {
+TEST_CASE("every rule but none has examples, each of its own kind, no two alike", "[scaling_rules]") {
   std::set<std::size_t> kinds;
   std::vector<std::pair<Scaling, double>> seen;
   for (const auto& [rule, base] : example_rules(whole_head, length)) {
@@ -42,7 +42,7 @@ TEST_CASE("an example differs from no scaling", "[scaling_rules]") {
   }
 }
 
-TEST_CASE("a rule follows the length of the sequence exactly where it says so", "[scaling_rules]") {
+TEST_CASE("a rule follows the length of the sequence exactly if it says so", "[scaling_rules]") {
   CHECK_FALSE(follows_length(scaling::None{}));
   for (const auto& [rule, base] : example_rules(whole_head, length)) {
     INFO(rule_words(rule, base));
@@ -62,7 +62,7 @@ TEST_CASE("a rule of a smaller head is valid there", "[scaling_rules]") {
   }
 }
 
-TEST_CASE("examples that do not go with the dimensions are left out", "[scaling_rules]") {
+TEST_CASE("examples that do not fit the dimensions are left out", "[scaling_rules]") {
   for (const scaling::Setting& setting : {scaling::Setting{2, 2, 10000, 0}, {64, 32, 10000, 0}}) {
     const auto rules = example_rules(setting, length);
     CHECK(rules.size() < example_rules(whole_head, length).size());
@@ -70,7 +70,7 @@ TEST_CASE("examples that do not go with the dimensions are left out", "[scaling_
   }
 }
 
-TEST_CASE("a rule by 4 is by 4, over the length that is given", "[scaling_rules]") {
+TEST_CASE("a rule by 4 is by 4, over the given length", "[scaling_rules]") {
   const std::vector<Scaling> rules = fourfold_rules(whole_head, length);
   CHECK_FALSE(rules.empty());
   for (const Scaling& rule : rules) {
@@ -81,7 +81,7 @@ TEST_CASE("a rule by 4 is by 4, over the length that is given", "[scaling_rules]
   }
 }
 
-// Each way to leave `below` alone: any rule, and of each parameter the first value.
+// A draw without chance: `kind` sets the rule, and each parameter gets its first value.
 struct First {
   std::int64_t kind;
   std::int64_t below(std::int64_t) const { return kind - 1; }
@@ -89,7 +89,7 @@ struct First {
   double one_of(std::initializer_list<double> values) const { return *values.begin(); }
 };
 
-TEST_CASE("what is drawn is the rule that the draw names, or none where that does not go", "[scaling_rules]") {
+TEST_CASE("a draw gives the rule that it names, or none if that rule does not fit", "[scaling_rules]") {
   for (std::size_t i = 1; i < scaling_kind_count; ++i) {
     First draw{static_cast<std::int64_t>(i)};
     CHECK(drawn_rule(draw, whole_head).index() == i);
@@ -99,7 +99,7 @@ TEST_CASE("what is drawn is the rule that the draw names, or none where that doe
   }
 }
 
-TEST_CASE("a rule's words begin with its name, those of none with the base", "[scaling_rules]") {
+TEST_CASE("a rule's words begin with its name, for none with the base", "[scaling_rules]") {
   CHECK(rule_words(scaling::None{}, 10000) == "base 10000");
   CHECK(rule_words(scaling::Linear{{}, 4}, 10000) == "linear, factor 4, base 10000");
   for (const auto& [rule, base] : example_rules(whole_head, length)) {

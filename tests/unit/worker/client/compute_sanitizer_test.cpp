@@ -1,4 +1,4 @@
-// What NVIDIA's compute-sanitizer says, and kernels under one that is none, on a device that is none.
+// The findings of NVIDIA's compute-sanitizer, and kernels run under a fake one, on a fake device.
 #include "tools/worker/client/compute_sanitizer.hpp"
 
 #include <atomic>
@@ -38,7 +38,7 @@ RequirementResult mem_07(const char* kernel, Level level, const std::filesystem:
   return judged(kernel, mem_07_at(level), sanitizer).results.at(0);
 }
 
-TEST_CASE("compute-sanitizer: a log with nothing in it is clean", "[sanitizer]") {
+TEST_CASE("compute-sanitizer: a log without findings is clean", "[sanitizer]") {
   CHECK(read_sanitizer_log(SanitizerTool::memcheck, "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n")
             .is_clean());
   CHECK(read_sanitizer_log(SanitizerTool::racecheck,
@@ -47,7 +47,7 @@ TEST_CASE("compute-sanitizer: a log with nothing in it is clean", "[sanitizer]")
             .is_clean());
 }
 
-TEST_CASE("compute-sanitizer: the first finding is told, without the stack of the host", "[sanitizer]") {
+TEST_CASE("compute-sanitizer: the first finding is reported, without the stack of the host", "[sanitizer]") {
   const SanitizerReport found =
       read_sanitizer_log(SanitizerTool::memcheck,
                          "========= COMPUTE-SANITIZER\n"
@@ -80,7 +80,7 @@ TEST_CASE("compute-sanitizer: the first finding is told, without the stack of th
   CHECK_THAT(race.words, Contains("racecheck reports: Error: Race reported between Write access"));
 }
 
-TEST_CASE("compute-sanitizer: without a summary, or without a look at the kernel, nothing is decided", "[sanitizer]") {
+TEST_CASE("compute-sanitizer: without a summary, or without a look at the kernel, there is no verdict", "[sanitizer]") {
   for (const char* log :
        {"", "========= COMPUTE-SANITIZER\n========= Error: No attachable process found. compute-sanitizer timed-out.\n",
         "========= COMPUTE-SANITIZER\n"
@@ -97,7 +97,7 @@ TEST_CASE("compute-sanitizer: without a summary, or without a look at the kernel
         "========= Barrier error detected. Divergent thread(s) in warp\n"
         "=========\n"
         "========= ERROR SUMMARY: 1 error\n",
-        // Of its own making, and counted.
+        // Written by the tool itself, and counted.
         "========= COMPUTE-SANITIZER\n"
         "========= Error: process didn't terminate successfully\n"
         "========= ERROR SUMMARY: 1 error\n",
@@ -114,13 +114,12 @@ TEST_CASE("compute-sanitizer: without a summary, or without a look at the kernel
 TEST_CASE("compute-sanitizer: a right kernel passes under every tool", "[sanitizer]") {
   const RequirementResult result = mem_07("right", Level::full);
   CHECK(result.verdict == Verdict::pass);
-  CHECK(result.cases % 4 == 0);  // as many under each
+  CHECK(result.cases % 4 == 0);  // as many under each tool
   CHECK(result.cases > 100);
   CHECK(result.undecided == "");
 }
 
-TEST_CASE("compute-sanitizer: a read of one element behind a tensor is found, which no other check sees",
-          "[sanitizer]") {
+TEST_CASE("compute-sanitizer: a read one element past a tensor is found, which no other check sees", "[sanitizer]") {
   const RequirementResult result = mem_07("reading_beyond", Level::quick);
   REQUIRE(result.failure);
   CHECK(result.failure->finding.kind == FailureKind::misbehaviour);
@@ -142,7 +141,7 @@ TEST_CASE("compute-sanitizer: reading an output before it is written is found, r
   CHECK_FALSE(result.failure->minimal.in_place);
 }
 
-TEST_CASE("compute-sanitizer: of a kernel that refuses its calls nothing is decided", "[sanitizer]") {
+TEST_CASE("compute-sanitizer: a kernel that refuses its calls gets no verdict", "[sanitizer]") {
   const RequirementResult result = mem_07("failing", Level::quick);
   CHECK(result.verdict == Verdict::not_claimed);
   CHECK_THAT(result.undecided, Contains("under it the kernel answered failed: cudaLaunchKernel: out of patience"));
@@ -155,7 +154,7 @@ TEST_CASE("compute-sanitizer: a race is found at level full", "[sanitizer]") {
   CHECK(result.failure->minimal.tool == SanitizerTool::racecheck);
 }
 
-TEST_CASE("compute-sanitizer: what no call alone shows is the finding of all together", "[sanitizer]") {
+TEST_CASE("compute-sanitizer: a finding of no single call is a finding of all calls together", "[sanitizer]") {
   const RequirementResult result = mem_07("racing_later", Level::full);
   CHECK(result.failed == 1);
   REQUIRE(result.failure);
@@ -176,7 +175,7 @@ TEST_CASE("compute-sanitizer: an interrupted run starts no further tool", "[sani
   CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "memcheck\n");
 }
 
-TEST_CASE("compute-sanitizer: where there is none, or it cannot start a worker, nothing is decided", "[sanitizer]") {
+TEST_CASE("compute-sanitizer: if it is missing, or cannot start a worker, there is no verdict", "[sanitizer]") {
   const RequirementResult none = mem_07("right", Level::quick, {});
   CHECK(none.verdict == Verdict::not_claimed);
   CHECK_THAT(none.undecided, Contains("not in PATH"));

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""NVIDIA's compute-sanitizer where there is no device: runs the program, then writes what the fake driver was told.
+"""NVIDIA's compute-sanitizer for machines without a device: runs the program, then writes the fake driver's findings.
 
-The text is that of version 2026.4. FAKE_SANITIZER_BROKEN: what version 2026.4 writes where it cannot start a program.
-FAKE_SANITIZER_STARTED: a file that is given a line with the tool.
+The text is copied from version 2026.4. FAKE_SANITIZER_BROKEN: what version 2026.4 writes if it cannot start a program.
+FAKE_SANITIZER_STARTED: a file that gets a line with the tool.
 """
 
 import os

@@ -50,7 +50,7 @@ TEST_CASE("claims and names come from the library without loading it here") {
   CHECK(kernels_in(built / "throwing.so") == std::vector<std::string>{"throws"});
 }
 
-TEST_CASE("what cannot be opened is refused with what to do") {
+TEST_CASE("a library that cannot be opened is refused with what to do") {
   CHECK_THAT(refusal("/nowhere/lib.so", ""), Contains("/nowhere/lib.so does not exist"));
   CHECK_THAT(refusal("/tmp", ""), Contains("/tmp is a folder"));
   const std::filesystem::path text = built / "not_a_library.so";
@@ -74,7 +74,7 @@ TEST_CASE("a crash while the library is loaded is an error of the start") {
   CHECK_THAT(text, Contains("the subject aborted") && Contains("while it was loaded, before any call"));
 }
 
-TEST_CASE("a host that is missing or is no worker is an error of the start") {
+TEST_CASE("a host that is missing or does not speak the protocol is an error of the start") {
   WorkerOptions options;
   options.host = "/nowhere/host";
   CHECK_THROWS_WITH(open_library(misbehaving, "right", options),

@@ -27,7 +27,7 @@ json sample() {
           {"device", "cpu"}};
 }
 
-TEST_CASE("claims: what is written is read back") {
+TEST_CASE("claims: they are read back as written") {
   std::vector<std::int32_t> dims;
   rope_capabilities claims = claims_from_json(sample(), dims);
   CHECK(dims == std::vector<std::int32_t>{64, 128});
@@ -37,7 +37,7 @@ TEST_CASE("claims: what is written is read back") {
   CHECK(claims_to_json(claims) == sample());
 }
 
-TEST_CASE("claims: what could not be tested is refused with what it lacks") {
+TEST_CASE("claims: untestable claims are refused with what they lack") {
   const struct {
     std::function<void(json&)> change;
     std::string words;
@@ -72,7 +72,7 @@ TEST_CASE("claims: what could not be tested is refused with what it lacks") {
   }
 }
 
-TEST_CASE("claims: what nothing of it needs may be left out") {
+TEST_CASE("claims: unneeded fields may be left out") {
   json claims = sample();
   claims["sources"] = {"computed"};
   for (const char* key : {"tables", "theta", "half_tables", "full_tables", "alignment", "head_dims", "device"}) {

@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::hours;
 
-// Of so many waits for what never comes, those that looked at all.
+// Of `waits` waits for something that never comes: how many looked at all.
 int looked(Spin& spin, int waits) {
   int count = 0;
   for (int i = 0; i < waits; ++i) {
@@ -21,7 +21,7 @@ int looked(Spin& spin, int waits) {
   return count;
 }
 
-TEST_CASE("spin: what is in vain again and again is left out of most waits, until it is not") {
+TEST_CASE("spin: after many vain looks most waits skip them, until one succeeds") {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) {
     WARN("not run: one CPU, where nobody spins");
@@ -38,7 +38,7 @@ TEST_CASE("spin: what is in vain again and again is left out of most waits, unti
   CHECK(looked(spin, 8) == 8);
 }
 
-TEST_CASE("spin: not beyond the time that there is") {
+TEST_CASE("spin: it does not look beyond the time limit") {
   Spin spin;
   CHECK_FALSE(spin.until({}, [] { return true; }));
 }

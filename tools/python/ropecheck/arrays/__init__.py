@@ -1,4 +1,4 @@
-"""The array libraries that a kernel may take its tensors from: one file each, a line here."""
+"""The array libraries that a kernel may take its tensors from: each has a file and a line here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ropecheck.errors import SubjectError
 if TYPE_CHECKING:
     from ropecheck.arrays.library import ArrayLibrary
 
-# What `kernel(array=..., device=...)` takes: module and class here, and what has to be installed.
+# What `kernel(array=..., device=...)` takes: module and class, and what must be installed.
 LIBRARIES = {
     ("numpy", "cpu"): ("ropecheck.arrays.of_numpy", "NumpyArrays", "numpy"),
     ("torch", "cpu"): ("ropecheck.arrays.of_torch", "TorchArrays", "torch"),
@@ -21,10 +21,10 @@ LIBRARIES = {
 
 
 def library_called(name: str, device: str = "cpu") -> ArrayLibrary:
-    """Imports it now, and no other."""
+    """Imports only this library, and only now."""
     if (name, device) not in LIBRARIES:
         known = ", ".join(sorted(library for library, place in LIBRARIES if place == device))
-        raise SubjectError(f"the kernel takes {name} arrays, which are not on {device}; those of {known} can be: declare "
+        raise SubjectError(f"the kernel takes {name} arrays, which are not on {device}; arrays of {known} can be: declare "
                            f'it with @ropecheck.kernel(array="torch", device="{device}")')
     module, cls, package = LIBRARIES[name, device]
     try:

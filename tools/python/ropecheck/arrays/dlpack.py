@@ -1,7 +1,7 @@
-"""bf16 over memory that numpy describes, by DLPack: numpy's own export knows no such type, and from its bits JAX would
-copy.
+"""bf16 over memory that numpy describes, by DLPack. numpy's own export has no bf16, and JAX would copy if it got the
+bits.
 
-https://dmlc.github.io/dlpack/latest/c_api.html; the structure without a version, which every consumer still takes.
+https://dmlc.github.io/dlpack/latest/c_api.html; the unversioned structure, which every consumer still takes.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _give_back(address: int) -> None:
 
 
 class Bfloat16Bits:
-    """What `from_dlpack` takes: the uint16 array's memory, said to be bf16. The memory has to outlive the result."""
+    """What `from_dlpack` takes: the uint16 array's memory, declared as bf16. The memory must outlive the result."""
 
     def __init__(self, bits: np.ndarray[Any, Any]) -> None:
         self._bits = bits

@@ -1,4 +1,4 @@
-"""JAX on a CUDA device: every array is copied there. They never change, so nothing can be written where it must not."""
+"""JAX on a CUDA device: every array is copied there. They never change, so a kernel cannot write where it must not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class JaxOnDevice(JaxArrays):
                                "there is one, and on the CPU without --device cuda") from None
 
     def array(self, tensor: Tensor) -> Any:
-        bits = np.array(tensor.bits())  # of its own: what is mapped is another call's next
+        bits = np.array(tensor.bits())  # a copy: the next call uses the mapped memory again
         return jax.device_put(bits.view(DTYPES["bf16"]) if tensor.dtype == "bf16" else bits, self._device)
 
     def lost(self) -> str:
@@ -47,4 +47,4 @@ class JaxOnDevice(JaxArrays):
         return "" if platform == self._device.platform else str(platform)
 
     def memory_of(self, array: Any) -> tuple[int, int]:
-        return 1, 0  # no array of JAX's is a view of another
+        return 1, 0  # no JAX array is a view of another

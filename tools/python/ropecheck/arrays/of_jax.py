@@ -24,11 +24,11 @@ DTYPES = {
 
 
 class JaxArrays(ArrayLibrary):
-    """JAX's arrays are packed and never change: strided tensors and calls in place are not for them."""
+    """JAX's arrays are packed and never change: strided tensors and calls in place are impossible."""
 
     name = "jax"
     lacks = frozenset({"in_place", "strided", "any_strides"})
-    alignment = 64  # it copies silently what is aligned to less
+    alignment = 64  # JAX silently copies memory that is aligned to less
 
     def __init__(self) -> None:
         wide = bool(jax.config.jax_enable_x64)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""numpy: views of the mapped memory. bf16 is ml_dtypes.bfloat16 where that package is installed, else uint16."""
+"""numpy: views of the mapped memory. bf16 is ml_dtypes.bfloat16 if that package is installed, else uint16."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ try:
     UNLESS_CLAIMED = frozenset[str]()
 except ImportError:
     BFLOAT16 = np.dtype(np.uint16)
-    UNLESS_CLAIMED = frozenset({"bf16"})  # who does not expect bits would take them for whole numbers
+    UNLESS_CLAIMED = frozenset({"bf16"})  # a kernel that does not expect bits would take them for whole numbers
 
 DTYPES = {**STORAGE, "bf16": BFLOAT16}
 
 
 class NumpyArrays(ArrayLibrary):
-    """Inputs are read-only to numpy as they are in memory: a write raises, in the kernel's own line."""
+    """numpy's inputs are read-only, as their memory is: a write raises in the kernel's own line."""
 
     name = "numpy"
     dtypes = frozenset(names.SIZES)

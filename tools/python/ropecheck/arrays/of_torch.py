@@ -26,7 +26,7 @@ class TorchArrays(ArrayLibrary):
 
     name = "torch"
     dtypes = frozenset(names.SIZES)
-    lacks = frozenset({"any_strides"})  # it has no negative ones
+    lacks = frozenset({"any_strides"})  # torch has no negative strides
 
     def array(self, tensor: Tensor) -> Any:
         bits = tensor.bits()
@@ -41,7 +41,7 @@ class TorchArrays(ArrayLibrary):
         return isinstance(value, torch.Tensor)
 
     def bits(self, array: Any) -> np.ndarray[Any, Any]:
-        # A lazily negated or conjugated tensor would be handed over as if it were not.
+        # The memory of a lazily negated or conjugated tensor holds the values from before that.
         plain = array.detach().resolve_conj().resolve_neg()
         if plain.dtype == torch.bfloat16:
             plain = plain.view(torch.int16)

@@ -16,10 +16,10 @@ from ropecheck.arrays.of_torch import DTYPES, TorchArrays
 from ropecheck.errors import SubjectError
 from ropecheck.tensors import Tensor
 
-ALWAYS_FIRST, THEN_EACH = 8, 64  # calls in which the stream is held back, as there
-HELD_CYCLES = 4_000_000  # of the device: two milliseconds, some
-MARGIN = 1 << 16  # bytes of canary on either side, as tools/worker/host/device_call.cpp has them
-CANARY = 0x7FF9  # as tools/worker/protocol/canary.hpp: a NaN in every floating type
+ALWAYS_FIRST, THEN_EACH = 8, 64  # calls whose stream is held back, as in device_call.cpp
+HELD_CYCLES = 4_000_000  # of the device: about two milliseconds
+MARGIN = 1 << 16  # bytes of canary on either side, as in tools/worker/host/device_call.cpp
+CANARY = 0x7FF9  # as in tools/worker/protocol/canary.hpp: a NaN in every floating type
 
 
 @dataclass
@@ -35,7 +35,7 @@ class _Sent:
 
 
 def _one_of_each_slot(tensors: Mapping[str, Tensor]) -> Iterator[Tensor]:
-    """k may lie in the memory of q."""
+    """k may share q's memory."""
     seen: set[int] = set()
     for tensor in tensors.values():
         if tensor.slot not in seen:
@@ -44,7 +44,7 @@ def _one_of_each_slot(tensors: Mapping[str, Tensor]) -> Iterator[Tensor]:
 
 
 class TorchOnDevice(TorchArrays):
-    """The kernel's stream is not the default one, and only that stream is waited for before results are read."""
+    """The kernel gets a stream that is not the default one. Only this stream is waited for before results are read."""
 
     device = "cuda"
 
@@ -78,10 +78,10 @@ class TorchOnDevice(TorchArrays):
         self._calls += 1
 
     def _hold_back(self, tensors: Mapping[str, Tensor]) -> None:
-        """Lets the kernel's stream alone see the tensors: a kernel on another one finds other numbers there."""
+        """Only the kernel's stream sees the tensors: a kernel on another stream finds other numbers there."""
         contents = {slot: sent.bytes.clone() for slot, sent in self._sent.items()}
         for tensor in _one_of_each_slot(tensors):
-            self._sent[tensor.slot].pages.fill_(0x3C if tensor.writable else 0)  # positions that lead nowhere
+            self._sent[tensor.slot].pages.fill_(0x3C if tensor.writable else 0)  # zeros are harmless positions
         if self._stream is not None:
             self._stream.synchronize()
             torch.cuda._sleep(HELD_CYCLES)
@@ -98,7 +98,7 @@ class TorchOnDevice(TorchArrays):
                 torch.frombuffer(tensor.memory.content(tensor.slot), dtype=torch.uint8).copy_(sent.pages)
             breach = breach or self._breach(tensor, sent)
         if self._stream is not None:
-            torch.cuda.synchronize()  # what runs on other streams must not come into the next call
+            torch.cuda.synchronize()  # work on other streams must not reach the next call
         return breach
 
     def _breach(self, tensor: Tensor, sent: _Sent) -> str:

@@ -1,5 +1,5 @@
-"""Calling conventions: the signatures of known code bases, so that a function in the place of theirs is judged without
-an adapter. A convention is one file here and one name in this list."""
+"""Calling conventions: the signatures of known code bases. A function that replaces theirs is judged without an
+adapter. Each convention is one file here and one name in this list."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = ("flash_attn", "huggingface", "huggingface_cohere", "huggingface_glm", "
 
 
 def convention_called(name: str) -> Convention:
-    """Raises SubjectError for a name that is none."""
+    """Raises SubjectError for an unknown name."""
     if name not in NAMES:
         similar = difflib.get_close_matches(name, NAMES, n=1)
         hint = f"did you mean {similar[0]}? " if similar else ""
@@ -26,5 +26,5 @@ def convention_called(name: str) -> Convention:
 
 
 def adapt(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """A kernel of one argument that calls the function as the convention says."""
+    """A kernel of one argument that calls the function by this convention."""
     return convention_called(name).kernel(function)

@@ -6,7 +6,7 @@ from ropecheck.conventions import NAMES, convention_called
 
 
 def main() -> None:
-    """A line each, and the signature."""
+    """Prints a line for each, with its signature."""
     for name in NAMES:
         convention = convention_called(name)
         print(f"{name:<18} {convention.signature}\n{'':<18} python:{convention.example}")

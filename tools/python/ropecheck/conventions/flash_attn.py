@@ -12,10 +12,10 @@ from ropecheck.conventions.given_tables import positions_of
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """x is [batch, seq, heads, head_dim] at positions seqlen_offsets .. seqlen_offsets + seq - 1: a number for q, a
-    tensor with one for each batch for k, so that both forms are seen. The tables have a column a pair and the dtype of
-    x, as RotaryEmbedding of flash_attn.layers.rotary caches them. `conjugate` is the backward pass. Head dimensions
-    above 256 are refused by the function; there is no f64 in it, nor an attention factor."""
+    """x is [batch, seq, heads, head_dim] at positions seqlen_offsets .. seqlen_offsets + seq - 1. q gets a number, k a
+    tensor with one offset for each batch, so both forms are tested. The tables have a column for each pair and x's
+    dtype, as RotaryEmbedding of flash_attn.layers.rotary caches them. `conjugate` is the backward pass. The function
+    refuses head dimensions above 256; it has neither f64 nor an attention factor."""
     import torch
 
     @kernel(

@@ -9,8 +9,8 @@ from ropecheck.errors import InvalidArgument
 
 
 def positions_of(call: Call) -> Any:
-    """The position of every token, [batch, seq]. A negative one would be looked up from the other end, which would be
-    this package's doing and not the kernel's."""
+    """Every token's position, [batch, seq]. A negative one would be looked up from the other end. That would be this
+    package's fault, not the kernel's."""
     positions = call.position_ids()
     rows = call.cos.shape[0]
     if 0 not in positions.shape and not (0 <= int(positions.min()) and int(positions.max()) < rows):
@@ -20,8 +20,8 @@ def positions_of(call: Call) -> Any:
 
 
 def torch_rows(call: Call) -> tuple[Any, Any]:
-    """cos and sin for every token, [batch, seq, columns], in the dtype of q. The attention factor is in them,
-    multiplied in the wider of the two dtypes, which is that of the tables but for an input of f64."""
+    """cos and sin for every token, [batch, seq, columns], in q's dtype. They include the attention factor. It is
+    multiplied in the wider of the two dtypes: the tables' dtype, unless the input is f64."""
     import torch
 
     positions = positions_of(call).long()

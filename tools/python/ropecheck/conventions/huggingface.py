@@ -13,8 +13,8 @@ from ropecheck.conventions.heads_first import turned_heads_first
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """q and k are [batch, heads, seq, head_dim], cos and sin full-width, in their dtype, a row a token; the attention
-    factor is in the tables already, as LlamaRotaryEmbedding puts it there."""
+    """q and k are [batch, heads, seq, head_dim]. cos and sin are full-width, in q's dtype, a row for each token. They
+    include the attention factor, as in LlamaRotaryEmbedding."""
 
     @kernel(
         array="torch",

@@ -13,8 +13,8 @@ from ropecheck.conventions.heads_first import turned_heads_first
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """As `huggingface`, but each column of the tables stands twice in succession, as CohereRotaryEmbedding puts it
-    there. The function computes in f32, so there is no f64."""
+    """As `huggingface`, but each column of the tables appears twice in succession, as in CohereRotaryEmbedding. The
+    function computes in f32, so f64 is not claimed."""
 
     @kernel(
         array="torch",

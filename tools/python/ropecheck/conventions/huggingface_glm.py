@@ -13,8 +13,8 @@ from ropecheck.conventions.heads_first import turned_heads_first
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """As `huggingface`, with pairs (2p, 2p + 1). GlmRotaryEmbedding gives the columns twice, one half after the other,
-    and the function reads the first half; it passes the features from rotary_dim on through."""
+    """As `huggingface`, with pairs (2p, 2p + 1). GlmRotaryEmbedding gives the columns twice, one half after the other.
+    The function reads the first half, and copies the features from rotary_dim on."""
 
     import torch
 

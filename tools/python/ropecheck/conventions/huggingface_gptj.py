@@ -12,8 +12,8 @@ from ropecheck.conventions.given_tables import torch_rows
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """The tensor is [batch, seq, heads, rotary_dim]: the attention layer cuts it out and joins it again, and so does
-    this. sin comes before cos; both have a column a pair and the dtype of the tensor. There is no attention factor."""
+    """The tensor is [batch, seq, heads, rotary_dim]: the attention layer cuts it out and joins it again. This does the
+    same. sin comes before cos; both have a column a pair and the tensor's dtype. There is no attention factor."""
 
     import torch
 

@@ -13,7 +13,7 @@ from ropecheck.conventions.heads_first import turned_heads_first
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """As `huggingface`; the width of the tables is rotary_dim, and the function passes the other features through."""
+    """As `huggingface`, but the tables are rotary_dim wide, and the function copies the other features."""
 
     @kernel(
         array="torch",

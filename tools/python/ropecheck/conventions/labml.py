@@ -12,8 +12,8 @@ from ropecheck.conventions.modules import beside
 
 
 def adapted(cls: Callable[..., Any]) -> Callable[[Call], Any]:
-    """x is [seq, batch, heads, head_dim] at positions 0 .. seq - 1; the result is f32 whatever x is, and f64 is not
-    meant to be given. One module for each rotary_dim and base, as a model has it: what it caches is part of it."""
+    """x is [seq, batch, heads, head_dim] at positions 0 .. seq - 1. The result is f32 for every x; f64 is not an
+    intended input. Each rotary_dim and base has one module, as in a model, because its cache is judged too."""
     modules: dict[tuple[int, float], Any] = {}
 
     @kernel(

@@ -12,8 +12,8 @@ from ropecheck.conventions.modules import beside
 
 
 def adapted(cls: Callable[..., Any]) -> Callable[[Call], Any]:
-    """x is [batch, heads, seq, head_dim] at positions offset .. offset + seq - 1. One module for each plan, as a model
-    has it: what it caches is part of it. f64 is not claimed: angles are f32."""
+    """x is [batch, heads, seq, head_dim] at positions offset .. offset + seq - 1. Each plan has one module, as in a
+    model, because its cache is judged too. f64 is not claimed: angles are f32."""
     modules: dict[tuple[int, float, float], Any] = {}
 
     @kernel(

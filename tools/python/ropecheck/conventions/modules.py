@@ -6,5 +6,5 @@ from typing import Any
 
 
 def beside(module: Any, x: Any) -> Any:
-    """The module, with its parameters and buffers on the device of x."""
+    """The module, with its parameters and buffers on x's device."""
     return module if x.device.type == "cpu" else module.to(x.device)

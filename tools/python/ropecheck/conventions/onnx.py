@@ -14,10 +14,10 @@ from ropecheck.conventions.given_tables import positions_of
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """q goes in as [batch, heads, seq, head_dim] and k as [batch, seq, heads * head_dim], so that both forms are seen.
-    Given positions are position_ids; counted ones are none, with a row of the tables for each token. The tables have
-    the dtype of the input, as the operator's type T says; the attention factor is in them. bf16, which T allows too, is
-    no kernel of ONNX Runtime's on the CPU, and numpy has none of its own."""
+    """q goes in as [batch, heads, seq, head_dim] and k as [batch, seq, heads * head_dim], so both forms are tested.
+    Given positions are passed as position_ids. Counted ones are not passed: the tables then have a row for each token.
+    The tables have the input's dtype (the operator's type T) and include the attention factor. T allows bf16 too, but
+    ONNX Runtime has no bf16 kernel on the CPU, and numpy has no bf16."""
 
     @kernel(
         array="numpy",

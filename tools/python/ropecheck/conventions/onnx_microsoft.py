@@ -13,11 +13,10 @@ from ropecheck.conventions.convention import Convention
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """As `onnx`, but position_ids always exist: where positions are counted they are the first one, of shape (1). For a
-    partial rotation the operator wants num_heads in both forms. Its attribute `scale` is for tables that it would make
-    itself, which the CPU does not, and is_packed_batching is another layout: both stay at their defaults. The tables
-    have max_sequence_length rows, so never fewer than there are tokens; where positions repeat, rows that nobody asks
-    for are added."""
+    """As `onnx`, but position_ids always exist: counted positions pass the first one, of shape (1). A partial rotation
+    needs num_heads in both forms. The attribute `scale` is for tables that the operator makes itself, which the CPU
+    does not; is_packed_batching is another layout. Both stay at their defaults. The tables have max_sequence_length
+    rows, so never fewer than tokens. If positions repeat, rows that nobody asks for are added."""
 
     @kernel(
         array="numpy",

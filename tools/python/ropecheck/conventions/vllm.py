@@ -13,10 +13,10 @@ from ropecheck.conventions.given_tables import positions_of
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
     """query and key are [tokens, heads * head_size] and are written to. Out of place they are two slices of one buffer
-    of query, key and value, as the models of vLLM have them: the rows are further apart than they are long. In place
-    they are the call's own memory. The cache has cos and sin in one row and the dtype of query, which
-    RotaryEmbedding._match_cos_sin_cache_dtype gives it; the attention factor is in it, as YaRN's mscale is. There is no
-    f64. Tensors are aligned as torch's allocator aligns them."""
+    of query, key and value, as in vLLM's models: rows are further apart than they are long. In place they are the
+    call's own memory. The cache has cos and sin in one row, in query's dtype, as
+    RotaryEmbedding._match_cos_sin_cache_dtype makes it. It includes the attention factor, as it includes YaRN's mscale.
+    There is no f64. Tensors are aligned as by torch's allocator."""
     import torch
 
     def rows_of(x: Any) -> Any:
