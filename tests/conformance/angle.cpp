@@ -134,21 +134,10 @@ void one_pair_case(CaseList& list, Case c) {
   }
 }
 
-// for_each_way makes calls without a scaling rule. A kernel that does not claim `none` cannot serve them. Here every
-// case gets its own rule, so such a kernel is called in all the ways of a kernel that claims `none`.
-void for_each_way_to_scale(CaseList& list, int head_dim, const std::function<void(Case)>& change) {
-  Claims claims = list.claims();
-  if ((claims.capabilities.scalings & ROPE_BIT(ROPE_SCALING_NONE)) != 0) return list.for_each_way(head_dim, change);
-  claims.capabilities.scalings |= ROPE_BIT(ROPE_SCALING_NONE);
-  Selection selection;
-  selection.level = list.level();
-  CaseList("", claims, selection, nullptr).for_each_way(head_dim, change);
-}
-
 void scaling_cases(CaseList& list) {
   constexpr std::int64_t length = trained_length;
   for (int dim : {64, 128}) {
-    for_each_way_to_scale(list, dim, [&](Case c) {
+    list.for_each_way(dim, [&](Case c) {
       // The kernel applies the rule only where it computes angles. Tables and frequencies already hold the rule's
       // result, so only lambda can show.
       const bool computed = c.source == AngleSource::computed;

@@ -28,6 +28,26 @@ bool CaseList::selected(const Case& c) const {
   return dtypes.empty() || std::find(dtypes.begin(), dtypes.end(), c.dtype) != dtypes.end();
 }
 
+// A kernel that does not claim `none` is asked with a scaling rule that it does claim, one that does not follow the
+// length of the sequence: checks compare calls of different lengths. Lists of factors are cut to the case's pairs.
+void CaseList::give_rule(Case& c) const {
+  const std::uint32_t claimed = claims_.capabilities.scalings;
+  if ((claimed & ROPE_BIT(ROPE_SCALING_NONE)) != 0 || c.source != AngleSource::computed || !c.golden.empty()) return;
+  constexpr double length = 4096;
+  const scaling::Setting setting{c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0};
+  if (!std::holds_alternative<scaling::None>(c.spec.scaling)) {
+    c.spec.scaling = for_pairs(c.spec.scaling, c.spec.rotary_dim / 2);
+    if (goes_with(c.spec.scaling, setting)) return;
+  }
+  for (const auto& [rule, base] : example_rules(setting, length)) {
+    if ((claimed >> rule.index() & 1u) == 0 || follows_length(rule)) continue;
+    c.spec.scaling = rule;
+    const bool any_factor = claims_.has(ROPE_FEATURE_ATTENTION_FACTOR);
+    if (!any_factor && attention_factor<double>(rule, setting) != 1) c.spec.attention_factor = 1;
+    return;
+  }
+}
+
 bool CaseList::covers(const Case& c) const { return uncovered(c, claims_).empty(); }
 
 void CaseList::add(Case c) {
@@ -35,6 +55,8 @@ void CaseList::add(Case c) {
   if (selection_.spec) {
     if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return;
     c.spec = *selection_.spec;
+  } else {
+    give_rule(c);
   }
   if (!selected(c) || !covers(c)) return;
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
@@ -74,9 +96,11 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
     std::vector<Case> candidates;
     for (Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
       c.spec.pairing = pairing;
-      if (selected(c) && covers(c)) candidates.push_back(c);
+      Case candidate = c;
+      give_rule(candidate);
+      if (selected(candidate) && covers(candidate)) candidates.push_back(std::move(candidate));
     }
-    // Quick takes the two pairings in turn.
+    // Quick alternates between the two pairings.
     if (level() == Level::quick && candidates.size() == 2) candidates.erase(candidates.begin() + way++ % 2);
     for (const Case& candidate : candidates) change(candidate);
   };
@@ -106,7 +130,7 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   }
 }
 
-// A stream of its own for each requirement, so that adding one does not move the cases of another.
+// Each requirement has its own stream, so that a new requirement does not change the others' cases.
 rc::Random CaseList::random() const {
   std::uint64_t stream = selection_.seed;
   for (char ch : requirement_) stream = stream * 1099511628211u + static_cast<unsigned char>(ch);

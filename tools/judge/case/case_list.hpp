@@ -22,16 +22,16 @@ namespace rope {
 
 enum class Level { quick, full, exhaustive };
 
-// What a person asked for; what is not given is swept.
+// The user's choices. Whatever is not chosen is swept.
 struct Selection {
   std::optional<RopeSpec> spec;             // judge exactly this variant
-  std::string layers;                       // of the model that has it; empty: all, or no model
-  std::optional<std::int64_t> most_tokens;  // positions from here on are not asked for
+  std::string layers;                       // of the model that has the spec; empty: all, or no model
+  std::optional<std::int64_t> most_tokens;  // positions from here on are not tested
   std::optional<Pairing> pairing;
   std::vector<DType> dtypes;  // empty: all
   Level level = Level::full;
   std::uint64_t seed = 1;
-  Grade grade;                    // C3 where none was demanded
+  Grade grade;                    // C3 if none was demanded
   Demands demands = 0;            // beyond the MUSTs
   std::vector<std::string> only;  // ids of requirements, or families; empty: all
 
@@ -40,45 +40,46 @@ struct Selection {
 
 class CaseList {
  public:
-  // `golden` may be null: there are no golden files then.
+  // `golden` may be null: then there are no golden files.
   CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden);
 
   const Claims& claims() const { return claims_; }
   Level level() const { return selection_.level; }
   const Manifest* golden() const { return golden_; }
-  const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // where one was selected
+  const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // if one was selected
   const Representative& usual() const { return usual_; }
 
-  // Keeps the case if claims and selection cover it. Where a spec was selected it takes the place of the case's own;
-  // golden cases have theirs, and are kept where the two agree.
+  // Keeps the case if claims and selection cover it. A selected spec replaces the case's own. Golden cases keep their
+  // own spec, and are kept only if the two agree.
   void add(Case c);
 
-  // Whether the claims cover this case, which a check may make of one that they do cover.
+  // Whether the claims cover this case. For cases that a check derives from a covered one.
   bool covers(const Case& c) const;
 
-  // Positions of a tensor, in the widest form and type that are claimed; as before where none is.
+  // Gives positions as a tensor, in the widest form and type that are claimed; unchanged if none is claimed.
   void give_positions(Case& c) const;
 
-  // Proposes what `change` makes of every claimed way to call the kernel: pairing x dtype x angle source x kind of
-  // table, on a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. What is not claimed is left
+  // Proposes what `change` makes of every way to call the kernel: pairing x dtype x angle source x kind of table. Each
+  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left
   // out.
   void for_each_way(int head_dim, const std::function<void(Case)>& change);
 
-  // `count` (at level full; a tenth at quick, ten times at exhaustive) random cases over all that a case can hold, each
-  // made what the requirement needs by `change`, and kept where `wanted`.
+  // `count` random cases over everything that a case can hold (a tenth at level quick, ten times at exhaustive).
+  // `change` adapts each to the requirement; cases that are not `wanted` are dropped.
   void add_random(int count, const std::function<void(Case&)>& change,
                   const std::function<bool(const Case&)>& wanted = {});
 
-  // Of random cases of every size those in which most circumstances meet for the first time: pairs of them at quick,
-  // three at a time above (combinations.hpp).
+  // Of random cases of every size, those in which most circumstances meet for the first time: pairs of circumstances at
+  // quick, three at a time above (combinations.hpp).
   void add_combined();
 
   std::vector<Case> take() { return std::move(cases_); }
 
  private:
   bool selected(const Case& c) const;
+  void give_rule(Case& c) const;
   rc::Random random() const;
-  void select(Case& c) const;  // makes the spec and the pairing of a random case what a person asked for
+  void select(Case& c) const;  // gives a random case the user's spec and pairing
 
   std::string requirement_;
   Claims claims_;
@@ -89,11 +90,11 @@ class CaseList {
   std::set<std::string> seen_;
 };
 
-// Where all of the head turns: rotary_dim becomes half of it, in whole pairs. False, and nothing is changed, where it
-// did not or where the head is one pair.
+// If all of the head turns, halves rotary_dim, in whole pairs. Else, or if the head is one pair, returns false and
+// changes nothing.
 bool turn_half(RopeSpec& spec);
 
-// Smaller cases to try in place of one that fails, simplest change first.
+// Smaller cases to try instead of one that fails, simplest change first.
 std::vector<Case> simpler(const Case& c);
 
 }  // namespace rope

@@ -96,5 +96,36 @@ TEST_CASE("with few claims each requirement still has cases, except those that n
   }
 }
 
+std::set<std::string> not_asked(const Claims& claims) {
+  Selection selection;
+  selection.level = Level::quick;
+  std::set<std::string> none;
+  for (const Requirement& requirement : all_requirements()) {
+    CaseList asked(requirement.id, claims, selection, nullptr);
+    requirement.cases(asked);
+    if (asked.take().empty()) none.insert(std::string(requirement.id));
+  }
+  return none;
+}
+
+TEST_CASE("a kernel that claims a single scaling rule is asked what a kernel without rules is asked") {
+  Claims plain = all_claims();
+  plain.capabilities.angle_sources = ROPE_BIT(ROPE_COMPUTED);
+  plain.capabilities.scalings = ROPE_BIT(ROPE_SCALING_NONE);
+  std::set<std::string> expected = not_asked(plain);
+  expected.erase("ANG-04");  // it asks for rules
+  for_each_rule([&](const auto& kind) {
+    const Scaling rule = kind;
+    if (rule.index() == 0 || follows_length(rule)) return;
+    Claims claims = plain;
+    claims.capabilities.scalings = 1u << rule.index();
+    INFO(kind_of(rule));
+    CHECK(not_asked(claims) == expected);
+    claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_ATTENTION_FACTOR);
+    CHECK_FALSE(not_asked(claims).contains("ROT-01"));
+    CHECK_FALSE(not_asked(claims).contains("POS-01"));
+  });
+}
+
 }  // namespace
 }  // namespace rope
