@@ -38,6 +38,7 @@ void CaseList::give_rule(Case& c) const {
   if (!std::holds_alternative<scaling::None>(c.spec.scaling)) {
     c.spec.scaling = for_pairs(c.spec.scaling, c.spec.rotary_dim / 2);
     if (goes_with(c.spec.scaling, setting)) return;
+    c.spec.scaling = scaling::None{};  // no case at all, unless another rule fits
   }
   for (const auto& [rule, base] : example_rules(setting, length)) {
     if ((claimed >> rule.index() & 1u) == 0 || follows_length(rule)) continue;
