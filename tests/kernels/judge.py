@@ -55,7 +55,7 @@ def arguments(words):
     named = parser.add_argument_group("diagnosis")
     named.add_argument("--diagnosis", action="store_true", help="wrong kernels: is the right class named?")
     named.add_argument("--dtype", choices=manifest.DTYPES, help="as they show in this dtype; others are left out")
-    named.add_argument("--whole", action="store_true", help="every requirement, not only those of kernels.txt")
+    named.add_argument("--whole", action="store_true", help="every requirement, not only the ones in kernels.txt")
     named.add_argument("--held-out", choices=("with", "without", "alone"), default="with")
     named.add_argument("--pairs", type=int, default=0, help="random combinations of two mutants in place of each")
     named.add_argument("--pairs-seed", type=int, default=1)

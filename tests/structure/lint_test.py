@@ -178,7 +178,7 @@ class Program(unittest.TestCase):
         self.assertIn("line 1: expected FILE | TEXT | REASON", err.getvalue())
 
     def test_counts(self):
-        code, out = self.result("It is no b. It is that of c.", "", "--all", "--count")
+        code, out = self.result("It is no b. It is that of c.", "", "--count")
         self.assertEqual(code, 1)
         self.assertEqual(out, "    2  tests/structure\n    1  is no\n    1  that of\n1 files, 2 problems\n")
 

@@ -19,10 +19,10 @@ What a kernel behind [rope_kernel.h](../../impls/include/rope_kernel.h) is held 
 from the tables in this folder, where each sentence stands beside its check; the test `requirements_page` fails when
 this page is stale.
 
-MUST and SHOULD are used as in RFC 2119. A MUST decides the verdict. A SHOULD that does not hold is a note, and becomes a
-MUST where one of its demands is made: by `--require`, or by the kernel itself, which demands `robust` when it claims
-`ROPE_FEATURE_ROBUST`. Each requirement names the classes of bugs that it answers, by the ids of
-[the mutants](../kernels/mutants/README.md), and what its check cannot see.
+MUST and SHOULD are used as in RFC 2119. A MUST decides the verdict. A SHOULD that does not hold is a note. It becomes
+a MUST if `--require` demands it, or if the kernel claims `ROPE_FEATURE_ROBUST`, which demands `robust`. Each
+requirement names the classes of bugs that it answers, by the ids of [the mutants](../kernels/mutants/README.md), and
+what its check cannot see.
 
 )";
 

@@ -68,7 +68,7 @@ class Entry:
 def entry_of(name, what, words, sentence):
     """Raises ValueError."""
     if not CLASS.fullmatch(what):
-        raise ValueError(f"{what} is no class; expected right, wrong or a class of bugs")
+        raise ValueError(f"{what} is not a class; expected right, wrong or a class of bugs")
     fields = {"requirements": [], "grades": {}}
     for word in words:
         key, _, value = word.partition("=")
@@ -138,5 +138,5 @@ def unanswered(entries, requirements):
     named = {requirement for entry in entries for requirement in entry.requirements}
     found = [f"{requirement} has to reject no kernel of any kernels.txt; plant one that it rejects"
              for requirement in requirements if requirement not in named and requirement not in ELSEWHERE]
-    return found + [f"{requirement} in kernels.txt is no requirement; `ropecheck list requirements` has them"
+    return found + [f"{requirement} in kernels.txt is not a requirement; `ropecheck list requirements` has them"
                     for requirement in sorted(named - set(requirements))]

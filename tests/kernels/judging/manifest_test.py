@@ -52,7 +52,7 @@ class Reading(unittest.TestCase):
             ("a wrong f32=A1", "a wrong kernel has no grades"),
             ("a wrong ROT-01 full : why", "full and ROT-01 contradict each other"),
             ("a wrong unseen", "unseen needs a reason"),
-            ("a Wrong! ROT-01", "Wrong! is no class"),
+            ("a Wrong! ROT-01", "Wrong! is not a class"),
         ]:
             with self.assertRaisesRegex(ValueError, words):
                 manifest.read(line)
@@ -76,7 +76,7 @@ class Lists(unittest.TestCase):
         self.assertEqual(found(["ROT-01", "ANG-02"]), [])
         self.assertEqual(found(["ROT-01", "ANG-02", *manifest.ELSEWHERE]), [])
         self.assertIn("SPC-01 has to reject no kernel", found(["ROT-01", "ANG-02", "SPC-01"])[0])
-        self.assertIn("ANG-02 in kernels.txt is no requirement", found(["ROT-01"])[0])
+        self.assertIn("ANG-02 in kernels.txt is not a requirement", found(["ROT-01"])[0])
 
     def test_the_lists_of_the_repository_can_be_read(self):
         named = {}
