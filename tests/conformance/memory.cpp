@@ -179,6 +179,16 @@ void in_place_cases(CaseList& list) {
     c.seq = 1;
     list.add(c);
   });
+  // A quarter of each head turns, as in GPT-NeoX, in more heads than a block of threads takes at once.
+  list.for_each_way(64, [&](Case c) {
+    if (!list.usual().has_output(c) || !list.usual().has_given(c)) return;
+    c.in_place = true;
+    c.spec.rotary_dim = std::max(c.spec.head_dim / 8 * 2, 2);
+    c.seq = 10;
+    c.heads = 65;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+    list.add(c);
+  });
   list.add_random(60, [](Case& c) {
     c.out_dtype = c.dtype;
     c.in_place = true;

@@ -151,6 +151,9 @@ void arbitrary_cases(CaseList& list) {
       list.add(c);
       c.position_dtype = DType::i32;
       list.add(c);
+      c.position_dtype = list.claims().position_dtype();
+      c.seq = 8;  // two halves: a rank of context parallelism has two chunks
+      list.add(c);
     });
   }
   list.add_random(60, [](Case& c) { c.form = PositionForm::shared; });

@@ -105,11 +105,14 @@ Finding norm(const Case& c, Examiner& examiner) {
 }
 
 void lonely_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
-    c.input = InputKind::lonely;
-    c.seq = 8;
-    list.add(c);
-  });
+  for (int dim : {64, 72}) {  // 36 pairs: vectors leave some over
+    list.for_each_way(dim, [&](Case c) {
+      if (dim != 64 && !list.usual().has_output(c)) return;
+      c.input = InputKind::lonely;
+      c.seq = 8;
+      list.add(c);
+    });
+  }
   list.add_random(60, [](Case& c) { c.input = InputKind::lonely; });
 }
 
@@ -197,6 +200,10 @@ void partial_cases(CaseList& list) {
         c.spec.rotary_dim = std::max(rotary / 2 * 2, 2);
         c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
         list.add(c);
+        if (rotary != c.spec.head_dim / 2) continue;
+        Case scaled = c;  // the factor is for features that rotate
+        scaled.spec.attention_factor = 0.75;
+        list.add(scaled);
       }
     });
   }
