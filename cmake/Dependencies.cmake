@@ -1,21 +1,31 @@
-# Debian's packages; tools/packages.txt lists them for tools/run and tools/test.
-find_package(Threads REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(fmt REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(pugixml REQUIRED)
-find_package(xtensor REQUIRED)
-find_package(xtensor-blas REQUIRED)
-find_library(MPFR_LIBRARY mpfr REQUIRED)
-find_library(GMP_LIBRARY gmp REQUIRED)
-find_library(OPENBLAS_LIBRARY openblas REQUIRED)
+# The packages of Debian; tools/packages.txt lists them for tools/run and tools/test.
+option(ROPECHECK_BLAS "Multiply the naive matrix by BLAS; without it by xtensor, more slowly" ON)
+set(ROPECHECK_PACKAGES "" CACHE PATH "A folder made by tools/portable/packages.py, whose packages are linked statically")
+if(ROPECHECK_PACKAGES)
+  include(cmake/PortableDependencies.cmake)
+else()
+  find_package(Threads REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  find_package(fmt REQUIRED)
+  find_package(CLI11 REQUIRED)
+  find_package(pugixml REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  find_package(xtensor REQUIRED)
+  find_library(MPFR_LIBRARY mpfr REQUIRED)
+  find_library(GMP_LIBRARY gmp REQUIRED)
+endif()
 
 # The only target through which xtensor is used. xtensor 0.24.3 in C++20 with g++ 12 gives results of the wrong rank
 # without this flag; tests/unit/reference/naive_matrix_test.cpp fails if it is lost.
 add_library(ropecheck_xtensor INTERFACE)
-target_link_libraries(ropecheck_xtensor INTERFACE xtensor "${OPENBLAS_LIBRARY}")
+target_link_libraries(ropecheck_xtensor INTERFACE xtensor)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(ropecheck_xtensor INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-new-ttp-matching>)
+endif()
+if(ROPECHECK_BLAS)
+  find_package(xtensor-blas REQUIRED)
+  find_library(OPENBLAS_LIBRARY openblas REQUIRED)
+  target_link_libraries(ropecheck_xtensor INTERFACE "${OPENBLAS_LIBRARY}")
 endif()
 
 # Some tests are written in Python and need only its standard library. If jsonschema is installed, they also check

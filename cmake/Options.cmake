@@ -28,7 +28,7 @@ if(CCACHE_PROGRAM)
 endif()
 add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM)
+if(MOLD_PROGRAM AND NOT CMAKE_TOOLCHAIN_FILE)
   add_link_options(-fuse-ld=mold)
 endif()
 

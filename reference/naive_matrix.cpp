@@ -3,16 +3,40 @@
 #include <array>
 #include <cmath>
 #include <utility>
-#include <xtensor-blas/xlinalg.hpp>
 #include <xtensor/xadapt.hpp>
+#include <xtensor/xnoalias.hpp>
 #include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
+
+#ifdef ROPECHECK_BLAS
+#include <xtensor-blas/xlinalg.hpp>
+#endif
 
 namespace rope {
 namespace {
 
 using Matrix = xt::xtensor<double, 2>;  // named wherever it is made: auto would keep an expression of xtensor
 using Shape = std::array<std::size_t, 2>;
+
+#ifdef ROPECHECK_BLAS
+template <class A>
+Matrix product_of(const A& a, const Matrix& b) {
+  return xt::linalg::dot(a, b);
+}
+#else
+// Row by row: a lazy expression over all three indices is many times as slow.
+template <class A>
+Matrix product_of(const A& a, const Matrix& b) {
+  Matrix product = xt::zeros<double>({a.shape(0), b.shape(1)});
+  for (std::size_t i = 0; i < a.shape(0); ++i) {
+    auto row = xt::row(product, static_cast<std::ptrdiff_t>(i));
+    for (std::size_t k = 0; k < a.shape(1); ++k) {
+      xt::noalias(row) += a(i, k) * xt::row(b, static_cast<std::ptrdiff_t>(k));
+    }
+  }
+  return product;
+}
+#endif
 
 // For heads that hold NaN or infinity, after the product of the finite features.
 void turn_by_its_block(const MatrixBlock& block, std::span<const double> x, std::span<double> y) {
@@ -73,7 +97,7 @@ std::vector<double> multiply(const RotationMatrix& rotation, std::span<const dou
     const auto head = xt::view(x_rows, h, xt::range(0, d));
     xt::view(columns, xt::all(), h) = xt::where(xt::isfinite(head), head, 0.0);
   }
-  const Matrix product = xt::linalg::dot(R, columns);
+  const Matrix product = product_of(R, columns);
   for (std::size_t h = 0; h < heads; ++h) xt::view(y_rows, h, xt::range(0, d)) = xt::view(product, xt::all(), h);
 
   for (std::size_t h = 0; h < heads; ++h) {

@@ -64,8 +64,8 @@ void add_other_rows(Hypotheses& all) {
     const char* words;
   } sides[] = {{From::input, "made from"}, {From::output, "written over"}};
   for (const auto& side : sides) {
-    const auto several = [](int axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
-    const auto add = [&](const std::string& sentence, int axis, auto index) {
+    const auto several = [](std::size_t axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
+    const auto add = [&](const std::string& sentence, std::size_t axis, auto index) {
       add_index(all, BugClass::heads_batch_qk, sentence.c_str(), side.side, index, several(axis));
     };
     add(fmt::format("every batch is {} the first", side.words), 0,

@@ -93,10 +93,9 @@ bool needs_unusual_inputs(const Observations& seen) {
 }
 
 bool depends_on_earlier_calls(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
-  std::size_t needed = 0, failing = 0;
+  std::size_t needed = 0;
   for (const RequirementResult& r : report.results) {
     if (r.verdict != Verdict::fail || !r.failure || r.failure->finding.kind != FailureKind::value) continue;
-    ++failing;
     needed += r.failure->needs_earlier_calls ? 1 : 0;
   }
   if (failed_by_value(report, "STA-01") == nullptr && needed == 0) return false;

@@ -81,12 +81,12 @@ std::vector<TableUse> measure_table_use(Prober& prober, const Structure& structu
   const auto restore = prober.prepare;
   for (int code = 0; code < codes; ++code) {
     prober.prepare = [&](Call& call) { write_codes(code, call); };
-    prober.ask(asked, rows, [&](std::size_t at, std::size_t row, std::span<const double> y) {
+    prober.ask(asked, rows, [&](std::size_t at, std::size_t which, std::span<const double> y) {
       for (std::size_t p = 0; p < pairs; ++p) {
         const FeaturePair& pair = structure.pairs[p];
         Block4& block = seen[at * pairs + p];
-        (row == 0 ? block.aa : block.ab)[static_cast<std::size_t>(code)] = y[static_cast<std::size_t>(pair.out_first)];
-        (row == 0 ? block.ba : block.bb)[static_cast<std::size_t>(code)] = y[static_cast<std::size_t>(pair.out_second)];
+        (which == 0 ? block.aa : block.ab)[static_cast<std::size_t>(code)] = y[static_cast<std::size_t>(pair.out_first)];
+        (which == 0 ? block.ba : block.bb)[static_cast<std::size_t>(code)] = y[static_cast<std::size_t>(pair.out_second)];
       }
     });
   }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <pugixml.hpp>
-#include <sstream>
+#include <string>
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/terminal.hpp"
@@ -11,6 +11,12 @@
 
 namespace rope {
 namespace {
+
+// Not a stream: pugixml may have been compiled with another standard library (tools/portable/packages.py).
+struct StringWriter : pugi::xml_writer {
+  std::string text;
+  void write(const void* data, std::size_t size) override { text.append(static_cast<const char*>(data), size); }
+};
 
 // The attributes of a suite, which come before its test cases.
 struct Counts {
@@ -214,9 +220,9 @@ std::string junit_report(const RunReport& run) {
   append_counts(root, sum, time);
   for (const SubjectReport& report : run.subjects) add_suite(root, report);
   for (const std::string& subject : run.not_judged) add_not_judged(root, subject);
-  std::ostringstream text;
-  document.save(text, "  ", pugi::format_indent, pugi::encoding_utf8);
-  return text.str();
+  StringWriter writer;
+  document.save(writer, "  ", pugi::format_indent, pugi::encoding_utf8);
+  return writer.text;
 }
 
 }  // namespace rope

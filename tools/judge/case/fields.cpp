@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <variant>
 
 #include "tools/judge/case/field_words.hpp"
@@ -166,7 +167,9 @@ CaseChange other_sources(int turn) {
 // The number of members of an aggregate: with one more initializer it does not compile.
 struct Anything {
   template <class T>
-  operator T() const;
+  operator T() const {
+    std::abort();  // it is never called, but libc++ wants it defined
+  }
 };
 template <class Aggregate, class... Initializers>
 constexpr std::size_t members(Initializers... some) {

@@ -17,9 +17,29 @@ namespace {
 
 using nlohmann::json;
 
+// The signals that end a process by themselves; sigabbrev_np() would need glibc 2.32.
 std::string signal_name(int signal) {
-  const char* name = sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
+  switch (signal) {
+    case SIGABRT: return "SIGABRT";
+    case SIGALRM: return "SIGALRM";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGHUP: return "SIGHUP";
+    case SIGILL: return "SIGILL";
+    case SIGINT: return "SIGINT";
+    case SIGKILL: return "SIGKILL";
+    case SIGPIPE: return "SIGPIPE";
+    case SIGQUIT: return "SIGQUIT";
+    case SIGSEGV: return "SIGSEGV";
+    case SIGSYS: return "SIGSYS";
+    case SIGTERM: return "SIGTERM";
+    case SIGTRAP: return "SIGTRAP";
+    case SIGUSR1: return "SIGUSR1";
+    case SIGUSR2: return "SIGUSR2";
+    case SIGXCPU: return "SIGXCPU";
+    case SIGXFSZ: return "SIGXFSZ";
+    default: return fmt::format("signal {}", signal);
+  }
 }
 
 std::string elements(std::int64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); }

@@ -1,6 +1,5 @@
 #include "tools/worker/host/native_host.hpp"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -12,16 +11,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <stdexcept>
+#include <typeinfo>
 
 #include "tools/judge/call/concurrent_call.hpp"
 #include "tools/worker/host/device_call.hpp"
 #include "tools/worker/host/fault_handler.hpp"
+#include "tools/worker/host/foreign_exception.hpp"
 #include "tools/worker/host/guarded_memory.hpp"
 #include "tools/worker/host/native_call.hpp"
 #include "tools/worker/host/native_library.hpp"
+#include "tools/worker/host/type_name.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
 #include "tools/worker/protocol/line_buffer.hpp"
 #include "tools/worker/protocol/spin.hpp"
@@ -133,13 +134,6 @@ json hello(const NativeLibrary& library, const rope_kernel& kernel, const Guarde
 
 std::string text_of(const json& message) { return message.dump(-1, ' ', true, json::error_handler_t::replace) + "\n"; }
 
-std::string type_name(const std::exception& error) {
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(typeid(error).name(), nullptr, nullptr, &status), std::free);
-  return status == 0 ? text.get() : typeid(error).name();
-}
-
 std::string error_text(std::int64_t id, const std::string& type, const char* message) {
   return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
 }
@@ -195,9 +189,11 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
   } catch (const CudaError& error) {
     reply = text_of({{"id", id}, {"ended", error.what()}});
   } catch (const std::exception& error) {
-    reply = error_text(id, type_name(error), error.what());
+    reply = error_text(id, demangled(typeid(error).name()), error.what());
   } catch (...) {
-    reply = error_text(id, "an exception that is not a std::exception", "");
+    const std::optional<ForeignException> foreign = foreign_exception();
+    reply = foreign ? error_text(id, foreign->type, foreign->message.c_str())
+                    : error_text(id, "an exception that is not a std::exception", "");
   }
   set_current_call(-1);
   return reply;
