@@ -1,5 +1,5 @@
-/* my_kernel.c with one mistake that everyone makes once: in place, x is y, and by the second line of the loop x[p] is
- * no longer what it was. Out of place it is right, and so is every test that rotates out of place.
+/* my_kernel.c with one common mistake. In place, x is y: the first line of the loop overwrites x[p], which the second
+ * line still needs. With another output it is right, so a test that never rotates in place does not see the mistake.
  *
  *     cc -shared -fPIC -O2 -Iimpls/include -o broken_kernel.so examples/broken_kernel.c -lm
  *     tools/run verify ./broken_kernel.so

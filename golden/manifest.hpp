@@ -1,5 +1,5 @@
-// golden/manifest.json: the golden cases, what each computes, and where its arrays are. The meaning of
-// every field, and how a case maps to a rope call: golden/README.md. JSON schema: golden/manifest.schema.json.
+// golden/manifest.json: the golden cases, what each computes, and where its arrays are. docs/golden-files.md has the
+// meaning of every field, golden/manifest.schema.json the JSON schema.
 #pragma once
 
 #include <array>
@@ -138,8 +138,8 @@ struct Manifest {
   const GoldenCase* find(std::string_view id) const;
 };
 
-// Reads folder/manifest.json. Throws InputError for whatever the schema forbids, for a duplicate id, for a file that is
-// missing or outside the folder, and for shapes that contradict each other. Does not read contents: load() does.
+// Reads folder/manifest.json, not the arrays: load() does. Throws InputError for what the schema forbids, a duplicate
+// id, a file that is missing or outside the folder, and shapes that contradict each other.
 Manifest read_manifest(const std::filesystem::path& folder);
 
 // The array's values. Throws InputError if the file's hash, dtype or shape is not the manifest's.

@@ -131,7 +131,8 @@ std::array<int, 4> read_axes(const std::string& words, const std::string& path) 
     from = std::min(to + 2, words.size());
   }
   if (std::find(axis_of.begin(), axis_of.end(), -1) != axis_of.end()) {
-    fail(path, fmt::format("\"{}\"; expected batch, seq, heads and head_dim in some order, parted by \", \"", words));
+    fail(path,
+         fmt::format("\"{}\"; expected batch, seq, heads and head_dim in some order, separated by \", \"", words));
   }
   return axis_of;
 }

@@ -1,6 +1,5 @@
 // Arrays in NumPy's .npy format, read strictly. Either the array is exactly what the header says, or an InputError
-// names the file, the byte and the cure. Format: numpy/lib/_format_impl.py, versions 1.0, 2.0
-// and 3.0.
+// names the file, the byte and the cure. Format: numpy/lib/_format_impl.py, versions 1.0, 2.0 and 3.0.
 #pragma once
 
 #include <cstddef>

@@ -18,10 +18,10 @@ constexpr rope_capabilities claims = [] {
   return result;
 }();
 
-// The product with w is written out on real and imaginary parts. operator* of std::complex looks for infinities behind
-// a NaN (C99, annex G), so it would return an infinity where a NaN came in. Rows of complex numbers are read as the
-// rows of their parts that the standard guarantees ([complex.numbers.general]). Reason: g++ 12 and clang 16 do not
-// vectorise std::complex in memory; that took twice as long (f32).
+// The product with w is written out on real and imaginary parts: operator* of std::complex looks for infinities behind
+// a NaN (C99, annex G) and would return an infinity for it. Rows of complex numbers are read as rows of their parts;
+// the standard guarantees that layout. g++ 12 and clang 16 do not vectorise std::complex in memory, which takes twice
+// as long (f32).
 template <class E>
 [[gnu::always_inline]] inline void rotate_interleaved(const Heads<E>& heads, const Turns<Working<E>>& turns) {
   const auto* w_re = turns.cos_first;

@@ -31,8 +31,8 @@
 //   Product    one rounding of a product (at most 1 in size) and one of the fused sum: 1 + 1. The latter is 2 if the
 //              error lifts the sum above 1.
 //   Test       value +- plain_error is rounded, and may lie in [1, 2]: 2.
-//   Together 7.83 units < 2^-51. plain_error is twice 2^-51, which sends a few more entries to double-double: 23 of
-//   the 2^27 entries of 2^20 positions x 64 pairs.
+//   Together 7.83 units < 2^-51. plain_error is twice 2^-51, which sends a few more entries to double-double. Of the
+//   2^27 entries of 2^20 positions x 64 pairs, 23 go there.
 //
 // u^2 = 2^-106 is so far above the smallest double that nothing here underflows, except in low-order terms of entries
 // below 2^-900. The absolute bounds hold for those too.

@@ -6,8 +6,8 @@
 namespace rope {
 namespace {
 
-// theta of each pair. If the axes restart, each section is a rope of its own over twice as many features as it has
-// pairs. head_dim then means the section too; only the proportional rule asks for it.
+// theta of each pair. If the axes restart, each section is a rope of its own; its rotary_dim is twice its pairs. Its
+// head_dim is the same number; only the proportional rule asks for it.
 std::vector<Real> theta_of_pairs(const RopeSpec& spec, std::int64_t sequence_length) {
   if (std::holds_alternative<scaling::None>(spec.scaling) && !spec.axes.restart) {
     std::vector<Real> known = embedded_frequencies(spec.base, spec.rotary_dim);

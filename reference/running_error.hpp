@@ -1,7 +1,7 @@
-// RunningError: a number that carries a bound on its own floating-point error (Higham, Accuracy and Stability of
-// Numerical Algorithms, 2nd ed., section 3.3: running error analysis, first order in u). Put into a scaling rule in
-// place of double, it yields the constant C of the error model for every pair. So each rule is written once, and its
-// bound follows from the same text.
+// RunningError: a number that carries a bound on its own floating-point error, to first order in u. A scaling rule that
+// is computed with it yields the constant C of the error model for every pair. So each rule is written once, and its
+// bound follows from the same text. Source: Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section
+// 3.3.
 #pragma once
 
 #include <cmath>
@@ -19,8 +19,8 @@ enum class ThetaBy {
 };
 
 // `value` is computed in double and stands for the exact result. `error` bounds |computed - exact| / u, where u is the
-// kernel's unit roundoff. Each operation adds the inherited error and one rounding of its own (u times the result).
-// pow, exp and log count 2 roundings, because a kernel may write base^-e as 1/base^e.
+// kernel's unit roundoff. An operation inherits the errors of its operands and adds one rounding: u times its result.
+// Two roundings for pow, exp and log, because a kernel may write base^-e as 1/base^e.
 template <ThetaBy way>
 struct RunningErrorBy {
   double value = 0;

@@ -40,9 +40,9 @@ const Here& here() noexcept;
 
 // Runs thread(argument) for every thread of every block, one after the other on this host thread. Each runs until it
 // waits for others or ends; only threads that wait have a stack of their own. The thread function must not throw.
-// Returns nothing, or the first fault: a launch that a device would refuse, a barrier or a shuffle that only some of
-// the threads reach, an address that is not aligned. The launch ends at a barrier that some threads never reach; after
-// other faults it goes on.
+// Returns nothing, or the first fault: a launch that a device would refuse, a barrier or shuffle that only some threads
+// reach, an unaligned address. The launch ends at a barrier that some threads never reach; after other faults it
+// continues.
 std::optional<std::string> run(const Launch& launch, void (*thread)(const void*), const void* argument);
 
 template <class Kernel>

@@ -1,9 +1,9 @@
 // The rotation kernel: one source. nvcc compiles it for devices, any C++ compiler compiles it through grid_shim.hpp.
 //
-// A block takes one unit after the other (job.hpp). At its place in a unit a thread has one chunk of one token, in
-// every n-th head; cos and sin are the same in all of these heads. It first requests the elements of its first heads.
-// Then it brings its part of cos and sin of the unit's tokens into shared memory. When all threads have done so, it
-// turns head after head.
+// A block takes one unit after the other (job.hpp). Each thread has one chunk of one token of the unit, in every n-th
+// head. All of these heads have the same cos and sin. The thread first requests the elements of its first heads. Then
+// it brings its part of cos and sin of the unit's tokens into shared memory. When all threads have done so, it turns
+// head after head.
 //
 // Shared memory: rows of job.slots values in the working type, [row][token][slot]. Row 0 is cos and row 1 is sin,
 // including attention factor and direction. With two_rows they are for the first features, and 2 and 3 for the second.

@@ -1,15 +1,15 @@
 /* rope_kernel.h: the contract between a rotary position embedding (RoPE) kernel and whoever calls it.
  *
  * SPDX-License-Identifier: Apache-2.0
- * C99, also valid C++ and CUDA C++; no dependency beyond the two headers below. Copy it into your tree.
+ * C99, also valid C++ and CUDA C++. It needs only the two headers below. Copy it into your tree.
  *
  * What a kernel computes. Let x be one head (head_dim features) at position m. Features rotate in pairs p:
  *
  *     half_split     first[p] = p     second[p] = p + rotary_dim/2
  *     interleaved    first[p] = 2p    second[p] = 2p + 1              p = 0 .. rotary_dim/2 - 1
  *
- * and with phi = position[axis[p]] * theta[p] radians and s = +1 (forward) or -1 (backward, which maps the gradient of
- * the output to the gradient of the input):
+ * The angle is phi = position[axis[p]] * theta[p] radians. Forward s = +1. Backward s = -1: it maps the gradient of the
+ * output to the gradient of the input.
  *
  *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
  *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
@@ -18,7 +18,7 @@
  * Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
  *
  * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). A minimal kernel
- * has about sixty lines, see examples/ in the suite's repository.
+ * has about sixty lines: examples/my_kernel.c in the repository of ropecheck.
  */
 #ifndef ROPE_KERNEL_H
 #define ROPE_KERNEL_H
@@ -60,8 +60,8 @@ enum rope_scaling_kind {
                               * high = min(pair(beta_slow), yarn_clamp_pairs ? r/2 - 1 : r - 1). If yarn_truncate, low's
                               * pair is first rounded down and high's up. If low == high, high is 0.001 more */
   ROPE_SCALING_LONGROPE = 5, /* t(base) / short_factor[p] where n <= L, t(base) / long_factor[p] beyond */
-  ROPE_SCALING_LLAMA3 = 6,   /* with u = L t(base) / (2 pi), the turns within L: t(base) where u > high_freq_factor,
-                              * t(base) / f where u < low_freq_factor, between them (1 - w) t(base) / f + w t(base) with
+  ROPE_SCALING_LLAMA3 = 6,   /* u = L t(base) / (2 pi) is the number of turns within L. u > high_freq_factor: t(base).
+                              * u < low_freq_factor: t(base) / f. Between them: (1 - w) t(base) / f + w t(base), where
                               * w = (u - low_freq_factor) / (high_freq_factor - low_freq_factor) */
   ROPE_SCALING_PROPORTIONAL = 7, /* t(base) / f for the first floor(proportion * r/2) pairs, 0 for the others; r is
                                   * head_dim */
@@ -122,14 +122,14 @@ typedef struct rope_scaling {
   const double *long_factor;
 } rope_scaling;
 
-/* If device is ROPE_CUDA, these point into that device's memory: data of tensors and positions, cos, sin, theta, axis.
- * short_factor, long_factor and all values are in host memory. The work is queued on `stream`. apply may return before
- * it is done; the memory stays valid until then. */
+/* One call. If device is ROPE_CUDA, these are in that device's memory: the data of tensors and positions, cos, sin,
+ * theta, axis. Everything else is in host memory, short_factor and long_factor too. The work is queued on `stream`.
+ * apply may return before it is done; the memory stays valid until then. */
 typedef struct rope_call {
   uint32_t struct_size; /* sizeof(rope_call) of the caller */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
   rope_tensor q;
-  rope_tensor k;      /* k.data == NULL: no k. As q in dtype, batch, seq and head_dim */
+  rope_tensor k;      /* k.data == NULL: no k. Same dtype, batch, seq and head_dim as q */
   /* Same shape as q. In place: q_out.data == q.data, with the same dtype and strides. k_out and k are in place too, or
    * neither pair is. */
   rope_tensor q_out;
@@ -139,7 +139,7 @@ typedef struct rope_call {
   int32_t pairing;
   int32_t direction;
   int32_t angle_source;
-  double attention_factor; /* lambda; always to be multiplied by, also where tables are given */
+  double attention_factor; /* lambda; multiplies every pair, also if tables are given */
   /* The axis of each pair, rotary_dim/2 values; NULL: axis 0. For every angle source. */
   const int32_t *axis;
   rope_table table;  /* ROPE_TABLES */
@@ -148,22 +148,23 @@ typedef struct rope_call {
   int32_t device;
   double base; /* ROPE_COMPUTED */
   rope_scaling scaling;
-  int64_t sequence_length; /* tokens that exist, for rules that depend on it; at least the largest position + 1 */
+  int64_t sequence_length; /* tokens in the sequence, for rules that use it; at least the largest position + 1 */
   int32_t device_index;
   int32_t reserved;
   void *stream; /* cudaStream_t of device_index where device is ROPE_CUDA; NULL: its default stream */
 } rope_call;
 
-/* What a kernel claims. What is not claimed is never tested; what is claimed must not answer ROPE_UNSUPPORTED. */
+/* The bit of an enumerator in a mask. */
 #define ROPE_BIT(enumerator) (1u << (enumerator))
 
+/* What a call may have beyond the plainest one. */
 enum rope_feature {
   ROPE_FEATURE_PARTIAL = 0,             /* rotary_dim < head_dim */
   ROPE_FEATURE_POSITIONS = 1,           /* positions.data given */
   ROPE_FEATURE_BATCH_POSITIONS = 2,     /* positions differ between batches */
   ROPE_FEATURE_IN_PLACE = 3,            /* q_out is q, k_out is k */
-  ROPE_FEATURE_STRIDED = 4,             /* rows of tensors, tables or positions that are not adjacent; outputs unlike
-                                         * inputs; in q and k stride 0 too: several rows in the same memory */
+  ROPE_FEATURE_STRIDED = 4,             /* rows of tensors, tables or positions that are not adjacent; outputs with
+                                         * other strides than inputs; q and k whose rows share memory (stride 0) */
   ROPE_FEATURE_KEY = 5,                 /* q and k in one call */
   ROPE_FEATURE_GROUPED_HEADS = 6,       /* k with fewer heads than q, whose number is a multiple of k's */
   ROPE_FEATURE_BACKWARD = 7,
@@ -171,12 +172,13 @@ enum rope_feature {
   ROPE_FEATURE_ATTENTION_FACTOR = 9,    /* attention_factor other than 1 */
   ROPE_FEATURE_UNEQUAL_HALVES = 10,     /* full-width tables whose halves differ */
   ROPE_FEATURE_OFFSET = 11,             /* positions.offset other than 0 */
-  ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status but OK. Wrong: an
+  ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status than OK. Wrong: an
                                          * impossible rotary_dim, a missing tensor, a position outside the table,
-                                         * shapes or types that do not match, values of no enumerator */
+                                         * shapes or types that do not match, a value outside its enumeration */
   ROPE_FEATURE_ANY_STRIDES = 13         /* strided: also negative strides, and strides other than 1 between features */
 };
 
+/* What a kernel claims. Only claims are tested. A claimed call must not get ROPE_UNSUPPORTED. */
 typedef struct rope_capabilities {
   uint32_t out_dtypes[4];   /* [input dtype]: mask of output dtypes; 0: this input is not claimed */
   uint32_t table_dtypes;    /* mask of rope_dtype */
@@ -184,17 +186,18 @@ typedef struct rope_capabilities {
   uint32_t position_dtypes; /* mask of ROPE_I32, ROPE_I64 */
   uint32_t pairings;        /* mask of rope_pairing */
   uint32_t angle_sources;   /* mask of rope_angle_source */
-  uint32_t half_tables;     /* 1: width rotary_dim/2 is taken */
-  uint32_t full_tables;     /* 1: width rotary_dim is taken */
+  uint32_t half_tables;     /* 1: tables of width rotary_dim/2 */
+  uint32_t full_tables;     /* 1: tables of width rotary_dim */
   uint32_t scalings;        /* mask of rope_scaling_kind */
   uint32_t features;        /* mask of rope_feature */
   uint32_t alignment;       /* of data pointers, in bytes, a power of two up to 4096; 0 or 1: any element */
   int64_t max_position;     /* largest position that is claimed */
-  const int32_t *head_dims; /* the head_dims that are claimed, even ones; NULL: every even one */
+  const int32_t *head_dims; /* the claimed head_dims, all even; NULL: every even one */
   int32_t head_dim_count;
   int32_t device;
 } rope_capabilities;
 
+/* A kernel, as a library exports it. */
 typedef struct rope_kernel {
   uint32_t struct_size; /* sizeof(rope_kernel) of the kernel's author */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the kernel's author */

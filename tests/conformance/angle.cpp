@@ -36,12 +36,12 @@ void theta_cases(CaseList& list) {
   }
 }
 
-// Such a kernel reaches a position only in a call with all the tokens before it.
+// Such a kernel reaches a position only in a call that has all the tokens before it.
 bool counts_from_zero(const Claims& claims) {
   return !claims.has(ROPE_FEATURE_OFFSET) && !claims.has(ROPE_FEATURE_POSITIONS);
 }
 
-// Around the largest integers of the narrow types, and where their products with theta lose the last bit of a turn.
+// Narrow types stop holding every integer there, or their products with theta lose the last bit of a turn.
 constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534, (std::int64_t{1} << 24) - 2};
 
 void limit_cases(CaseList& list) {
@@ -60,7 +60,7 @@ void limit_cases(CaseList& list) {
           list.add(small);
         }
       }
-      if (list.level() == Level::quick && !list.usual().has_width(c)) return;
+      if (list.level() == Level::quick && !list.representative().is_width_of(c)) return;
       if (counts_from_zero(list.claims())) {
         c.seq = static_cast<int>(std::min(start, longest_table)) + 3;
         if (start < longest_table) list.add(probe(c, 0));
@@ -102,8 +102,8 @@ std::vector<scaling::Example<Scaling>> every_rule(const Case& c) {
   return example_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, static_cast<double>(trained_length));
 }
 
-// The rules on a part of the head: a kernel may use head_dim in place of rotary_dim. Lengths: the original one and
-// twice the original, where LongRoPE and dynamic NTK change.
+// The rules on a part of the head: a kernel may use head_dim in place of rotary_dim. The lengths are the original one
+// and twice the original, where LongRoPE and dynamic NTK change.
 void partial_scaling_case(CaseList& list, Case c) {
   if (!turn_half(c.spec)) return;
   for (const auto& [rule, base] : every_rule(c)) {
@@ -141,9 +141,9 @@ void scaling_cases(CaseList& list) {
       // The kernel applies the rule only where it computes angles. Tables and frequencies already hold the rule's
       // result, so only lambda can show.
       const bool computed = c.source == AngleSource::computed;
-      if (!computed && !(list.usual().has_type(c) && list.usual().has_given(c))) return;
-      if (list.level() == Level::quick && (dim != 64 || !list.usual().has_output(c))) return;
-      if (computed && list.usual().has_type(c)) {
+      if (!computed && !(list.representative().is_type_of(c) && list.representative().is_given_type_of(c))) return;
+      if (list.level() == Level::quick && (dim != 64 || !list.representative().is_output_type_of(c))) return;
+      if (computed && list.representative().is_type_of(c)) {
         partial_scaling_case(list, c);
         one_pair_case(list, c);
       }
@@ -226,13 +226,14 @@ std::vector<AxisLayout> axis_layouts(int pairs) {
 }
 
 void axis_cases(CaseList& list) {
-  const Representative& usual = list.usual();
+  const Representative& representative = list.representative();
   for (int dim : {64, 128, 256}) {
     if (list.level() == Level::quick && dim == 128) continue;
     list.for_each_way(dim, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_AXES)) return;
-      // More pairs than two warps have threads, each pair with its axis. Only in the usual types and widths.
-      if (dim == 256 && !(usual.has_type(c) && usual.has_given(c) && usual.has_width(c))) return;
+      // More pairs than two warps have threads, each pair with its axis. Only in the representative types and width.
+      const bool of_types = representative.is_type_of(c) && representative.is_given_type_of(c);
+      if (dim == 256 && !(of_types && representative.is_width_of(c))) return;
       c.start = 11;
       do {
         for (const AxisLayout& axes : axis_layouts(c.spec.rotary_dim / 2)) {
@@ -253,18 +254,18 @@ std::span<const Requirement> angle_requirements() {
   static constexpr Requirement requirements[] = {
       {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
        "bases other than those tried", theta_cases, accuracy},
-      {"ANG-02", "Angles MUST be right on both sides of the largest integers of bf16, f16 and f32.", "PREC, POS-11",
-       "positions beyond the claimed maximum", limit_cases, accuracy},
+      {"ANG-02", "Angles MUST be right at positions around 2^8, 2^11, 2^15, 2^16 and 2^24, the limits of narrow types.",
+       "PREC, POS-11", "positions beyond the claimed maximum", limit_cases, accuracy},
       {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
-       "given tables, whose rows the suite makes, beyond position 4096", long_cases, accuracy},
-      {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its boundary length.",
+       "given tables beyond position 4096: the suite makes no longer ones", long_cases, accuracy},
+      {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its original length.",
        "SCALE", "parameters other than those tried", scaling_cases, accuracy},
       {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",
-       "who computed the factor: the call gives it", factor_cases, accuracy},
+       "how the factor was computed: the call gives it", factor_cases, accuracy},
       {"ANG-06", "If the halves of a full-width table differ, each feature MUST use its own column.", "BWD-07, PAIR-03",
-       "kernels that claim equal halves", halves_cases, accuracy},
+       "kernels that do not claim unequal halves", halves_cases, accuracy},
       {"ANG-07", "Every pair MUST follow the position coordinate of its own axis.", "AXIS, PAIR-07",
-       "kernels that claim one axis", axis_cases, accuracy},
+       "kernels that do not claim several axes", axis_cases, accuracy},
   };
   return requirements;
 }

@@ -148,14 +148,13 @@ void parameter_cases(CaseList& list) {
 std::span<const Requirement> backward_requirements() {
   static constexpr Requirement requirements[] = {
       {"BWD-01", "Backward after forward MUST give back the input, times the square of the attention factor.",
-       "SIGN, BWD-05", "a backward that repeats a mistake of the forward", round_trip_cases, round_trip},
+       "SIGN, BWD-05", "a mistake that both passes share", round_trip_cases, round_trip},
       {"BWD-02", "Backward MUST be the transpose of forward: <Rx, g> = <x, Rt g>.", "BWD-07, SIGN-01",
        "a mistake that both passes share", transpose_cases, transpose},
-      {"BWD-03",
-       "The gradient MUST be exact within the bound for any upstream gradient, pass-through features included.",
+      {"BWD-03", "For any upstream gradient, the gradient MUST be within the bound, pass-through features included.",
        "BWD-01, BWD-03, BWD-07", "gradients of the frequencies", gradient_cases, accuracy},
-      {"BWD-04", "Backward MUST honour offset, base, scaling and pairing as forward does.", "BWD-05, SCALE-15",
-       "parameters that the claims do not name", parameter_cases, accuracy},
+      {"BWD-04", "Backward MUST use offset, base, scaling and pairing as forward does.", "BWD-05, SCALE-15",
+       "parameters that the kernel does not claim", parameter_cases, accuracy},
   };
   return requirements;
 }

@@ -151,15 +151,14 @@ Finding judged_at_any_grade(const Case& c, const Trial& trial, Examiner& examine
   return Examiner(examiner.subject(), examiner.oracles(), examiner.golden()).judge(c, trial);
 }
 
-// Whether the call is wrong in a new process too: then earlier calls are not to blame. False if no new process can be
-// had.
+// Whether the call is wrong in a new process too: then earlier calls are not to blame. False if there is no new
+// process.
 bool is_wrong_alone(const Case& c, Examiner& examiner) {
   return examiner.subject().renew() && !judged_at_any_grade(c, examiner.run(c), examiner).passed();
 }
 
-// Other call, this call, other call, ..: each must be right directly after the one before it, and this call must give
-// the same bits each time. If this call is wrong even in a new process, only the same bits are required: its other
-// results are wrong too.
+// Other call, this call, other call, this call: each must be right, and this call must give the same bits each time. If
+// this call is wrong even in a new process, only the same bits are required: its other results are wrong too.
 Finding unmoved_by_others(const Case& c, Examiner& examiner) {
   const Call call = examiner.build(c);
   Trial first = examiner.run(call);
@@ -230,9 +229,10 @@ void concurrent_cases(CaseList& list) {
   std::size_t way = 0;
   list.for_each_way(64, [&](Case c) {
     // On a busy machine a case takes a tenth of a second.
-    const Representative& usual = list.usual();
-    if (!usual.has_output(c) || !usual.has_given(c) || !usual.has_width(c)) return;
-    if (!usual.has_type(c) && (c.dtype != DType::bf16 || list.level() == Level::quick)) return;
+    const Representative& representative = list.representative();
+    if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
+    if (!representative.is_width_of(c)) return;
+    if (!representative.is_type_of(c) && (c.dtype != DType::bf16 || list.level() == Level::quick)) return;
     c.seq = 16;
     c.heads = 4;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;
@@ -266,7 +266,7 @@ std::span<const Requirement> determinism_requirements() {
   static constexpr Requirement requirements[] = {
       {"DET-01", "The same call MUST give the same bits each time.", "NAN-03",
        "races that show less often than in one of three calls", repeated_cases, repetition},
-      {"DET-02", "The bits of a batch SHOULD NOT depend on which other batches, or k, are in the call.",
+      {"DET-02", "The bits of a batch SHOULD NOT depend on the other batches of the call, nor on whether k is given.",
        "PREC, HEAD-07", "other tokens and heads of the same batch: POS-05 and SHP-07 look at these", company_cases,
        unmoved_by_company, Demand::bitwise | Demand::batch_invariant},
       {"DET-03",

@@ -7,9 +7,9 @@ namespace {
 // Every claimed pairing and angle source, in one dtype: the fault does not depend on more.
 void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
   list.for_each_way(64, [&](Case c) {
-    const Representative& usual = list.usual();
-    if (!usual.has_type(c) && list.level() == Level::quick) return;
-    if (!usual.has_output(c) || (!usual.has_given(c) && c.given != c.dtype)) return;
+    const Representative& representative = list.representative();
+    if (!representative.is_type_of(c) && list.level() == Level::quick) return;
+    if (!representative.is_output_type_of(c) || (!representative.is_given_type_of(c) && c.given != c.dtype)) return;
     for (Fault fault : faults) {
       Case wrong = c;
       wrong.fault = fault;

@@ -20,13 +20,14 @@ void computed_cases(CaseList& list) { golden_cases(list, AngleSource::computed);
 
 std::span<const Requirement> golden_requirements() {
   static constexpr Requirement requirements[] = {
-      {"GLD-01", "From the tables of a golden case the kernel MUST give the source's output, within the bound of each.",
+      {"GLD-01",
+       "Given the tables of a golden case, the kernel MUST give the source's output, within the bounds of both.",
        "PAIR, SIGN, PART, HEAD", "how the source made its tables", table_cases, golden_agreement},
       {"GLD-02",
-       "From the frequencies of a golden case the kernel MUST give the source's output, within the bound of each.",
+       "Given the frequencies of a golden case, the kernel MUST give the source's output, within the bounds of both.",
        "POS, AXIS, PREC", "how the source made its frequencies", frequency_cases, golden_agreement},
       {"GLD-03",
-       "From base and scaling of a golden case the kernel MUST give the source's output, within the bound of each.",
+       "Given base and scaling of a golden case, the kernel MUST give the source's output, within the bounds of both.",
        "FREQ, SCALE", "scaling rules that no source has", computed_cases, golden_agreement},
   };
   return requirements;

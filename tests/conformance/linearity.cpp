@@ -32,7 +32,7 @@ Trial run_changed(const Case& c, Examiner& examiner, const std::function<double(
 enum class Exactness { within_bound, bit_for_bit };
 
 // Twice the larger of the two types' smallest normal numbers. Above it every rounding to either of the call's two types
-// is relative, so scaling by a power of two changes no rounding.
+// is relative, so a factor that is a power of two changes no rounding.
 double smallest_relative(const Trial& trial) {
   const auto of_type = [](DType dtype) { return smallest_subnormal(dtype) / unit_roundoff(dtype); };
   return std::max(of_type(trial.q.dtype), of_type(trial.call.q_result().dtype));
@@ -122,15 +122,15 @@ Finding additivity(const Case& c, Examiner& examiner) {
 
 std::span<const Requirement> linearity_requirements() {
   static constexpr Requirement requirements[] = {
-      {"ROT-05", "Scaling the input by a power of two MUST scale the output by it, within the bound.", "PREC",
-       "what ROT-11 adds to it", linear_cases, homogeneity},
-      {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC", "what ROT-12 adds to it",
-       linear_cases, oddness},
+      {"ROT-05", "Multiplying the input by a power of two MUST multiply the output by it, within the bound.", "PREC",
+       "differences within the bound: see ROT-11", linear_cases, homogeneity},
+      {"ROT-06", "Negating the input MUST negate the output, within the bound.", "PREC",
+       "differences within the bound: see ROT-12", linear_cases, oddness},
       {"ROT-07", "The output of x + y MUST equal the output of x plus the output of y, within the bound.",
-       "PAIR, MEM-03", "other linear maps: they add up too", linear_cases, additivity},
-      {"ROT-11", "Scaling the input by a power of two SHOULD scale the output by it bit for bit.", "PREC",
+       "PAIR, MEM-03", "wrong maps that are linear: they add up too", linear_cases, additivity},
+      {"ROT-11", "Multiplying the input by a power of two SHOULD multiply the output by it, bit for bit.", "PREC",
        "elements close to underflow", linear_cases, exact_homogeneity, mask(Demand::bitwise)},
-      {"ROT-12", "Negating the input SHOULD negate the output bit for bit.", "PREC", "elements close to underflow",
+      {"ROT-12", "Negating the input SHOULD negate the output, bit for bit.", "PREC", "elements close to underflow",
        linear_cases, exact_oddness, mask(Demand::bitwise)},
   };
   return requirements;

@@ -1,4 +1,4 @@
-// MEM: what is read and written, and where.
+// MEM: which memory is read and written.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void edge_cases(CaseList& list) {
   }
 }
 
-// Twice: every tensor against the inaccessible page behind it, then against the one before it.
+// Each call runs twice: its tensors end at an inaccessible page, then they begin at one.
 Finding within_tensors(const Case& c, Examiner& examiner) {
   Finding finding = examiner.accuracy(c);
   finding.merge(examiner.judge(c, examiner.run_at_start(c)));
@@ -181,7 +181,7 @@ void in_place_cases(CaseList& list) {
   });
   // A quarter of each head turns, as in GPT-NeoX, in more heads than a block of threads takes at once.
   list.for_each_way(64, [&](Case c) {
-    if (!list.usual().has_output(c) || !list.usual().has_given(c)) return;
+    if (!list.representative().is_output_type_of(c) || !list.representative().is_given_type_of(c)) return;
     c.in_place = true;
     c.spec.rotary_dim = std::max(c.spec.head_dim / 8 * 2, 2);
     c.seq = 10;
@@ -240,7 +240,8 @@ void far_cases(CaseList& list) {
                  {Layout::distant_heads, &Case::heads}};
   for (const auto& [layout, dimension] : layouts) {
     list.for_each_way(64, [&, far = layout, many = dimension](Case c) {
-      if (!list.usual().has_given(c) || !list.usual().has_width(c) || !list.usual().has_source(c)) return;
+      if (!list.representative().is_given_type_of(c) || !list.representative().is_width_of(c)) return;
+      if (!list.representative().is_source_of(c)) return;
       c.layout = far;
       c.*many = 3;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
@@ -250,7 +251,7 @@ void far_cases(CaseList& list) {
     });
   }
   list.for_each_way(64, [&](Case c) {
-    if (!list.usual().has_output(c)) return;
+    if (!list.representative().is_output_type_of(c)) return;
     c.layout = Layout::distant_rows;
     c.seq = 3;
     list.add(c);
@@ -260,7 +261,7 @@ void far_cases(CaseList& list) {
 void shifted_cases(CaseList& list) {
   // The halves of a head fit vectors of any usual width.
   list.for_each_way(128, [&](Case c) {
-    if (!list.usual().has_given(c) && list.level() == Level::quick) return;
+    if (!list.representative().is_given_type_of(c) && list.level() == Level::quick) return;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     c.output = OutputLayout::shifted;  // while the input begins at an aligned address
     list.add(c);
@@ -280,7 +281,7 @@ void shifted_cases(CaseList& list) {
 // On a device each way to call may be separate code. With 67 tokens, threads of the last block have no work.
 void sanitized_cases(CaseList& list) {
   const auto add = [&](Case c) {
-    if (c.source == AngleSource::tables && !list.usual().has_given(c)) return;
+    if (c.source == AngleSource::tables && !list.representative().is_given_type_of(c)) return;
     list.add(c);
     c.batch = 1;
     c.seq = 67;
@@ -314,20 +315,21 @@ std::span<const Requirement> memory_requirements() {
   static constexpr Requirement requirements[] = {
       {"MEM-01", "The kernel MUST NOT read or write outside the tensors of the call.",
        "MEM-07, TAB-05, FREQ-11, AXIS-05",
-       "what lies within the padding or the kernel's own memory; built-ins, which share our process", edge_cases,
+       "accesses within the padding, or to the kernel's own memory; built-ins, which run in our process", edge_cases,
        within_tensors, 0, nullptr, in_memory},
       {"MEM-02", "Inputs, positions, tables and frequencies MUST NOT be modified.", "POS-09, MEM-05",
-       "inputs that are written and restored by the end of the call, where the subject runs in our process",
-       input_cases, inputs_kept, 0, nullptr, in_memory},
+       "inputs that are written and restored before the call ends, if the subject runs in our process", input_cases,
+       inputs_kept, 0, nullptr, in_memory},
       {"MEM-03", "Strides MUST be followed, and the gaps between rows MUST NOT be written.", "MEM-01, HEAD-03, HEAD-05",
        "kernels that claim no strides", strided_cases, accuracy, 0, nullptr, in_memory},
       {"MEM-04", "A call in place MUST equal the same call out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
-       "what MEM-05 adds to it", in_place_cases, like_out_of_place, 0, nullptr, in_memory},
+       "differences within the bound: see MEM-05", in_place_cases, like_out_of_place, 0, nullptr, in_memory},
       {"MEM-05", "A call in place SHOULD equal the same call out of place, bit for bit.", "MEM-03",
        "which of the two is right", in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise), nullptr,
        in_memory},
       {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be addressed correctly.",
-       "MEM-09, LIM-01", "kernels that claim no strides; offsets that only tensors full of elements reach", far_cases,
+       "MEM-09, LIM-01",
+       "kernels that claim no strides; tensors with that many elements: only strides reach these offsets", far_cases,
        accuracy, 0, nullptr, in_memory},
       {"MEM-07",
        "On a CUDA device compute-sanitizer MUST report nothing: no access outside a tensor, no race in shared memory, "
@@ -336,7 +338,7 @@ std::span<const Requirement> memory_requirements() {
        "kernels that are not in a shared library; machines without compute-sanitizer; strided "
        "tensors; races in global memory and within a warp",
        sanitized_cases, under_sanitizer, 0, will_sanitize, in_memory},
-      {"MEM-08", "Tensors MUST be handled at every address that the claimed alignment allows.",
+      {"MEM-08", "Results MUST be right at every tensor address that the claimed alignment allows.",
        "MEM-ALIGNED-DOWN, CUDA-UNALIGNED", "tables, frequencies and positions, which are aligned", shifted_cases,
        accuracy, 0, nullptr, in_memory},
   };

@@ -117,7 +117,7 @@ void decode_cases(CaseList& list) {
   });
   // As models decode: many kernels have a separate path for it.
   list.for_each_way(128, [&](Case c) {
-    if (!list.usual().has_output(c) || !list.claims().has(ROPE_FEATURE_KEY)) return;
+    if (!list.representative().is_output_type_of(c) || !list.claims().has(ROPE_FEATURE_KEY)) return;
     c.seq = 1;
     c.heads = 4;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 4;
@@ -200,13 +200,14 @@ std::span<const Requirement> position_requirements() {
   static constexpr Requirement requirements[] = {
       {"POS-01",
        "Rotating a slice of the sequence at its offset MUST give that slice of the whole result, within the bound.",
-       "POS-01, POS-13, SCALE-19", "what POS-05 adds to it", offset_cases, sliced},
+       "POS-01, POS-13, SCALE-19", "differences within the bound: see POS-05", offset_cases, sliced},
       {"POS-02", "A single token per sequence (decoding) MUST be rotated by its own position, in every batch and head.",
        "POS-05, HEAD-05, POS-11", "positions beyond the tables", decode_cases, accuracy},
-      {"POS-03", "Positions in any order, repeated or with gaps, of int32 and int64, MUST be used as given.",
+      {"POS-03", "Given positions, int32 or int64, MUST be used as they are: in any order, repeated or with gaps.",
        "POS-03, POS-07, POS-11", "negative positions", arbitrary_cases, as_given},
       {"POS-04", "If positions differ between batches, each batch MUST be rotated by its own positions.",
-       "POS-05, VAR-01, TAB-07", "batches that begin and end alike", batch_cases, accuracy},
+       "POS-05, VAR-01, TAB-07", "batches that differ only in some positions between the first and the last",
+       batch_cases, accuracy},
       {"POS-05",
        "Rotating a slice of the sequence at its offset SHOULD give that slice of the whole result, bit for bit.",
        "POS-01, PREC", "which of the two is right", offset_cases, sliced_bit_for_bit,

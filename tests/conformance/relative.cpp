@@ -39,7 +39,7 @@ struct Score {
 };
 
 // <q, k> over the pairs that rotate, and its bound. An error of b in each element of a pair costs at most sqrt(2) b
-// times the norm of the other's pair, and two errors multiply.
+// times the norm of the other pair. Two errors multiply.
 Score score(const RelatedRow& q, const RelatedRow& k, const Expectation& expectation) {
   long double sum = 0;
   double bound = 0;
@@ -175,16 +175,17 @@ Finding toeplitz(const Case& c, Examiner& examiner) {
 std::span<const Requirement> relative_requirements() {
   static constexpr Requirement requirements[] = {
       {"REL-01",
-       "The score of a query and a key MUST NOT change when both positions move by the same amount.",
+       "The score of a query and a key MUST NOT change, within the bound, if both positions move by the same distance.",
        "PAIR-03, PREC, POS-09, HEAD-01, XPOS",
-       "wrong angles that are linear in the position",
+       "wrong frequencies: angles stay linear in the position",
        shift_cases,
        shift_invariance,
        0,
        nullptr,
        {.with_horizon = true}},
-      {"REL-02", "The grid of scores of equal tokens MUST be constant along its diagonals.", "PAIR-03, POS-07, PREC",
-       "wrong frequencies", grid_cases, toeplitz},
+      {"REL-02",
+       "If all queries are equal and all keys are equal, scores at equal distances MUST be equal, within the bound.",
+       "PAIR-03, POS-07, PREC", "wrong frequencies", grid_cases, toeplitz},
   };
   return requirements;
 }

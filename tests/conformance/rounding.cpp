@@ -1,4 +1,4 @@
-// ROT: results are rounded, not cut off.
+// ROT: results are rounded, not truncated.
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +20,7 @@ int tokens_for(int rotary_dim) { return (2 * enough_angles + rotary_dim - 1) / r
 void many_element_cases(CaseList& list) {
   const auto add = [&](Case c, int heads) {
     const bool narrow = c.out_dtype == DType::f16 || c.out_dtype == DType::bf16;
-    if (!narrow || !list.usual().has_width(c) || !list.usual().has_given(c)) return;
+    if (!narrow || !list.representative().is_width_of(c) || !list.representative().is_given_type_of(c)) return;
     const int rotary_dim = list.spec() ? list.spec()->rotary_dim : c.spec.rotary_dim;
     c.batch = 1;
     c.seq = tokens_for(rotary_dim);
@@ -47,8 +47,8 @@ double spacing(DType dtype, double value) {
   return std::max(std::ldexp(2 * unit_roundoff(dtype), exponent), smallest_subnormal(dtype));
 }
 
-// The mean over all elements of the error in the direction of the exact value, in units of the mean spacing: 0 for
-// rounding to nearest, -1/2 for cutting off, 1/2 for rounding away.
+// The mean error of all elements in units of the mean spacing; away from zero is positive. Rounding to nearest gives 0,
+// truncation -1/2, rounding away from zero 1/2.
 Finding unbiased(const Case& c, Examiner& examiner) {
   // The mean of fewer, as shrinking tries them, says nothing.
   if (std::int64_t{c.batch} * c.seq * (c.spec.rotary_dim / 2) < enough_angles) return {};
@@ -82,8 +82,8 @@ Finding unbiased(const Case& c, Examiner& examiner) {
 std::span<const Requirement> rounding_requirements() {
   static constexpr Requirement requirements[] = {
       {"ROT-13", "Results of a 16-bit type MUST NOT be biased: on average, rounding MUST favour neither direction.",
-       "PREC (cut off where rounding to nearest is meant)", "f32 and f64 results, and bias below a quarter of a unit",
-       many_element_cases, unbiased},
+       "PREC (truncated, not rounded to nearest)",
+       "f32 and f64 results; a bias below a quarter of a unit in the last place", many_element_cases, unbiased},
   };
   return requirements;
 }

@@ -1,4 +1,4 @@
-// SHP: shapes at which launches and blocks run out.
+// SHP: sizes beyond the limits of launches, blocks and index types.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -14,13 +14,13 @@ namespace {
 // One past what the second and third dimension of a CUDA grid hold, as tokens, batches and heads.
 constexpr int many = 65537;
 
-// More pairs than 65,535 blocks of 256 threads have threads. Only one way: it takes as long as a hundred others.
+// One thread for each pair: more than 65,535 blocks of 256 threads. Only one way: it takes as long as a hundred others.
 void all_pairs_case(CaseList& list) {
   constexpr int threads = (many - 2) * 256;
   if (list.level() == Level::quick || !list.claims().compiled) return;
   bool first = true;
   list.for_each_way(128, [&](Case c) {
-    if (!first || !list.usual().has_output(c)) return;
+    if (!first || !list.representative().is_output_type_of(c)) return;
     first = false;
     c.batch = 1;
     c.seq = 257;
@@ -32,14 +32,15 @@ void all_pairs_case(CaseList& list) {
 
 // These cases are large, so each dtype is tested in one way: with tables if they are claimed, else with computed
 // angles. Beside tables, computed angles are tested in f32 too, unless `one_source`.
-bool is_usual(const Case& c, const CaseList& list, bool one_source) {
-  const Representative& usual = list.usual();
+bool is_judged_way(const Case& c, const CaseList& list, bool one_source) {
+  const Representative& representative = list.representative();
   const bool tables = (list.claims().capabilities.angle_sources & ROPE_BIT(ROPE_TABLES)) != 0;
   if (c.source == AngleSource::computed && tables && (one_source || c.dtype != DType::f32)) return false;
-  return usual.has_output(c) && usual.has_given(c) && usual.has_width(c) && usual.has_source(c);
+  return representative.is_output_type_of(c) && representative.is_given_type_of(c) && representative.is_width_of(c) &&
+         representative.is_source_of(c);
 }
 
-// Applies all the changes at once, as far as the claims cover them: then a limit that only one of them has shows.
+// Applies all changes that the claims cover at once. So a limit shows that only one of their code paths has.
 Case with(Case c, const CaseList& list, std::initializer_list<void (*)(Case&)> changes) {
   for (const auto& change : changes) {
     Case next = c;
@@ -116,7 +117,7 @@ void many_rows_cases(CaseList& list) {
   std::set<DType> seen;
   std::size_t turn = 0;
   list.for_each_way(4, [&](Case c) {
-    if (!is_usual(c, list, quick) || (quick && only.value_or(c.dtype) != c.dtype)) return;
+    if (!is_judged_way(c, list, quick) || (quick && only.value_or(c.dtype) != c.dtype)) return;
     only = c.dtype;
     std::vector<Case> cases = many_rows(c, list);
     const bool is_first = seen.empty(), is_first_of_dtype = seen.insert(c.dtype).second;
@@ -143,8 +144,9 @@ void wide_head_cases(CaseList& list) {
   for (int dim : wide_head_dims(list.level())) {
     list.for_each_way(dim, [&](Case c) {
       if (c.spec.head_dim != dim) return;  // not claimed
-      if (c.source == AngleSource::tables && !list.usual().has_given(c)) return;
-      if (list.level() == Level::quick && !(list.usual().has_type(c) && list.usual().has_width(c))) return;
+      if (c.source == AngleSource::tables && !list.representative().is_given_type_of(c)) return;
+      const bool of_type_and_width = list.representative().is_type_of(c) && list.representative().is_width_of(c);
+      if (list.level() == Level::quick && !of_type_and_width) return;
       c.batch = 1;
       c.seq = 2;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 11 : 0;
@@ -235,8 +237,9 @@ void every_head_dim_cases(CaseList& list) {
   if (!list.claims().head_dims.empty()) dims.assign(list.claims().head_dims.begin(), list.claims().head_dims.end());
   for (int dim : dims) {
     list.for_each_way(dim, [&](Case c) {
-      const Representative& usual = list.usual();
-      if (!usual.has_output(c) || !usual.has_given(c) || !usual.has_width(c) || !usual.has_source(c)) return;
+      const Representative& representative = list.representative();
+      if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
+      if (!representative.is_width_of(c) || !representative.is_source_of(c)) return;
       c.batch = c.heads = 1;
       c.seq = 2;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
@@ -258,7 +261,8 @@ void head_count_cases(CaseList& list) {
   for (const auto& [heads, key_heads] : counts) {
     ++way;  // shifts the turn: the ways are an even number, so each pairing would meet only one of both
     list.for_each_way(64, [&, q = heads, k = key_heads](Case c) {
-      if (!list.usual().has_output(c) || (!list.usual().has_given(c) && c.given != c.dtype)) return;
+      if (!list.representative().is_output_type_of(c)) return;
+      if (!list.representative().is_given_type_of(c) && c.given != c.dtype) return;
       c.heads = q;
       c.key_heads = k;
       c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 70 : 0;
@@ -274,7 +278,7 @@ void head_count_cases(CaseList& list) {
 
 void empty_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    if (!list.usual().has_output(c)) return;
+    if (!list.representative().is_output_type_of(c)) return;
     for (int Case::*dimension : {&Case::batch, &Case::seq, &Case::heads}) {
       Case empty = c;
       empty.*dimension = 0;
@@ -287,24 +291,27 @@ void empty_cases(CaseList& list) {
 
 std::span<const Requirement> shape_requirements() {
   static constexpr Requirement requirements[] = {
-      {"SHP-01", "More than 65,535 tokens, batches or heads, and more than 2^24 pairs, MUST each be rotated.", "LIM-01",
-       "element offsets beyond 2^31; more than 2^24 pairs if the kernel is not compiled code; each dimension in each "
-       "dtype where no head_dim up to 16 is claimed",
+      {"SHP-01",
+       "Calls with more than 65,535 tokens, batches or heads, or more than 2^24 pairs, MUST be rotated completely.",
+       "LIM-01",
+       "element offsets beyond 2^31; more than 2^24 pairs in kernels that are not compiled; some dtypes if no head_dim "
+       "up to 16 is claimed",
        many_rows_cases, accuracy},
-      {"SHP-02", "Heads of more than 1024 features MUST be rotated where they are claimed.", "LIM-03",
-       "head_dims above 4096; above 2048 but at level exhaustive", wide_head_cases, accuracy},
-      {"SHP-03",
-       "Batches, heads and tokens in another order MUST give the same results in that order, within the bound.",
-       "HEAD-07, POS-07, POS-05, VAR-01, TAB-07", "what SHP-07 adds to it", batched_cases, equivariance},
-      {"SHP-04", "Every head_dim that is claimed MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
-       "at level quick head_dims above 32 but 96, 128 and 256; odd multiples of 2 above 256", every_head_dim_cases,
+      {"SHP-02", "Heads of more than 1024 features MUST be rotated if they are claimed.", "LIM-03",
+       "head_dims above 4096; at levels quick and full, above 2048", wide_head_cases, accuracy},
+      {"SHP-03", "If batches, heads or tokens are reordered, their results MUST stay the same, within the bound.",
+       "HEAD-07, POS-07, POS-05, VAR-01, TAB-07", "differences within the bound: see SHP-07", batched_cases,
+       equivariance},
+      {"SHP-04", "Every claimed head_dim MUST be rotated in every claimed type.", "PREC-11, TAB-03, PAIR-09",
+       "head_dims above 32 at level quick, except 96, 128 and 256; most head_dims above 256", every_head_dim_cases,
        accuracy},
       {"SHP-05", "k MUST be rotated like q, also if it has fewer heads.", "HEAD-01, HEAD-03, PIPE-03, MEM-13",
        "kernels that claim no k", head_count_cases, accuracy},
       {"SHP-06", "A call without batches, tokens or heads SHOULD return ok and write nothing.", "VAR-05",
        "empty tensors whose pointers are NULL", empty_cases, accuracy, mask(Demand::robust)},
-      {"SHP-07", "Batches, heads and tokens in another order SHOULD give the same bits in that order.", "HEAD-07, PREC",
-       "which of the two is right", batched_cases, exact_equivariance, Demand::bitwise | Demand::batch_invariant},
+      {"SHP-07", "If batches, heads or tokens are reordered, their results SHOULD stay the same, bit for bit.",
+       "HEAD-07, PREC", "which of the two is right", batched_cases, exact_equivariance,
+       Demand::bitwise | Demand::batch_invariant},
   };
   return requirements;
 }

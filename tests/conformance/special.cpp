@@ -127,10 +127,10 @@ void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, T
   });
 }
 
-// Three pairs of every row of q and k hold a NaN, an infinity in the first and one in the second feature; a
-// pass-through feature holds a NaN. The results of these pairs must show it; everything else must be as if nothing were
-// there. The pass-through feature may become any NaN: a copy by way of another type may change its sign and payload
-// (IEEE 754-2019, 6.2.3 and 6.3).
+// In every row of q and k one pair holds a NaN, one an infinity in its first feature, one in its second. A pass-through
+// feature holds a NaN. The results of these pairs must show it; all else must be as without them. The pass-through
+// feature may become any NaN: a copy by way of another type may change its sign and payload (IEEE 754-2019, 6.2.3 and
+// 6.3).
 Finding contained(const Case& c, Examiner& examiner) {
   Call call = examiner.build(c);
   const std::optional<int> passed = passed_feature(c);
@@ -177,7 +177,7 @@ std::span<const Requirement> special_requirements() {
        "inputs whose exact result is out of range", huge_cases, accuracy},
       {"SPC-03", "Zeros MUST give zeros.", "NAN-01, MEM", "the sign of a zero", zero_cases, accuracy},
       {"SPC-04", "Subnormal inputs SHOULD be rotated like all others, and not flushed to zero.", "PREC",
-       "subnormals within a kernel", subnormal_cases, accuracy, mask(Demand::robust)},
+       "subnormals that arise inside the kernel", subnormal_cases, accuracy, mask(Demand::robust)},
   };
   return requirements;
 }

@@ -62,7 +62,7 @@ def arguments(words):
     named.add_argument("--at-least", type=float, default=0, help="percent; fewer right ones are exit code 1")
     pages = parser.add_argument_group("pages and records")
     pages.add_argument("--kill-matrix", type=Path, nargs="?", const=kill_matrix.COMMITTED, metavar="FILE")
-    pages.add_argument("--pending", default="", help="ids, parted by commas: planted since BUILD, not judged yet")
+    pages.add_argument("--pending", default="", help="ids, separated by commas: planted since BUILD, not judged yet")
     pages.add_argument("--record", type=Path, metavar="JSON")
     pages.add_argument("--compare", type=Path, nargs=2, metavar="JSON")
     options = parser.parse_intermixed_args(words)

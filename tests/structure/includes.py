@@ -2,8 +2,8 @@
 """Includes go one way: python3 tests/structure/includes.py
 
 The table in docs/architecture.md says which folder may use which; it lists the lowest first. This reads the includes of
-every C, C++ and CUDA file. It fails on an include that the table does not allow, a folder that is missing there, a row
-that points to a folder at or below its own place, and a circle between files.
+every C, C++ and CUDA file. It fails on an include that the table does not allow, and on a circle between files. It
+also fails on a folder without a row, and on a row that names a folder at or below its own place.
 """
 
 import re

@@ -1,6 +1,6 @@
 // RapidCheck properties, and the seed that they run from. main.cpp sets the seed before the first test; it is the same
-// in every run. RC_PARAMS="seed=N" selects other cases or repeats the cases of a failure, both for a property that runs
-// through rc::prop and for one that runs through counterexample().
+// in every run. RC_PARAMS="seed=N" selects other cases or repeats the cases of a failure. That holds for rc::prop and
+// for counterexample().
 #pragma once
 
 #include <rapidcheck.h>

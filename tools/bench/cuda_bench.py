@@ -7,8 +7,9 @@
 q is [1, 8192, 32, 128], k has 8 heads, half_split, base 10000. In each round every contender runs some times in a row,
 each time on other tensors, while the host is ahead of the device. So events time only the device's work. The table
 shows the medians over the rounds. Ratios are to the copy of the same dtype, 1 is as fast as copying. Before that the
-results are compared with float64. Liger-Kernel and flash-attention take part if Python finds them. --device cpu runs
-the script without a device, with a library for the CPU; its figures mean little.
+results are compared with float64. Liger-Kernel and flash-attention take part if Python finds them.
+With --device cpu the script runs without a device, with a library for the CPU; its figures mean little.
+
 Exit codes: 0 measured, 1 a contender's results are wrong, 2 usage, 3 no device or no such kernel.
 """
 

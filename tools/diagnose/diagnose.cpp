@@ -16,7 +16,7 @@ namespace {
 
 // Below this fit a cause explains less than it leaves open. Then other evidence is named first.
 constexpr double worth_naming = 0.3;
-// A second candidate this close cannot be told apart: a fit is a share of some hundred rows at most, so one row more or
+// A second candidate this close cannot be told apart. A fit is a share of some hundred rows at most, so one row more or
 // less is chance.
 constexpr double a_tie = 0.02;
 constexpr double certain = 0.9;
@@ -134,8 +134,7 @@ class Diagnosing {
     Pointer p{{BugClass::special_values, different_each_time, "", 1}, {}, ""};
     if (rows_survive) {
       p.candidate.bug_class = BugClass::strides_memory_race;
-      p.candidate.sentence =
-          "the input, or what stood there, survives in some rows, others each time: two writers race";
+      p.candidate.sentence = "some rows keep the input or old content, different rows each time: two writers race";
     }
     for (const RequirementResult& r : report_.results) {
       if (r.verdict == Verdict::fail) p.requirements.push_back(r.id);
@@ -152,7 +151,7 @@ class Diagnosing {
     std::string sentence = w.hypothesis->sentence;
     if (w.with != nullptr) sentence += "; and " + w.with->sentence;
     if (is_of_large_positions(w) && w.hypothesis->bug_class != BugClass::precision) {
-      sentence = "angles of large positions are too far off, as if " + sentence;
+      sentence = "angles at large positions are inaccurate, as if " + sentence;
     }
     const double fit = std::max(w.fit, 0.0);
     if (!unusual_) return {class_of(w), sentence, words_of(w.condition), fit};

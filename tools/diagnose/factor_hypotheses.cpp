@@ -44,7 +44,7 @@ void add_attention_factors(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   // A call with given angles does not name the rule, so these differ only if angles are computed.
-  add(all, BugClass::scaling_config, "yarn's formula is applied to an attention factor that was final",
+  add(all, BugClass::scaling_config, "yarn's formula is applied to the given attention factor, which is already final",
       [](const Call& call, double l) {
         const double factor = factor_of(call.scaling);
         return factor > 1 ? 0.1 * l * std::log(factor) + 1 : l;

@@ -65,7 +65,7 @@ std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examin
   const std::vector<const RequirementResult*> failures = unrefused(report);
   if (failures.empty()) return std::nullopt;
   const std::vector<Fault> accepted = accepted_faults(failures, examiner);
-  Pointer pointer{{class_of_faults(accepted), "a call that is wrong is not refused", "", 1}, {}, ""};
+  Pointer pointer{{class_of_faults(accepted), "a wrong call is not refused", "", 1}, {}, ""};
   std::string& sentence = pointer.candidate.sentence;
   if (!accepted.empty()) sentence += fmt::format(": {}", word_of(accepted.front()).meaning);
   if (accepted.size() > 1) sentence += fmt::format(", and {} other faults", accepted.size() - 1);

@@ -62,27 +62,27 @@ void add_other_rows(Hypotheses& all) {
   const struct {
     From side;
     const char* words;
-  } sides[] = {{From::input, "made from"}, {From::output, "written over"}};
+  } sides[] = {{From::input, "computed from"}, {From::output, "written over"}};
   for (const auto& side : sides) {
     const auto several = [](std::size_t axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
     const auto add = [&](const std::string& sentence, std::size_t axis, auto index) {
       add_index(all, BugClass::heads_batch_qk, sentence.c_str(), side.side, index, several(axis));
     };
-    add(fmt::format("every batch is {} the first", side.words), 0,
+    add(fmt::format("every batch is {} the first batch", side.words), 0,
         [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, 0, s.seq, s.head, f); });
-    add(fmt::format("each batch is {} the next", side.words), 0, [](const Spot& s, const Tensor& t, bool, int f) {
+    add(fmt::format("each batch is {} the next batch", side.words), 0, [](const Spot& s, const Tensor& t, bool, int f) {
       return index_of(t, (s.batch + 1) % t.shape[0], s.seq, s.head, f);
     });
-    add(fmt::format("the batches are {} those in reverse order", side.words), 0,
+    add(fmt::format("the batches are {} the batches in reverse order", side.words), 0,
         [](const Spot& s, const Tensor& t, bool, int f) {
           return index_of(t, t.shape[0] - 1 - s.batch, s.seq, s.head, f);
         });
-    add(fmt::format("every token is {} the first", side.words), 1,
+    add(fmt::format("every token is {} the first token", side.words), 1,
         [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, s.batch, 0, s.head, f); });
-    add(fmt::format("each token is {} the next", side.words), 1, [](const Spot& s, const Tensor& t, bool, int f) {
+    add(fmt::format("each token is {} the next token", side.words), 1, [](const Spot& s, const Tensor& t, bool, int f) {
       return index_of(t, s.batch, std::min(s.seq + 1, t.shape[1] - 1), s.head, f);
     });
-    add(fmt::format("the tokens are {} those in reverse order", side.words), 1,
+    add(fmt::format("the tokens are {} the tokens in reverse order", side.words), 1,
         [](const Spot& s, const Tensor& t, bool, int f) {
           return index_of(t, s.batch, t.shape[1] - 1 - s.seq, s.head, f);
         });
@@ -93,12 +93,12 @@ void add_dense(Hypotheses& all) {
   const auto as_dense = [](const Spot& s, const Tensor& t, bool, int feature) { return dense(t, s, feature); };
   add_index(all, memory, "the input is read as if it were contiguous", From::input, as_dense);
   add_index(all, memory, "the output is written as if it were contiguous", From::output, as_dense);
-  add_index(all, memory, "input and output are taken to be contiguous", From::both, as_dense);
-  add_index(all, memory, "the output is written by the strides of the input", From::output,
+  add_index(all, memory, "input and output are addressed as if they were contiguous", From::both, as_dense);
+  add_index(all, memory, "the output is written with the strides of the input", From::output,
             [](const Spot& s, const Tensor&, bool, int feature) {
               return row_offset(s.in(), {s.batch, s.seq, s.head}) + feature;
             });
-  add_index(all, memory, "the input is read by the strides of the output", From::input,
+  add_index(all, memory, "the input is read with the strides of the output", From::input,
             [](const Spot& s, const Tensor&, bool, int feature) {
               return row_offset(s.out(), {s.batch, s.seq, s.head}) + feature;
             });
@@ -112,15 +112,16 @@ void add_strides_of_a_dimension(Hypotheses& all) {
     const char* seq;
     const char* batch;
   } words[] = {
-      {From::input, "reads: rows as if they were packed, head_dim apart",
-       "reads: the token stride is taken for the head stride", "reads: the stride of a token is heads * head_dim",
-       "reads: the stride of a batch is seq * heads * head_dim"},
-      {From::output, "writes: rows as if they were packed, head_dim apart",
-       "writes: the token stride is taken for the head stride", "writes: the stride of a token is heads * head_dim",
-       "writes: the stride of a batch is seq * heads * head_dim"},
-      {From::both, "rows are taken to be packed, head_dim apart", "the token stride is taken for the head stride",
-       "the stride of a token is taken to be heads * head_dim",
-       "the stride of a batch is taken to be seq * heads * head_dim"}};
+      {From::input, "the head stride of the input is taken to be head_dim",
+       "the token stride of the input is used as its head stride",
+       "the token stride of the input is taken to be heads * head_dim",
+       "the batch stride of the input is taken to be seq * token stride"},
+      {From::output, "the head stride of the output is taken to be head_dim",
+       "the token stride of the output is used as its head stride",
+       "the token stride of the output is taken to be heads * head_dim",
+       "the batch stride of the output is taken to be seq * token stride"},
+      {From::both, "the head stride is taken to be head_dim", "the token stride is used as the head stride",
+       "the token stride is taken to be heads * head_dim", "the batch stride is taken to be seq * token stride"}};
   for (const auto& w : words) {
     add_index(all, memory, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f;
@@ -144,9 +145,9 @@ void add_exchanged_strides(Hypotheses& all) {
   const struct {
     From side;
     const char* words;
-  } sides[] = {{From::both, "heads and tokens are exchanged in memory"},
-               {From::input, "reads: heads and tokens are exchanged in memory"},
-               {From::output, "writes: heads and tokens are exchanged in memory"}};
+  } sides[] = {{From::both, "input and output are addressed as if heads came before tokens in memory"},
+               {From::input, "the input is read as if heads came before tokens in memory"},
+               {From::output, "the output is written as if heads came before tokens in memory"}};
   for (const auto& side : sides) {
     add_index(all, BugClass::heads_batch_qk, side.words, side.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[0] + (s.head * t.shape[1] + s.seq) * t.shape[3] + f;
@@ -206,38 +207,36 @@ void add_operands(Hypotheses& all) {
     h.change.operand_key = std::move(whose);
     all.push_back(std::move(h));
   };
-  add("first results come from q and second ones from k, in both",
+  add("in q and k, the first result of a pair is computed from q, the second from k",
       [](const Spot&, bool is_second, bool) { return is_second; });
-  add("first results come from k and second ones from q, in both",
+  add("in q and k, the first result of a pair is computed from k, the second from q",
       [](const Spot&, bool is_second, bool) { return !is_second; });
-  add("second results come from the other tensor",
+  add("the second result of a pair is computed from the other tensor: q for k, k for q",
       [](const Spot& s, bool is_second, bool) { return is_second != s.key; });
-  add("what is multiplied by sin comes from q, in k too",
-      [](const Spot& s, bool, bool across) { return s.key && !across; });
-  add("what is multiplied by sin comes from k, in q too",
-      [](const Spot& s, bool, bool across) { return s.key || across; });
-  add("what is multiplied by sin comes from the other tensor, in both",
+  add("in k, sin is multiplied by features of q", [](const Spot& s, bool, bool across) { return s.key && !across; });
+  add("in q, sin is multiplied by features of k", [](const Spot& s, bool, bool across) { return s.key || across; });
+  add("sin is multiplied by features of the other tensor: q for k, k for q",
       [](const Spot& s, bool, bool across) { return s.key != across; });
-  add("what is multiplied by cos comes from q, in k too",
-      [](const Spot& s, bool, bool across) { return s.key && across; });
-  add("what is multiplied by cos comes from k, in q too",
-      [](const Spot& s, bool, bool across) { return s.key || !across; });
+  add("in k, cos is multiplied by features of q", [](const Spot& s, bool, bool across) { return s.key && across; });
+  add("in q, cos is multiplied by features of k", [](const Spot& s, bool, bool across) { return s.key || !across; });
 }
 
 void add_other_tensors(Hypotheses& all) {
   add_source(
-      all, heads_class, "first features come from q and second ones from k, in both",
+      all, heads_class, "in q and k, the first feature of a pair is read from q, the second from k",
       [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f); }, has_key);
   add_source(
-      all, heads_class, "first features come from k and second ones from q, in both",
+      all, heads_class, "in q and k, the first feature of a pair is read from k, the second from q",
       [](const Spot& s, int f, bool& key, std::int64_t&) { key = !second(s, f); }, has_key);
   add_source(
-      all, heads_class, "second features come from the other tensor",
+      all, heads_class, "the second feature of a pair is read from the other tensor: q for k, k for q",
       [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f) ? !s.key : s.key; }, has_key);
   add_source(
-      all, heads_class, "k is made from q", [](const Spot&, int, bool& key, std::int64_t&) { key = false; }, has_key);
+      all, heads_class, "k is computed from q", [](const Spot&, int, bool& key, std::int64_t&) { key = false; },
+      has_key);
   add_source(
-      all, heads_class, "q is made from k", [](const Spot&, int, bool& key, std::int64_t&) { key = true; }, has_key);
+      all, heads_class, "q is computed from k", [](const Spot&, int, bool& key, std::int64_t&) { key = true; },
+      has_key);
   add_source(
       all, heads_class, "q and k are exchanged", [](const Spot& s, int, bool& key, std::int64_t&) { key = !s.key; },
       has_key_apart);
@@ -256,16 +255,16 @@ void add_other_tensors(Hypotheses& all) {
 
 void add_other_heads(Hypotheses& all) {
   add_source(
-      all, heads_class, "every head is made from the first",
+      all, heads_class, "every head is computed from the first head",
       [](const Spot&, int, bool&, std::int64_t& head) { head = 0; }, several_heads);
   add_source(
-      all, heads_class, "heads are made from the next one",
+      all, heads_class, "each head is computed from the next head",
       [](const Spot& s, int, bool&, std::int64_t& head) { head = (s.head + 1) % heads(s); }, several_heads);
   add_source(
-      all, heads_class, "the heads come in reverse order",
+      all, heads_class, "the heads are used in reverse order",
       [](const Spot& s, int, bool&, std::int64_t& head) { head = heads(s) - 1 - s.head; }, several_heads);
   for (std::int64_t n : {2, 3, 4, 8}) {
-    const std::string sentence = "heads are exchanged within blocks of " + std::to_string(n);
+    const std::string sentence = "heads are reversed within blocks of " + std::to_string(n);
     add_source(
         all, heads_class, sentence.c_str(),
         [=](const Spot& s, int, bool&, std::int64_t& head) {
@@ -273,7 +272,7 @@ void add_other_heads(Hypotheses& all) {
           head = std::min(mirrored, heads(s) - 1);
         },
         several_heads);
-    const std::string dealt = "heads are dealt out in " + std::to_string(n) + " groups";
+    const std::string dealt = "heads are transposed as a matrix of " + std::to_string(n) + " rows";
     add_source(
         all, BugClass::pipeline, dealt.c_str(),
         [=](const Spot& s, int, bool&, std::int64_t& head) {
@@ -282,7 +281,7 @@ void add_other_heads(Hypotheses& all) {
         several_heads);
   }
   add_source(
-      all, BugClass::pipeline, "heads of k are dealt out in as many groups as q has heads for each",
+      all, BugClass::pipeline, "heads of k are transposed as a matrix with one row for each q head of a group",
       [](const Spot& s, int, bool&, std::int64_t& head) {
         const std::int64_t n = std::max<std::int64_t>(s.call.q.shape[2] / std::max<std::int64_t>(heads(s), 1), 1);
         if (s.key && heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
@@ -292,17 +291,17 @@ void add_other_heads(Hypotheses& all) {
 
 void add_head_counts(Hypotheses& all) {
   {
-    Hypothesis h{heads_class, "k is rotated in as many heads as q has", {}, 0, has_key, false};
+    Hypothesis h{heads_class, "k is rotated with q's number of heads", {}, 0, has_key, false};
     h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.q.shape[2]); };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{heads_class, "q is rotated in as many heads as k has", {}, 0, has_key, false};
+    Hypothesis h{heads_class, "q is rotated with k's number of heads", {}, 0, has_key, false};
     h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.k->shape[2]); };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{heads_class, "only as many heads are rotated as the smaller of q and k has", {}, 0, has_key, false};
+    Hypothesis h{heads_class, "q and k are both rotated with the smaller number of heads", {}, 0, has_key, false};
     h.change.heads = [](const Spot& s) { return static_cast<int>(std::min(s.call.q.shape[2], s.call.k->shape[2])); };
     all.push_back(std::move(h));
   }

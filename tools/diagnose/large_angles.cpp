@@ -68,8 +68,8 @@ std::optional<Candidate> beyond_an_angle(const Observations& seen) {
   const double by_position = share(pairs, [](const Pair& p) { return static_cast<double>(p.position); });
   if (least < large || by_angle < least_share || by_angle < clearly * by_position) return std::nullopt;
   return Candidate{BugClass::precision,
-                   fmt::format("pairs that turn by {:.4g} radians and more come out wrong at any position: "
-                               "large angles are not reduced rightly",
+                   fmt::format("pairs that turn by {:.4g} radians or more are wrong at any position: "
+                               "large angles are reduced inaccurately",
                                least),
                    "", by_angle};
 }

@@ -1,5 +1,4 @@
-// What a grid or a block of the wrong size leaves out: rows and features past a limit, and the rest after dividing the
-// work into blocks.
+// What a grid or a block of the wrong size leaves out: rows and features past a limit, or left over from blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,10 +52,10 @@ void add_flat_limits(Hypotheses& all) {
       const auto elements = [](const Tensor& t) { return batches(t) * tokens(t) * heads(t) * t.shape[3]; };
       return [=](const Call& call) { return elements(call.q) > n || (call.k && elements(*call.k) > n); };
     };
-    add_features(all, fmt::format("elements from {} on, over all rows, are not written", limit),
+    add_features(all, fmt::format("elements from number {} on, counted over all rows, are not written", limit),
                  [=](const Spot& s, int f) { return row_of(s) * s.params.head_dim + f >= limit; });
     all.back().applies = more_than(limit);
-    add_features(all, fmt::format("pairs from {} on, over all rows, are not written", limit),
+    add_features(all, fmt::format("pairs from number {} on, counted over all rows, are not written", limit),
                  [=](const Spot& s, int f) {
                    const int half = s.params.rotary_dim / 2;
                    const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
@@ -72,8 +71,8 @@ void add_shuffles(Hypotheses& all) {
     const char* sentence;
     Values (*partners)(Values x);  // of the first feature, of the second
   } ways[] = {
-      {"each feature is turned with itself where its partner belongs", [](Values x) { return x; }},
-      {"the first feature of each pair is turned with itself where its partner belongs",
+      {"each feature is combined with itself, not with its partner", [](Values x) { return x; }},
+      {"the first feature of each pair is combined with itself, not with its partner",
        [](Values x) {
          return Values{x.first, x.first};
        }},
@@ -88,7 +87,7 @@ void add_shuffles(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
-  Hypothesis h{limits, "the first feature of each pair stands for the second one too", {}, 0, {}, false};
+  Hypothesis h{limits, "the first feature of each pair is used as the second one too", {}, 0, {}, false};
   h.change.rotate = [](const Spot& s, Values x, Values c, Values n, Values) {
     const double l = s.params.lambda;
     return Values{l * (x.first * c.first - x.first * n.first), l * (x.first * c.second + x.first * n.second)};
@@ -159,8 +158,9 @@ void add_launch_hypotheses(Hypotheses& all) {
       const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
       return f < s.params.rotary_dim && s.head * half + pair >= limit;
     };
-    add_features(all, fmt::format("of a token only the first {} pairs, over all heads, are written", limit), is_beyond);
-    Hypothesis h{limits, fmt::format("of a token only the first {} pairs, over all heads, are rotated", limit),
+    add_features(all, fmt::format("only the first {} pairs of a token, counted over all heads, are written", limit),
+                 is_beyond);
+    Hypothesis h{limits, fmt::format("only the first {} pairs of a token, counted over all heads, are rotated", limit),
                  {},     0,
                  {},     false};
     h.change.store = [=](const Spot& s, int f, double y) {

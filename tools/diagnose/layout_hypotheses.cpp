@@ -19,18 +19,18 @@ void add_flat_indices(Hypotheses& all) {
     const char* sentence;
     Token token;
   } ways[] = {
-      {"rows are numbered token by token and taken apart head by head: the token is row % tokens",
+      {"the flat row index is split in the wrong order: the token is (token * heads + head) % tokens",
        [](const Spot& s) { return (s.seq * heads_of(s) + s.head) % tokens(s); }},
-      {"rows are numbered token by token and taken apart head by head: the token is row / tokens",
+      {"the flat row index is split in the wrong order: the token is (token * heads + head) / tokens",
        [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / tokens(s); }},
-      {"rows are numbered head by head and taken apart token by token: the token is row / heads",
+      {"the flat row index is split in the wrong order: the token is (head * tokens + token) / heads",
        [](const Spot& s) { return (s.head * tokens(s) + s.seq) / heads_of(s); }},
-      {"rows are numbered head by head and taken apart token by token: the token is row % heads",
+      {"the flat row index is split in the wrong order: the token is (head * tokens + token) % heads",
        [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads_of(s); }},
-      {"the token is the head", [](const Spot& s) { return s.head; }},
-      {"the token is the row divided by the heads of q, in k too",
+      {"the position of a row is taken by its head, not by its token", [](const Spot& s) { return s.head; }},
+      {"in k, the flat row index is divided by q's number of heads to find the token",
        [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / s.call.q.shape[2]; }},
-      {"tokens of all batches are counted on, modulo the batches",
+      {"the flat token index over all batches is divided by the number of batches to find the token",
        [](const Spot& s) { return (s.batch * tokens(s) + s.seq) / s.call.q.shape[0]; }},
   };
   for (const auto& way : ways) {
@@ -53,7 +53,8 @@ void add_counted_rows(Hypotheses& all) {
   const auto add = [&](const char* sentence, std::int64_t (*further)(const Spot&)) {
     for (const bool again : {true, false}) {
       Hypothesis h{BugClass::table_cache,
-                   fmt::format("{}; past the last row {}", sentence, again ? "again from the first" : "the last"),
+                   fmt::format("{}; past the last row, {}", sentence,
+                               again ? "they start again at the first" : "the last row is used"),
                    {},
                    0,
                    counted,
@@ -104,8 +105,8 @@ void add_permutations(Hypotheses& all) {
     for (const auto& tensor : tensors) {
       for (const bool to_half_split : {true, false}) {
         Hypothesis h{BugClass::pipeline,
-                     fmt::format("{} made {} in blocks {} where each head is one", tensor.words,
-                                 to_half_split ? "half-split" : "interleaved", width.words),
+                     fmt::format("the features of {} are reordered to {} in blocks {}, not within each head",
+                                 tensor.words, to_half_split ? "half_split" : "interleaved", width.words),
                      {},
                      0,
                      [of_q = tensor.q](const Call& call) { return of_q || call.k; },

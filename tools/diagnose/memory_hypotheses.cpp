@@ -58,8 +58,8 @@ void add_wide_reads(Hypotheses& all) {
     // A vector holds 4, 8 or 16 elements and may begin at any of the row's last ones.
     for (const std::int64_t beside : {1, 2, 3, 4, 7, 8, 15, 16, -1, -2, -4, -8}) {
       Hypothesis h{BugClass::strides_memory_race,
-                   beside > 0 ? fmt::format("{} are read up to {} past the end", row.of, beside)
-                              : fmt::format("{} are read {} before the start", row.of, -beside),
+                   beside > 0 ? fmt::format("{} are read up to {} elements past the end", row.of, beside)
+                              : fmt::format("{} are read from {} elements before the start", row.of, -beside),
                    {},
                    0,
                    {},
@@ -94,14 +94,14 @@ void add_memory_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::strides_memory_race, "zeros are written", {}, 0.02, {}, true};
+    Hypothesis h{BugClass::strides_memory_race, "the output is all zeros", {}, 0.02, {}, true};
     h.change.rotate = [](const Spot&, Values, Values, Values, Values) { return Values{0, 0}; };
     h.change.pass = [](const Spot&, int, double) { return 0.0; };
     all.push_back(std::move(h));
   }
   {
     Hypothesis h{BugClass::backward,
-                 "the gradient comes out as it went in",
+                 "the gradient is copied unrotated",
                  {},
                  0.01,
                  [](const Call& call) { return call.direction == Direction::backward; },
@@ -111,7 +111,7 @@ void add_memory_hypotheses(Hypotheses& all) {
   }
   {
     Hypothesis h{BugClass::partial_passthrough,
-                 "the part that turns is copied unrotated",
+                 "the rotary features are copied unrotated",
                  {},
                  0,
                  [](const Call& call) { return call.rotary_dim < call.q.shape[3]; },
@@ -121,7 +121,7 @@ void add_memory_hypotheses(Hypotheses& all) {
   }
   add_wide_reads(all);
   {
-    Hypothesis h{BugClass::special_values, "features that are 0 stay 0", {}, 0, {}, false};
+    Hypothesis h{BugClass::special_values, "features whose input is 0 stay 0", {}, 0, {}, false};
     h.change.store = [](const Spot& s, int f, double y) {
       return value_at(s.in(), {s.batch, s.seq, s.head}, f) == 0 ? 0 : y;
     };

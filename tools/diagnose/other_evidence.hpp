@@ -21,7 +21,7 @@ struct Pointer {
 
 // The sentence for results that differ each time, shown by a requirement or by a repetition.
 inline constexpr char different_each_time[] =
-    "the same call gives other results each time: a race, or memory that nobody set";
+    "the same call gives different results each time: a race, or uninitialised memory";
 
 // Whether a requirement failed by its values. A call that ends its process fails every requirement, and a call that
 // writes where it must not fails most. So such a failure says nothing about this requirement.

@@ -63,32 +63,33 @@ void add_signs(Hypotheses& all) {
   add_sign(all, "the inverse rotation: sin is negated", [](Values x, Values c, Values s) {
     return Values{x.first * c.first + x.second * s.first, x.second * c.second - x.first * s.second};
   });
-  add_sign(all, "sin stands where cos belongs, and cos where sin belongs", [](Values x, Values c, Values s) {
+  add_sign(all, "cos and sin are exchanged", [](Values x, Values c, Values s) {
     return Values{x.first * s.first - x.second * c.first, x.second * s.second + x.first * c.second};
   });
-  add_sign(all, "cos and sin are exchanged and the rotation is inverse", [](Values x, Values c, Values s) {
+  add_sign(all, "cos and sin are exchanged, and the rotation is inverse", [](Values x, Values c, Values s) {
     return Values{x.first * s.first + x.second * c.first, x.second * s.second - x.first * c.second};
   });
-  add_sign(all, "no minus: a cos + b sin, b cos + a sin", [](Values x, Values c, Values s) {
-    return Values{x.first * c.first + x.second * s.first, x.second * c.second + x.first * s.second};
-  });
-  add_sign(all, "a minus too many: a cos - b sin, b cos - a sin", [](Values x, Values c, Values s) {
+  add_sign(all, "the minus is missing: (a, b) becomes (a cos + b sin, b cos + a sin)",
+           [](Values x, Values c, Values s) {
+             return Values{x.first * c.first + x.second * s.first, x.second * c.second + x.first * s.second};
+           });
+  add_sign(all, "one minus too many: (a, b) becomes (a cos - b sin, b cos - a sin)", [](Values x, Values c, Values s) {
     return Values{x.first * c.first - x.second * s.first, x.second * c.second - x.first * s.second};
   });
-  add_sign(all, "a reflection: a cos + b sin, a sin - b cos", [](Values x, Values c, Values s) {
+  add_sign(all, "a reflection: (a, b) becomes (a cos + b sin, a sin - b cos)", [](Values x, Values c, Values s) {
     return Values{x.first * c.first + x.second * s.first, x.first * s.second - x.second * c.second};
   });
   add_sign(all, "cos is negated", [](Values x, Values c, Values s) {
     return Values{-x.first * c.first - x.second * s.first, -x.second * c.second + x.first * s.second};
   });
   for (const bool sine : {true, false}) {
-    Hypothesis h{
-        BugClass::sign_direction,
-        fmt::format("{} is never negative: it is the root of one minus the square of the other", sine ? "sin" : "cos"),
-        {},
-        0,
-        {},
-        false};
+    Hypothesis h{BugClass::sign_direction,
+                 fmt::format("{} is never negative: it is computed as sqrt(1 - {}^2)", sine ? "sin" : "cos",
+                             sine ? "cos" : "sin"),
+                 {},
+                 0,
+                 {},
+                 false};
     h.change.turn = [sine](const Params&, double& c, double& s) { (sine ? s : c) = std::fabs(sine ? s : c); };
     all.push_back(std::move(h));
   }
@@ -101,10 +102,10 @@ void add_signs(Hypotheses& all) {
   add_sign(all, "the two features of a pair are exchanged before they turn", [](Values x, Values c, Values s) {
     return Values{x.second * c.first - x.first * s.first, x.first * c.second + x.second * s.second};
   });
-  add_sign(all, "only the product with cos is written", [](Values x, Values c, Values) {
+  add_sign(all, "only the products with cos are written", [](Values x, Values c, Values) {
     return Values{x.first * c.first, x.second * c.second};
   });
-  add_sign(all, "only the product with sin is written", [](Values x, Values, Values s) {
+  add_sign(all, "only the products with sin are written", [](Values x, Values, Values s) {
     return Values{-x.second * s.first, x.first * s.second};
   });
 }
@@ -122,10 +123,10 @@ void add_exchanged_axes(Hypotheses& all) {
   add_axis(all, "the first two axes are exchanged", [](const Call&, std::vector<int>& axis) {
     for (int& a : axis) a = a == 0 ? 1 : a == 1 ? 0 : a;
   });
-  add_axis(all, "the axes come in reverse order", [](const Call& call, std::vector<int>& axis) {
+  add_axis(all, "the axes are used in reverse order", [](const Call& call, std::vector<int>& axis) {
     for (int& a : axis) a = call.axes - 1 - a;
   });
-  add_axis(all, "every pair follows the next axis", [](const Call& call, std::vector<int>& axis) {
+  add_axis(all, "every pair follows the axis after its own", [](const Call& call, std::vector<int>& axis) {
     for (int& a : axis) a = (a + 1) % call.axes;
   });
   for (int fixed : {0, 1, 2}) {
@@ -133,39 +134,39 @@ void add_exchanged_axes(Hypotheses& all) {
       std::fill(axis.begin(), axis.end(), std::min(fixed, call.axes - 1));
     });
   }
-  add_axis(all, "axes from the third on are taken for the first", [](const Call&, std::vector<int>& axis) {
+  add_axis(all, "pairs of the third and later axes follow the first axis", [](const Call&, std::vector<int>& axis) {
     for (int& a : axis) a = a < 2 ? a : 0;
   });
-  add_axis(all, "axes from the third on are taken for the second", [](const Call&, std::vector<int>& axis) {
+  add_axis(all, "pairs of the third and later axes follow the second axis", [](const Call&, std::vector<int>& axis) {
     for (int& a : axis) a = std::min(a, 1);
   });
 }
 
 void add_axis_orders(Hypotheses& all) {
-  add_axis(all, "the pairs of each axis in one block where axes alternate",
+  add_axis(all, "each axis has one block of pairs, but the axes should alternate",
            [](const Call&, std::vector<int>& axis) { std::sort(axis.begin(), axis.end()); });
-  add_axis(all, "the axes alternate where each has a block", [](const Call& call, std::vector<int>& axis) {
-    std::vector<int> left(static_cast<std::size_t>(call.axes), 0);
-    for (int a : axis) ++left[static_cast<std::size_t>(a)];
-    for (std::size_t p = 0; p < axis.size(); ++p) {
-      const int turn = static_cast<int>(p) % call.axes;
-      const bool some = static_cast<int>(p) < call.axes * left[static_cast<std::size_t>(turn)];
-      axis[p] = some ? turn : 0;
-    }
-  });
-  add_axis(all, "pair p follows axis p mod n", [](const Call& call, std::vector<int>& axis) {
+  add_axis(all, "the axes alternate, but each should have one block of pairs",
+           [](const Call& call, std::vector<int>& axis) {
+             std::vector<int> left(static_cast<std::size_t>(call.axes), 0);
+             for (int a : axis) ++left[static_cast<std::size_t>(a)];
+             for (std::size_t p = 0; p < axis.size(); ++p) {
+               const int turn = static_cast<int>(p) % call.axes;
+               const bool some = static_cast<int>(p) < call.axes * left[static_cast<std::size_t>(turn)];
+               axis[p] = some ? turn : 0;
+             }
+           });
+  add_axis(all, "pair p follows axis p modulo the number of axes", [](const Call& call, std::vector<int>& axis) {
     for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = static_cast<int>(p) % call.axes;
   });
-  add_axis(all, "the sections of the axes are counted in pairs where they are features",
+  add_axis(all, "the sections of the axes are twice as wide as they should be",
            [](const Call&, std::vector<int>& axis) {
              const std::vector<int> right = axis;
              for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[p / 2];
            });
-  add_axis(all, "the sections of the axes are counted in features where they are pairs",
-           [](const Call&, std::vector<int>& axis) {
-             const std::vector<int> right = axis;
-             for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[std::min(2 * p, axis.size() - 1)];
-           });
+  add_axis(all, "the sections of the axes are half as wide as they should be", [](const Call&, std::vector<int>& axis) {
+    const std::vector<int> right = axis;
+    for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[std::min(2 * p, axis.size() - 1)];
+  });
   add_axis(all, "each axis begins one pair too early", [](const Call&, std::vector<int>& axis) {
     for (std::size_t p = 0; p + 1 < axis.size(); ++p) axis[p] = axis[p + 1];
   });
@@ -194,7 +195,7 @@ void add_axes(Hypotheses& all) {
 void add_partners(Hypotheses& all) {
   {
     Hypothesis h{BugClass::pairing_layout,
-                 "rotates pairs of the other layout: (p, p + r/2) for (2p, 2p + 1), or the reverse",
+                 "the other pairing is used: half_split for interleaved, or interleaved for half_split",
                  {},
                  0,
                  several_pairs,
@@ -205,7 +206,7 @@ void add_partners(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   for (int n : {1, 2, 4, 8, 16, 32, 64}) {
-    add_pairs(all, fmt::format("partners stand {} apart, in blocks of {}", n, 2 * n),
+    add_pairs(all, fmt::format("each feature pairs with the one {} further on, in blocks of {}", n, 2 * n),
               [=](const Params& p, PairList& pairs) {
                 if (p.rotary_dim % (2 * n) != 0 && p.rotary_dim <= 2 * n) return;
                 for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -214,14 +215,14 @@ void add_partners(Hypotheses& all) {
                 }
               });
   }
-  add_pairs(all, "the partner of feature j is feature r - 1 - j", [](const Params& p, PairList& pairs) {
+  add_pairs(all, "feature j pairs with feature rotary_dim - 1 - j", [](const Params& p, PairList& pairs) {
     for (std::size_t i = 0; i < pairs.size(); ++i)
       pairs[i] = {static_cast<int>(i), p.rotary_dim - 1 - static_cast<int>(i)};
   });
   for (const bool others_pass : {false, true}) {
     Hypothesis h{BugClass::pairing_layout,
-                 fmt::format("a feature's partner lies head_dim/2 behind it, not rotary_dim/2{}",
-                             others_pass ? ", and what is left passes" : ""),
+                 fmt::format("each feature pairs with the one head_dim/2 further on, not rotary_dim/2{}",
+                             others_pass ? "; the remaining features pass through" : ""),
                  {},
                  0,
                  partial_halves,
@@ -240,7 +241,7 @@ void add_partners(Hypotheses& all) {
 void add_pair_angles(Hypotheses& all) {
   for (const int n : {16, 32, 64, 128, 256}) {
     Hypothesis h{BugClass::launch_limits,
-                 fmt::format("pairs from {} on get the angles of the first ones again", n),
+                 fmt::format("pairs from {} on get the angles of pairs 0, 1, .. again", n),
                  {},
                  0,
                  [n](const Call& call) { return call.rotary_dim / 2 > n; },
@@ -248,7 +249,7 @@ void add_pair_angles(Hypotheses& all) {
     h.change.pair_of = [n](const Params&, int, int pair) { return pair % n; };
     all.push_back(std::move(h));
   }
-  add_angles(all, "the angles are spread over the features as the other layout has them: two in each pair",
+  add_angles(all, "angles are assigned to features by the other pairing: each pair gets two different angles",
              [](const Params& p, int feature, int) {
                return p.pairing == Pairing::interleaved ? feature % (p.rotary_dim / 2) : feature / 2;
              });
@@ -259,7 +260,7 @@ void add_pair_angles(Hypotheses& all) {
              });
   {
     Hypothesis h{BugClass::pairing_layout,
-                 "the angles of several axes stand in blocks, one axis after the other, where they alternate",
+                 "the angles are in blocks, one for each axis, but the axes should alternate",
                  {},
                  0,
                  several_axes,
@@ -281,8 +282,8 @@ void add_pair_angles(Hypotheses& all) {
 void add_pairing_hypotheses(Hypotheses& all) {
   add_partners(all);
   add_pair_angles(all);
-  add_unpacked(all, "cos and sin are the two halves of an array that holds sin, cos, sin, cos, ..", true);
-  add_unpacked(all, "cos and sin are the two halves of an array that holds cos, sin, cos, sin, ..", false);
+  add_unpacked(all, "cos and sin are read as the halves of an array that holds sin, cos, sin, cos, ..", true);
+  add_unpacked(all, "cos and sin are read as the halves of an array that holds cos, sin, cos, sin, ..", false);
   add_signs(all);
   add_axes(all);
 }

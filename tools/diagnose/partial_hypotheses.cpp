@@ -43,11 +43,11 @@ void add_rotary_dims(Hypotheses& all) {
                p.rotary_dim = p.head_dim;
                resize_factors(p);
              });
-  add_params(all, BugClass::partial_passthrough, "half of the rotary features turn", [](const Call&, Params& p) {
+  add_params(all, BugClass::partial_passthrough, "only rotary_dim/2 features turn", [](const Call&, Params& p) {
     p.rotary_dim = std::max(p.rotary_dim / 4 * 2, 2);
     resize_factors(p);
   });
-  add_params(all, BugClass::partial_passthrough, "half of the head turns; rotary_dim is ignored",
+  add_params(all, BugClass::partial_passthrough, "rotary_dim is ignored: head_dim/2 features turn",
              [](const Call&, Params& p) {
                p.rotary_dim = std::max(p.head_dim / 4 * 2, 2);
                resize_factors(p);
@@ -65,28 +65,28 @@ void add_rotary_dims(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::partial_passthrough, "features that do not turn are never written", {}, 0, partial, false};
+    Hypothesis h{BugClass::partial_passthrough, "pass-through features are never written", {}, 0, partial, false};
     h.change.skips = [](const Spot& s, int feature) { return feature >= s.params.rotary_dim; };
     all.push_back(std::move(h));
   }
 }
 
 void add_passed_features(Hypotheses& all) {
-  add_pass(all, "features that do not turn are written as zeros", [](const Spot&, int, double) { return 0.0; });
-  add_pass(all, "features that do not turn are multiplied by the attention factor",
+  add_pass(all, "pass-through features are written as zeros", [](const Spot&, int, double) { return 0.0; });
+  add_pass(all, "pass-through features are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
-  add_pass(all, "features that do not turn are copied from the start of the head", [](const Spot& s, int f, double) {
+  add_pass(all, "pass-through features are copied from the start of the head", [](const Spot& s, int f, double) {
     return value_at(s.in(), {s.batch, s.seq, s.head}, f - s.params.rotary_dim);
   });
   for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    add_pass(all, fmt::format("features that do not turn are rounded to {} on the way", name(dtype)),
+    add_pass(all, fmt::format("pass-through features are rounded to {} on the way", name(dtype)),
              [=](const Spot& s, int, double x) { return rounded(s.out().dtype, rounded(dtype, x)); });
   }
-  add_pass(all, "features that do not turn are written as ones", [](const Spot&, int, double) { return 1.0; });
+  add_pass(all, "pass-through features are written as ones", [](const Spot&, int, double) { return 1.0; });
 
   for (const int block : {4, 8, 16, 32}) {
     Hypothesis h{BugClass::partial_passthrough,
-                 fmt::format("what does not turn is copied from the multiple of {} below rotary_dim on", block),
+                 fmt::format("features pass through from the last multiple of {} below rotary_dim on", block),
                  {},
                  0,
                  partial,
@@ -100,21 +100,22 @@ void add_passed_features(Hypotheses& all) {
 
 void add_gradients(Hypotheses& all) {
   add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
-  add_direct(all, "backward negates sin and does not exchange it between the two features of a pair",
+  add_direct(all, "backward negates sin without exchanging it between the two features of a pair",
              [](const Params&, const PairList&, Row& row) {
                for (double& s : row.sin) s = -s;
              });
-  add_direct(all, "backward exchanges the columns of cos too", [](const Params&, const PairList& pairs, Row& row) {
-    for (const auto& [first, second] : pairs) {
-      const auto i = static_cast<std::size_t>(first), j = static_cast<std::size_t>(second);
-      std::swap(row.cos[i], row.cos[j]);
-      std::swap(row.sin[i], row.sin[j]);
-      row.sin[i] = -row.sin[i];
-      row.sin[j] = -row.sin[j];
-    }
-  });
+  add_direct(all, "backward exchanges cos between the two features of a pair, not only sin",
+             [](const Params&, const PairList& pairs, Row& row) {
+               for (const auto& [first, second] : pairs) {
+                 const auto i = static_cast<std::size_t>(first), j = static_cast<std::size_t>(second);
+                 std::swap(row.cos[i], row.cos[j]);
+                 std::swap(row.sin[i], row.sin[j]);
+                 row.sin[i] = -row.sin[i];
+                 row.sin[j] = -row.sin[j];
+               }
+             });
   for (const bool zero : {false, true}) {
-    Hypothesis h{BugClass::backward, zero ? "the gradient is zero" : "the gradient is one", {}, 0, backward, false};
+    Hypothesis h{BugClass::backward, zero ? "every gradient is 0" : "every gradient is 1", {}, 0, backward, false};
     const double value = zero ? 0 : 1;
     h.change.rotate = [=](const Spot&, Values, Values, Values, Values) { return Values{value, value}; };
     h.change.pass = [=](const Spot&, int, double) { return value; };

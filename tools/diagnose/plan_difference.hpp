@@ -15,8 +15,8 @@ struct PlanDifference {
   std::vector<Difference> found;
 };
 
-// Identifies the kernel in the ways in which values failed, until one shows a difference. nullopt: the probes see none
-// in any of these ways, so the bug needs other circumstances.
+// Identifies the kernel in the ways to call it in which values failed, until one shows a difference. If none does, the
+// bug needs other circumstances, and the result is nullopt.
 std::optional<PlanDifference> plan_difference(const SubjectReport& report, Subject& subject, Oracles& oracles);
 
 }  // namespace rope::diagnosis

@@ -72,8 +72,7 @@ std::int64_t right_index(const Tensor& p, const Spot& s, int axis) {
 }
 
 void add_misreads(Hypotheses& all) {
-  add_read(all, BugClass::position_offset, "given positions are read as integers of the other width", right_index,
-           true);
+  add_read(all, BugClass::position_offset, "i32 positions are read as i64, or i64 positions as i32", right_index, true);
   add_read(
       all, BugClass::position_offset, "the seq_stride of the positions is ignored",
       [](const Tensor& p, const Spot& s, int axis) { return axis * p.strides[0] + s.batch * p.strides[1] + s.seq; });
@@ -81,25 +80,27 @@ void add_misreads(Hypotheses& all) {
            [](const Tensor& p, const Spot& s, int axis) {
              return (axis * p.shape[1] + (p.shape[1] > 1 ? s.batch : 0)) * p.shape[2] + s.seq;
            });
-  add_read(all, BugClass::position_offset, "a batch_stride of 0 is taken for a row of positions to each batch",
+  add_read(all, BugClass::position_offset,
+           "a batch_stride of 0 is ignored: each batch reads a row of positions of its own",
            [](const Tensor& p, const Spot& s, int axis) {
              return right_index(p, s, axis) + (p.strides[1] == 0 ? s.batch * p.shape[2] * p.strides[2] : 0);
            });
-  add_read(all, BugClass::varlen_packing_cp, "the positions of a batch begin where the previous batch ends",
+  add_read(all, BugClass::varlen_packing_cp,
+           "each batch reads its positions right behind the previous batch's: the batch_stride is ignored",
            [](const Tensor& p, const Spot& s, int axis) {
              const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
              return axis * p.strides[0] + rows * p.shape[2] + s.seq * p.strides[2];
            });
-  add_read(all, BugClass::position_offset, "the batch_stride of the positions is taken for their seq_stride",
+  add_read(all, BugClass::position_offset, "batch_stride and seq_stride of the positions are exchanged",
            [](const Tensor& p, const Spot& s, int axis) {
              return axis * p.strides[0] + s.batch * p.strides[2] + s.seq * p.strides[1];
            });
-  add_read(all, BugClass::multi_axis, "the token stride of the positions is too wide by head_dim / rotary_dim",
+  add_read(all, BugClass::multi_axis, "the seq_stride of the positions is multiplied by head_dim / rotary_dim",
            [](const Tensor& p, const Spot& s, int axis) {
              const std::int64_t wide = s.params.head_dim / std::max(s.params.rotary_dim, 1);
              return axis * p.strides[0] + s.batch * p.strides[1] + s.seq * p.strides[2] * wide;
            });
-  add_read(all, BugClass::multi_axis, "the axis_stride of the positions is taken for one token",
+  add_read(all, BugClass::multi_axis, "the seq_stride of the positions is used as their axis_stride",
            [](const Tensor& p, const Spot& s, int axis) {
              return s.batch * p.strides[1] + s.seq * p.strides[2] + axis * p.strides[2];
            });
@@ -108,7 +109,8 @@ void add_misreads(Hypotheses& all) {
 // Positions that go through buffers of a fixed size.
 void add_buffers(Hypotheses& all) {
   for (std::int64_t size = 8; size <= 1024; size *= 2) {
-    add_read(all, BugClass::position_offset, fmt::format("token {} gets the position of token 0", size),
+    add_read(all, BugClass::position_offset,
+             fmt::format("tokens from {} on get the given positions of tokens 0, 1, .. again", size),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + s.batch * p.strides[1] + s.seq % size * p.strides[2];
              });
@@ -118,12 +120,14 @@ void add_buffers(Hypotheses& all) {
                return axis * p.strides[0] + s.batch * p.strides[1] + std::min(s.seq, size - 1) * p.strides[2];
              });
     add_read(all, BugClass::position_offset,
-             fmt::format("of the tokens of all batches, number {} has the given position of the first again", size),
+             fmt::format("counted over all batches, tokens from {} on get the given positions of tokens 0, 1, .. again",
+                         size),
              [=](const Tensor& p, const Spot& s, int axis) {
                const std::int64_t tokens = s.call.q.shape[1], token = (s.batch * tokens + s.seq) % size;
                return axis * p.strides[0] + token / tokens * p.strides[1] + token % tokens * p.strides[2];
              });
-    add_read(all, BugClass::varlen_packing_cp, fmt::format("batch {} gets the positions of batch 0 again", size),
+    add_read(all, BugClass::varlen_packing_cp,
+             fmt::format("batches from {} on get the positions of batches 0, 1, .. again", size),
              [=](const Tensor& p, const Spot& s, int axis) {
                return axis * p.strides[0] + s.batch % size * p.strides[1] + s.seq * p.strides[2];
              });
@@ -145,11 +149,11 @@ void add_widths(Hypotheses& all) {
           return static_cast<long double>(static_cast<std::int64_t>(p) & (limit - 1));
         });
     all.back().short_table = true;
-    add(all, bug_class, fmt::format("positions from {} on get the angles of {}", limit, limit - 1),
+    add(all, bug_class, fmt::format("positions from {} on get the angles of position {}", limit, limit - 1),
         [=](const Spot&, int, long double p) { return std::min(p, static_cast<long double>(limit - 1)); });
     all.back().short_table = true;
     if (n != 8 && n != 16 && n != 32) continue;
-    add(all, BugClass::position_offset, fmt::format("positions are kept in {} signed bits", n),
+    add(all, BugClass::position_offset, fmt::format("positions are kept in {}-bit signed integers", n),
         [=](const Spot&, int, long double p) {
           return static_cast<long double>(wrapped(static_cast<std::int64_t>(p), n));
         });
@@ -164,15 +168,15 @@ void add_own_tables(Hypotheses& all) {
     const char* words;
     Rows count;
   } tables[] = {
-      {"one row short of the call's largest position", [](const Spot& s) { return largest_position(s.call); }},
-      {"one row short of the sequence", [](const Spot& s) { return s.call.sequence_length - 1; }},
-      {"with a row for each token of the call", [](const Spot& s) { return s.call.q.shape[1]; }},
+      {"is one row too short for the call's largest position", [](const Spot& s) { return largest_position(s.call); }},
+      {"is one row shorter than the sequence", [](const Spot& s) { return s.call.sequence_length - 1; }},
+      {"has only as many rows as the call has tokens", [](const Spot& s) { return s.call.q.shape[1]; }},
   };
   for (const auto& table : tables) {
     for (const bool again : {false, true}) {
       add(all, BugClass::table_cache,
-          fmt::format("a table of its own, {}: past it {}", table.words,
-                      again ? "again from the first row" : "the last row"),
+          fmt::format("the kernel's own table {}: positions beyond it get {}", table.words,
+                      again ? "the first rows again" : "the last row"),
           [count = table.count, again](const Spot& s, int, long double p) {
             const auto rows = static_cast<long double>(count(s));
             if (rows < 1 || p < rows) return p;
@@ -189,17 +193,17 @@ void add_packed(Hypotheses& all) {
     const char* where;
     Begins begins;
   } ways[] = {
-      {"positions fall back", [](long double before, long double here) { return here < before; }},
-      {"positions do not go on by one", [](long double before, long double here) { return here != before + 1; }}};
+      {"positions decrease", [](long double before, long double here) { return here < before; }},
+      {"positions do not increase by one", [](long double before, long double here) { return here != before + 1; }}};
   for (const auto& way : ways) {
     const auto begins = [starts = way.begins](const Spot& s, int a, std::int64_t seq) {
       return seq > 0 && seq < s.call.q.shape[1] && starts(of(s, a, s.batch, seq - 1), of(s, a, s.batch, seq));
     };
     const auto packed = [&](const char* sentence, Map map) {
-      add(all, BugClass::varlen_packing_cp, fmt::format("{} (where {}, a packed sequence begins)", sentence, way.where),
+      add(all, BugClass::varlen_packing_cp, fmt::format("{} (a packed sequence begins where {})", sentence, way.where),
           std::move(map));
     };
-    packed("the first token of a packed sequence is counted on from the one before",
+    packed("the first token of a packed sequence gets the next position of the sequence before it",
            [=](const Spot& s, int a, long double p) {
              return begins(s, a, s.seq) ? of(s, a, s.batch, s.seq - 1) + 1 : p;
            });
@@ -226,36 +230,40 @@ void add_chunks(Hypotheses& all) {
       add(all, BugClass::varlen_packing_cp, std::move(sentence), std::move(map));
       all.back().applies = [=](const Call& call) { return call.q.shape[1] % chunks == 0 && call.q.shape[1] > chunks; };
     };
-    add_where_whole(fmt::format("of {} chunks of tokens all are counted on from the first", chunks),
-                    [=](const Spot& s, int a, long double p) {
-                      const std::int64_t last = length(s) - 1;
-                      return s.seq <= last ? p : of(s, a, s.batch, last) + static_cast<long double>(s.seq - last);
-                    });
-    add_where_whole(fmt::format("each of {} chunks of tokens gets the positions of the first", chunks),
+    add_where_whole(
+        fmt::format("the tokens come in {} chunks: the later ones get positions counted on from the first chunk",
+                    chunks),
+        [=](const Spot& s, int a, long double p) {
+          const std::int64_t last = length(s) - 1;
+          return s.seq <= last ? p : of(s, a, s.batch, last) + static_cast<long double>(s.seq - last);
+        });
+    add_where_whole(fmt::format("the tokens come in {} chunks: each gets the positions of the first chunk", chunks),
                     [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq % length(s)); });
-    add_where_whole(fmt::format("the positions of {} chunks of tokens are taken in reverse order", chunks),
-                    [=](const Spot& s, int a, long double) {
-                      const std::int64_t chunk = chunks - 1 - s.seq / length(s);
-                      return of(s, a, s.batch, chunk * length(s) + s.seq % length(s));
-                    });
+    add_where_whole(
+        fmt::format("the tokens come in {} chunks: the chunks' positions are used in reverse order", chunks),
+        [=](const Spot& s, int a, long double) {
+          const std::int64_t chunk = chunks - 1 - s.seq / length(s);
+          return of(s, a, s.batch, chunk * length(s) + s.seq % length(s));
+        });
   }
 }
 
 // Positions of a tile's tokens, or of other tokens and batches.
 void add_tiles(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
-    add(all, BugClass::position_offset, fmt::format("{} tokens of a tile share the position of the first", n),
+    add(all, BugClass::position_offset, fmt::format("the {} tokens of a tile all get the first one's position", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
-    add(all, BugClass::position_offset, fmt::format("the positions of {} tokens are counted on from the first one", n),
+    add(all, BugClass::position_offset,
+        fmt::format("the {} tokens of a tile get positions counted on from the first one's", n),
         [=](const Spot& s, int a, long double) {
           return of(s, a, s.batch, s.seq / n * n) + static_cast<long double>(s.seq % n);
         });
-    add(all, BugClass::position_offset, fmt::format("the position grows by one every {} tokens", n),
+    add(all, BugClass::position_offset, fmt::format("the position grows by one only every {} tokens", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
   }
   for (int n : {2, 4, 8, 16}) {
     add(all, BugClass::position_offset,
-        fmt::format("tokens left over from vectors of {} get the position of the last whole one", n),
+        fmt::format("tokens left over from blocks of {} get the position of the last token in a block", n),
         [=](const Spot& s, int a, long double p) {
           const std::int64_t whole = s.call.q.shape[1] / n * n;
           return s.seq < whole || whole == 0 ? p : of(s, a, s.batch, whole - 1);
@@ -263,16 +271,16 @@ void add_tiles(Hypotheses& all) {
   }
   for (int n : {16, 32, 64, 128, 256}) {
     add(all, BugClass::position_offset,
-        fmt::format("chunks of {} tokens: each starts at the last position of the one before", n),
+        fmt::format("each chunk of {} tokens starts at the last position of the chunk before", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n); });
     add(all, BugClass::position_offset,
-        fmt::format("chunks of {} tokens: each starts again where the first one did", n),
+        fmt::format("each chunk of {} tokens starts at the first chunk's position again", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
   }
-  // A block of several tokens uses the position of its first.
+  // The positions go through a buffer of this many tokens.
   for (const std::int64_t n : {16, 32, 64, 128, 256}) {
     add(all, BugClass::position_offset,
-        fmt::format("each token gets the position of the one {} before, from there on", n),
+        fmt::format("counted over all batches, tokens from {} on get the positions of tokens 0, 1, .. again", n),
         [=](const Spot& s, int a, long double) {
           const std::int64_t token = (s.batch * s.call.q.shape[1] + s.seq) % n;
           return of(s, a, token / s.call.q.shape[1], token % s.call.q.shape[1]);
@@ -281,33 +289,34 @@ void add_tiles(Hypotheses& all) {
 }
 
 void add_other_tokens(Hypotheses& all) {
-  add(all, BugClass::position_offset, "every token gets the position behind the last",
+  add(all, BugClass::position_offset, "every token gets the last token's position plus one",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1) + 1; });
-  add(all, BugClass::position_offset, "every token gets the position of the first",
+  add(all, BugClass::position_offset, "every token gets the position of the first token",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0); });
-  add(all, BugClass::position_offset, "every token gets the position of the last",
+  add(all, BugClass::position_offset, "every token gets the position of the last token",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1); });
-  add(all, BugClass::position_offset, "each token gets the position of the next one",
+  add(all, BugClass::position_offset, "each token gets the position of the next token",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq + 1); });
-  add(all, BugClass::position_offset, "each token gets the position of the one before",
+  add(all, BugClass::position_offset, "each token gets the position of the token before",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq - 1); });
-  add(all, BugClass::position_offset, "the positions of the tokens come in reverse order",
+  add(all, BugClass::position_offset, "the positions of the tokens are used in reverse order",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1 - s.seq); });
   add(all, BugClass::varlen_packing_cp, "every batch gets the positions of the first batch",
       [](const Spot& s, int a, long double) { return of(s, a, 0, s.seq); });
   add(all, BugClass::multi_axis, "every batch gets the positions of the first batch on all axes but the first",
       [](const Spot& s, int a, long double p) { return a == 0 ? p : of(s, a, 0, s.seq); });
-  add(all, BugClass::varlen_packing_cp, "each batch gets the positions of another batch",
+  add(all, BugClass::varlen_packing_cp, "each batch gets the positions of the next batch",
       [](const Spot& s, int a, long double) { return of(s, a, (s.batch + 1) % s.call.q.shape[0], s.seq); });
-  add(all, BugClass::varlen_packing_cp, "positions go on from one batch to the next",
+  add(all, BugClass::varlen_packing_cp, "positions are counted on from one batch to the next",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.batch * s.call.q.shape[1]); });
-  add(all, BugClass::position_offset, "token t starts from the first position of batch t",
+  add(all, BugClass::position_offset, "token t gets the first position of batch t, plus t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0) + static_cast<long double>(s.seq); });
   add(all, BugClass::position_offset, "token t of batch b gets the position of token b of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, s.batch); });
   add(all, BugClass::position_offset, "token t gets the first position of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0); });
-  add(all, BugClass::position_offset, "each batch counts on from its first position",
+  add(all, BugClass::position_offset,
+      "only the first given position of a batch is read: its tokens count on from there",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
 }
 
@@ -326,10 +335,10 @@ void add_position_hypotheses(Hypotheses& all) {
       [](const Spot&, int, long double) { return 0.0L; });
   all.back().unrotated = true;
   for (int c : {1, -1, 2, -2, 3, 4, 8, 16}) {
-    add(all, BugClass::position_offset, fmt::format("the position is p {} {}", c < 0 ? '-' : '+', std::abs(c)),
+    add(all, BugClass::position_offset, fmt::format("position p {} {} is used, not p", c < 0 ? '-' : '+', std::abs(c)),
         [=](const Spot&, int, long double p) { return p + c; });
   }
-  add(all, BugClass::position_offset, "the position is counted from the other end",
+  add(all, BugClass::position_offset, "positions are counted from the end of the sequence",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
   add(all, BugClass::position_offset,
       "the tokens are taken to be the last of the sequence; the given positions are ignored",
@@ -342,7 +351,7 @@ void add_position_hypotheses(Hypotheses& all) {
         return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);
       });
   for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64, 128}) {
-    add(all, BugClass::position_offset, fmt::format("the offset counts for the first {} tokens only", n),
+    add(all, BugClass::position_offset, fmt::format("the offset is added only for the first {} tokens", n),
         [=](const Spot& s, int, long double p) {
           return s.call.positions || s.seq < n ? p : static_cast<long double>(s.seq);
         });
@@ -354,9 +363,9 @@ void add_position_hypotheses(Hypotheses& all) {
   add(all, BugClass::heads_batch_qk, "the head's index is added to the position",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.head); });
   all.back().change.by_head = true;
-  add(all, BugClass::multi_axis, "without positions, only the first axis counts tokens",
+  add(all, BugClass::multi_axis, "without given positions, only the first axis counts tokens; the others stay at 0",
       [](const Spot& s, int a, long double p) { return s.call.positions || a == 0 ? p : 0.0L; });
-  add(all, BugClass::multi_axis, "without positions, the offset counts on the first axis only",
+  add(all, BugClass::multi_axis, "without given positions, the offset is added only on the first axis",
       [](const Spot& s, int a, long double p) {
         return s.call.positions || a == 0 ? p : p - static_cast<long double>(s.call.position_offset);
       });

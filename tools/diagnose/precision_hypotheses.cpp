@@ -58,7 +58,7 @@ void add_stages(Hypotheses& all, const Narrow& t) {
     c = round(c);
     s = round(s);
   };
-  add(all, words("its own cos and sin are"), change, own_angles);
+  add(all, words("cos and sin, computed by the kernel, are"), change, own_angles);
   change = {};
   change.row = [=](const Spot&, const PairList&, Row& row) {
     for (double& c : row.cos) c = round(c);
@@ -98,19 +98,19 @@ void add_precision_hypotheses(Hypotheses& all) {
     change.theta = [=](const Spot&, std::vector<long double>& theta) {
       for (long double& value : theta) value = cut_off(t, static_cast<double>(value));
     };
-    add(all, fmt::format("theta is cut off to {}", name(t)), change, own_angles);
+    add(all, fmt::format("theta is truncated to {}", name(t)), change, own_angles);
     change = {};
     change.load = [=](const Spot&, double x) { return cut_off(t, x); };
-    add(all, fmt::format("inputs are cut off to {}", name(t)), change);
+    add(all, fmt::format("inputs are truncated to {}", name(t)), change);
     change = {};
     change.store = [=](const Spot&, int, double y) { return cut_off(t, y); };
-    add(all, fmt::format("results are cut off to {}", name(t)), change);
+    add(all, fmt::format("results are truncated to {}", name(t)), change);
     change = {};
     change.row = [=](const Spot&, const PairList&, Row& row) {
       for (double& c : row.cos) c = cut_off(t, c);
       for (double& s : row.sin) s = cut_off(t, s);
     };
-    add(all, fmt::format("cos and sin are cut off to {}", name(t)), change);
+    add(all, fmt::format("cos and sin are truncated to {}", name(t)), change);
   }
   for (int bits : {16, 24, 32}) {
     const long double turns = std::ldexp(1.0L, bits);
@@ -126,15 +126,15 @@ void add_precision_hypotheses(Hypotheses& all) {
     const auto fixed = [=](double v) { return std::nearbyint(v * steps) / steps; };
     Change change;
     change.store = [=](const Spot&, int, double y) { return fixed(y); };
-    add(all, fmt::format("results come in steps of 1/{}", steps), change);
+    add(all, fmt::format("results are multiples of 1/{}", steps), change);
     change.store = [=](const Spot&, int, double y) { return std::fmin(std::fmax(fixed(y), -8.0), 8 - 1 / steps); };
-    add(all, fmt::format("results come in steps of 1/{} from -8 to 8", steps), change);
+    add(all, fmt::format("results are multiples of 1/{} from -8 to 8", steps), change);
     change = {};
     change.row = [=](const Spot&, const PairList&, Row& row) {
       for (double& c : row.cos) c = fixed(c);
       for (double& s : row.sin) s = fixed(s);
     };
-    add(all, fmt::format("cos and sin come in steps of 1/{}", steps), change);
+    add(all, fmt::format("cos and sin are multiples of 1/{}", steps), change);
   }
   for (int bits : {7, 11, 12, 14, 15, 16}) {
     const double steps = std::ldexp(1.0, bits);

@@ -34,26 +34,25 @@ constexpr Spoke rows[] = {
     {"DET-01", BugClass::special_values, different_each_time},
     {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
     {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
-    {"MEM-06", memory, "offsets of elements are cut to 32 bits", By::any, Adds::message},
+    {"MEM-06", memory, "element offsets are computed in 32 bits", By::any, Adds::message},
     {"MEM-02", memory, "an input is written to", By::writing, Adds::message},
-    {"MEM-03", memory, "what lies between the rows is written to", By::writing, Adds::message},
+    {"MEM-03", memory, "gaps between rows are written to", By::writing, Adds::message},
     {"MEM-01", memory, "memory outside the tensors is read or written", By::any, Adds::message},
-    {"MEM-07", memory, "the device's memory or its barriers are used wrongly, as the results do not show", By::any,
+    {"MEM-07", memory, "device memory or barriers are used wrongly, though the results are right", By::any,
      Adds::message},
-    {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads is not served", By::any},
-    {"SPC", BugClass::special_values,
-     "zeros, NaN, infinities, very large or very small inputs are treated otherwise than others"},
+    {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads fails", By::any},
+    {"SPC", BugClass::special_values, "zeros, NaN, infinities, very large or very small inputs are handled wrongly"},
     {"ROT-09", BugClass::special_values,
-     "pass-through features are copied right, but not if there are NaNs or infinities"},
-    {"DET-03", BugClass::table_cache, "two calls at once share what each should have for itself"},
+     "pass-through features that are -0, subnormal or very large are not copied exactly"},
+    {"DET-03", BugClass::table_cache, "two calls at the same time share memory that each needs for itself"},
     {"ROT-13", BugClass::precision, "results are rounded in one direction"},
     {"ROT-11 ROT-12 POS-05 SHP-07 DET-02 MEM-05", BugClass::precision,
-     "the last bits depend on how the call is made: another order of roundings on another path"},
+     "the last bits depend on how the call is made: code paths round in different orders"},
     {"BWD", BugClass::backward, "the backward pass is not the transpose of the forward one"},
     {"MEM", memory, "memory is addressed wrongly", By::writing, Adds::message},
-    {"POS", BugClass::position_offset, "tokens are rotated by positions that are not theirs"},
-    {"ANG", BugClass::precision, "angles are too far off, or wrong, at positions or parameters that no other case has",
-     By::value, Adds::rule},
+    {"POS", BugClass::position_offset, "tokens are rotated by wrong positions"},
+    {"ANG", BugClass::precision, "angles are wrong at positions or parameters that only these cases have", By::value,
+     Adds::rule},
 };
 
 bool names(const Spoke& row, std::string_view id) {
@@ -120,7 +119,7 @@ std::optional<Pointer> from_state(const SubjectReport& report) {
   if (state == nullptr) return std::nullopt;
   const Scaling& rule = state->failure->minimal.spec.scaling;
   return Pointer{{follows_length(rule) ? BugClass::scaling_config : BugClass::table_cache,
-                  "what an earlier call left behind decides", "", 1},
+                  "the result depends on earlier calls", "", 1},
                  {state->id},
                  ""};
 }

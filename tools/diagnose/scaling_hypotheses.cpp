@@ -46,22 +46,22 @@ void add_lengths(Hypotheses& all) {
   const auto original = [](const Rule& rule) {
     return static_cast<std::int64_t>(rule.original_max_position_embeddings);
   };
-  length("the length of the call is used, not the length of the sequence",
+  length("the number of tokens in the call is used as the sequence length",
          [](const Call& c, const Rule&) { return c.q.shape[1]; });
-  length("the length is the largest position of the call",
+  length("the largest position of the call is used as the sequence length",
          [](const Call& c, const Rule&) { return largest_position(c); });
-  length("the length is the largest position of the call plus one",
+  length("the largest position of the call plus one is used as the sequence length",
          [](const Call& c, const Rule&) { return largest_position(c) + 1; });
-  length("the length is one too large", [](const Call& c, const Rule&) { return c.sequence_length + 1; });
-  length("the length is one too small", [](const Call& c, const Rule&) { return c.sequence_length - 1; });
-  length("every length counts as short", [](const Call&, const Rule&) { return 0; });
-  length("every length counts as the full one: original length times factor", [=](const Call&, const Rule& rule) {
+  length("the sequence length is one too large", [](const Call& c, const Rule&) { return c.sequence_length + 1; });
+  length("the sequence length is one too small", [](const Call& c, const Rule&) { return c.sequence_length - 1; });
+  length("every sequence counts as short", [](const Call&, const Rule&) { return 0; });
+  length("the sequence length is always original length times factor", [=](const Call&, const Rule& rule) {
     return static_cast<std::int64_t>(rule.factor * static_cast<double>(original(rule)));
   });
-  length("exactly the original length counts as long already", [=](const Call& c, const Rule& rule) {
+  length("a sequence of exactly the original length counts as long", [=](const Call& c, const Rule& rule) {
     return c.sequence_length == original(rule) ? c.sequence_length + 1 : c.sequence_length;
   });
-  length("the length is rounded up to a power of two", [](const Call& c, const Rule&) {
+  length("the sequence length is rounded up to a power of two", [](const Call& c, const Rule&) {
     std::int64_t n = 1;
     while (n < c.sequence_length) n *= 2;
     return n;
@@ -73,11 +73,11 @@ void add_original(Hypotheses& all) {
   const auto original = [&](const char* what, std::function<double(const Rule&)> of) {
     add<Rule>(all, what, [=](const Call&, Params&, Rule& rule) { rule.original_max_position_embeddings = of(rule); });
   };
-  original("the original length is cut to 32767",
+  original("the original length is limited to 32767",
            [](const Rule& r) { return std::min(r.original_max_position_embeddings, 32767.0); });
-  original("the original length is cut to 65535",
+  original("the original length is limited to 65535",
            [](const Rule& r) { return std::min(r.original_max_position_embeddings, 65535.0); });
-  original("the full length is taken for the original one",
+  original("the original length is multiplied by the factor",
            [](const Rule& r) { return r.original_max_position_embeddings * r.factor; });
   original("the original length is divided by the factor",
            [](const Rule& r) { return r.original_max_position_embeddings / r.factor; });
@@ -95,20 +95,20 @@ void add_factor(Hypotheses& all) {
     add<Rule>(all, "the factor is applied twice", [](const Call&, Params&, Rule& r) { r.factor *= r.factor; });
     add<Rule>(all, "the factor is ignored", [](const Call&, Params&, Rule& r) { r.factor = 1; });
     if constexpr (!std::is_same_v<Rule, scaling::Linear>) {
-      add_as<Rule>(all, "treated as linear", [](const Rule& r) {
+      add_as<Rule>(all, "the rule is computed as linear", [](const Rule& r) {
         scaling::Linear other;
         other.factor = r.factor;
         return other;
       });
     }
     if constexpr (!std::is_same_v<Rule, scaling::Ntk>) {
-      add_as<Rule>(all, "treated as ntk", [](const Rule& r) {
+      add_as<Rule>(all, "the rule is computed as ntk", [](const Rule& r) {
         scaling::Ntk other;
         other.factor = r.factor;
         return other;
       });
     }
-    add<Rule>(all, "the base is multiplied by the factor and no more", [](const Call&, Params& p, Rule& r) {
+    add<Rule>(all, "the rule only multiplies the base by the factor", [](const Call&, Params& p, Rule& r) {
       p.scaling = scaling::None{};
       p.base *= r.factor;
     });
@@ -118,7 +118,7 @@ void add_factor(Hypotheses& all) {
 // A parameter that is not used as given.
 template <class Rule>
 void add_number(Hypotheses& all, const char* name, double Rule::*number, std::initializer_list<double> usual) {
-  add<Rule>(all, fmt::format("{} is cut to a whole number", name),
+  add<Rule>(all, fmt::format("{} is truncated to a whole number", name),
             [=](const Call&, Params&, Rule& r) { r.*number = std::max(std::floor(r.*number), 1.0); });
   for (const double value : usual) {
     add<Rule>(all, fmt::format("{} {} is used, not the given one", name, value),
@@ -129,12 +129,11 @@ void add_number(Hypotheses& all, const char* name, double Rule::*number, std::in
 // base * stretch^(d/(d-2)) of the rules that stretch the base, with the whole head for d.
 template <class Rule>
 void add_exponent(Hypotheses& all, double (*stretch)(const Rule&, const Params&)) {
-  add<Rule>(all, "the exponent of the factor is made of head_dim, not of rotary_dim",
-            [=](const Call&, Params& p, Rule& r) {
-              const double dim = p.head_dim;
-              if (dim > 2) p.base *= std::pow(stretch(r, p), dim / (dim - 2));
-              p.scaling = scaling::None{};
-            });
+  add<Rule>(all, "the exponent of the factor uses head_dim, not rotary_dim", [=](const Call&, Params& p, Rule& r) {
+    const double dim = p.head_dim;
+    if (dim > 2) p.base *= std::pow(stretch(r, p), dim / (dim - 2));
+    p.scaling = scaling::None{};
+  });
 }
 
 void add_numbers(Hypotheses& all) {
@@ -154,18 +153,17 @@ void add_numbers(Hypotheses& all) {
 
 void add_yarn(Hypotheses& all) {
   using scaling::Yarn;
-  add<Yarn>(all, "the ramp is clamped the other way", [](const Call&, Params&, Yarn& r) {
+  add<Yarn>(all, "the flag yarn_clamp_pairs is inverted", [](const Call&, Params&, Yarn& r) {
     r.clamp = r.clamp == Yarn::Clamp::pairs ? Yarn::Clamp::rotary_dim : Yarn::Clamp::pairs;
   });
-  add<Yarn>(all, "the ramp's ends are rounded to whole pairs where they are not to be, or the reverse",
-            [](const Call&, Params&, Yarn& r) { r.truncate = !r.truncate; });
+  add<Yarn>(all, "the flag yarn_truncate is inverted", [](const Call&, Params&, Yarn& r) { r.truncate = !r.truncate; });
   add<Yarn>(all, "beta_fast and beta_slow are exchanged",
             [](const Call&, Params&, Yarn& r) { std::swap(r.beta_fast, r.beta_slow); });
   add<Yarn>(all, "beta_fast 32 and beta_slow 1 are used, not the given ones", [](const Call&, Params&, Yarn& r) {
     r.beta_fast = 32;
     r.beta_slow = 1;
   });
-  Hypothesis h{BugClass::scaling_config, "yarn: the ramp runs the other way", {}, 0, {}, false};
+  Hypothesis h{BugClass::scaling_config, "yarn: the ramp is reversed", {}, 0, {}, false};
   h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Yarn>(&s.params.scaling);
@@ -192,13 +190,12 @@ void add_longrope(Hypotheses& all) {
   using scaling::LongRope;
   add<LongRope>(all, "the short and the long factors are exchanged",
                 [](const Call&, Params&, LongRope& r) { std::swap(r.short_factor, r.long_factor); });
-  add<LongRope>(all, "theta is multiplied by the factors where it is to be divided",
-                [](const Call&, Params&, LongRope& r) {
-                  for (auto* list : {&r.short_factor, &r.long_factor}) {
-                    for (double& value : *list) value = 1 / value;
-                  }
-                });
-  add<LongRope>(all, "the factors are taken for the frequencies", [](const Call&, Params& p, LongRope& r) {
+  add<LongRope>(all, "theta is multiplied by the factors, not divided", [](const Call&, Params&, LongRope& r) {
+    for (auto* list : {&r.short_factor, &r.long_factor}) {
+      for (double& value : *list) value = 1 / value;
+    }
+  });
+  add<LongRope>(all, "the factors are used as the frequencies", [](const Call&, Params& p, LongRope& r) {
     p.base = 1;
     for (auto* list : {&r.short_factor, &r.long_factor}) {
       for (double& value : *list) value = 1 / value;
@@ -207,11 +204,11 @@ void add_longrope(Hypotheses& all) {
   add<LongRope>(
       all, "the long factors are read head_dim/2 behind the short ones, not rotary_dim/2",
       [](const Call&, Params& p, LongRope& r) { r.long_factor = listed(r, static_cast<std::size_t>(p.head_dim / 2)); });
-  add<LongRope>(all, "the factors of the pairs come in reverse order", [](const Call&, Params&, LongRope& r) {
+  add<LongRope>(all, "the factors are used in reverse order", [](const Call&, Params&, LongRope& r) {
     std::reverse(r.short_factor.begin(), r.short_factor.end());
     std::reverse(r.long_factor.begin(), r.long_factor.end());
   });
-  add<LongRope>(all, "every pair gets the first factor", [](const Call&, Params&, LongRope& r) {
+  add<LongRope>(all, "every pair gets the factor of the first pair", [](const Call&, Params&, LongRope& r) {
     std::fill(r.short_factor.begin(), r.short_factor.end(), r.short_factor[0]);
     std::fill(r.long_factor.begin(), r.long_factor.end(), r.long_factor[0]);
   });
@@ -221,25 +218,23 @@ void add_llama3(Hypotheses& all) {
   using scaling::Llama3;
   add<Llama3>(all, "low_freq_factor and high_freq_factor are exchanged",
               [](const Call&, Params&, Llama3& r) { std::swap(r.low_freq_factor, r.high_freq_factor); });
-  add<Llama3>(all, "no smooth part: the middle keeps theta", [](const Call&, Params&, Llama3& r) {
-    r.high_freq_factor = std::nextafter(r.low_freq_factor, std::numeric_limits<double>::infinity());
-  });
-  add<Llama3>(all, "no smooth part: the middle is divided too",
+  add<Llama3>(all, "the ramp is missing: frequencies in the middle are not scaled",
+              [](const Call&, Params&, Llama3& r) {
+                r.high_freq_factor = std::nextafter(r.low_freq_factor, std::numeric_limits<double>::infinity());
+              });
+  add<Llama3>(all, "the ramp is missing: frequencies in the middle are divided by the factor",
               [](const Call&, Params&, Llama3& r) { r.low_freq_factor = std::nextafter(r.high_freq_factor, 0.0); });
-  add<Llama3>(all, "low 1 and high 4 are used, not the given ones", [](const Call&, Params&, Llama3& r) {
-    r.low_freq_factor = 1;
-    r.high_freq_factor = 4;
-  });
+  add<Llama3>(all, "low_freq_factor 1 and high_freq_factor 4 are used, not the given ones",
+              [](const Call&, Params&, Llama3& r) {
+                r.low_freq_factor = 1;
+                r.high_freq_factor = 4;
+              });
 }
 
 // Theta and theta / factor are mixed in the middle by the wavelength, not by the turns.
 void add_llama3_by_wavelength(Hypotheses& all) {
-  Hypothesis h{BugClass::scaling_config,
-               "llama3: the middle is mixed by the wavelength, not by its reciprocal",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{
+      BugClass::scaling_config, "llama3: the ramp goes by the wavelength, not by its reciprocal", {}, 0, {}, false};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
@@ -262,7 +257,12 @@ void add_llama3_by_wavelength(Hypotheses& all) {
 void add_proportional(Hypotheses& all) {
   using scaling::Proportional;
   add<Proportional>(all, "the proportion is ignored", [](const Call&, Params&, Proportional& r) { r.proportion = 1; });
-  Hypothesis h{BugClass::scaling_config, "proportional: the exponent is taken over the turning part", {}, 0, {}, false};
+  Hypothesis h{BugClass::scaling_config,
+               "proportional: the exponent is divided by the features that turn, not by head_dim",
+               {},
+               0,
+               {},
+               false};
   h.applies = [](const Call& call) { return std::holds_alternative<Proportional>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Proportional>(&s.params.scaling);
@@ -290,9 +290,9 @@ void add_linear(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   };
-  add_position("positions divided by the factor are cut to whole ones",
+  add_position("positions divided by the factor are truncated to whole numbers",
                [](const Call&, long double p, long double factor) { return std::floor(p / factor) * factor; });
-  add_position("positions divided by the factor are rounded to whole ones",
+  add_position("positions divided by the factor are rounded to whole numbers",
                [](const Call&, long double p, long double factor) { return std::nearbyint(p / factor) * factor; });
   add_position("the offset is not divided by the factor", [](const Call& call, long double p, long double factor) {
     const auto offset = static_cast<long double>(call.position_offset);
@@ -320,13 +320,14 @@ void add_rules(Hypotheses& all) {
     const double length = static_cast<double>(p.sequence_length), original = r.original_max_position_embeddings;
     return length <= original ? 1 : r.factor * length / original - (r.factor - 1);
   });
-  add<scaling::Dynamic>(
-      all, "lengths below the original one shrink the base", [](const Call&, Params& p, scaling::Dynamic& r) {
-        const double length = static_cast<double>(p.sequence_length), dim = p.rotary_dim;
-        const double stretch = r.factor * length / r.original_max_position_embeddings - (r.factor - 1);
-        if (dim > 2) p.base *= std::pow(stretch, dim / (dim - 2));
-        p.scaling = scaling::None{};
-      });
+  add<scaling::Dynamic>(all, "sequences shorter than the original length shrink the base",
+                        [](const Call&, Params& p, scaling::Dynamic& r) {
+                          const double length = static_cast<double>(p.sequence_length), dim = p.rotary_dim;
+                          const double stretch =
+                              r.factor * length / r.original_max_position_embeddings - (r.factor - 1);
+                          if (dim > 2) p.base *= std::pow(stretch, dim / (dim - 2));
+                          p.scaling = scaling::None{};
+                        });
   add_numbers(all);
   add_linear(all);
   add_yarn(all);
@@ -341,7 +342,7 @@ void add_original_length_caches(Hypotheses& all) {
   for (const bool again : {false, true}) {
     Hypothesis h{BugClass::scaling_config,
                  again ? "positions from the original length on start again at 0"
-                       : "positions from the original length on get the last one's angles",
+                       : "positions from the original length on get the angles of the last position before it",
                  {},
                  0,
                  {},

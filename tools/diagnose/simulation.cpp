@@ -6,8 +6,9 @@
 namespace rope::diagnosis {
 namespace {
 
-// A predicted rounding may fall to the other side of a boundary, because the kernel's own error moves the value first:
-// by u(f32) of u(f16) or more. That affects 2^-13 of the elements, or a few times as many with three operations.
+// A predicted rounding may fall to the other side of a boundary, because the kernel's own error moves the value first.
+// It moves by u(f32), while boundaries are u(f16) apart or more. That affects 2^-13 of the elements, or a few times as
+// many with three operations.
 constexpr std::size_t elements_for_a_slip = 32;
 
 double capped(double actual, double expected, double size) {

@@ -47,19 +47,19 @@ void add_addresses(Hypotheses& all) {
                    column += row * (call.q.shape[3] - call.cos->strides[0]);
                  });
     misaddressed("only the first row of {} is used", w, [](const Call&, std::int64_t& row, std::int64_t&) { row = 0; });
-    misaddressed("the row of {} of the position before is read", w,
+    misaddressed("row p - 1 of {} is read, not row p", w,
                  [](const Call&, std::int64_t& row, std::int64_t&) { row = row > 0 ? row - 1 : 0; });
-    misaddressed("the row of {} of the position after is read", w,
-                 [](const Call&, std::int64_t& row, std::int64_t&) { ++row; });
-    misaddressed("columns of {} are read one too late", w, [](const Call& call, std::int64_t&, std::int64_t& column) {
-      column = std::min<std::int64_t>(column + 1, call.cos->shape[1] - 1);
-    });
+    misaddressed("row p + 1 of {} is read, not row p", w, [](const Call&, std::int64_t& row, std::int64_t&) { ++row; });
+    misaddressed("column c + 1 of {} is read, not column c", w,
+                 [](const Call& call, std::int64_t&, std::int64_t& column) {
+                   column = std::min<std::int64_t>(column + 1, call.cos->shape[1] - 1);
+                 });
   }
 }
 
 void add_columns(Hypotheses& all) {
   add(
-      all, "sin is read behind cos, as if both stood in one row",
+      all, "sin is read behind cos in the same row, as if one table held both",
       [](const Call& call) { return call.cos && call.cos->strides[0] >= 2 * call.cos->shape[1]; },
       [](const Call& call, bool sine, std::int64_t&, std::int64_t& column) {
         if (sine) column += call.cos->shape[1];  // both tables hold the same values behind their rows
@@ -74,13 +74,13 @@ void add_columns(Hypotheses& all) {
         const std::int64_t half = call.rotary_dim / 2;
         column = call.pairing == Pairing::interleaved ? column / 2 * 2 + 1 : column % half + half;
       });
-  add(all, "full-width tables: columns are read as the other pairing has them", full,
+  add(all, "full-width tables: columns are read in the order of the other pairing", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         const std::int64_t half = call.rotary_dim / 2;
         column =
             call.pairing == Pairing::interleaved ? column % 2 * half + column / 2 : column % half * 2 + column / half;
       });
-  add(all, "full-width tables are read as if they were of half the width", full,
+  add(all, "full-width tables are read as if they had half width", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         column = call.pairing == Pairing::interleaved ? column / 2 : column % (call.rotary_dim / 2);
       });
@@ -88,12 +88,12 @@ void add_columns(Hypotheses& all) {
 
 void add_types(Hypotheses& all) {
   {
-    Hypothesis h{BugClass::table_cache, "tables are read as if they were of the type of q", {}, 0, tables, false};
+    Hypothesis h{BugClass::table_cache, "tables are read as if they had q's type", {}, 0, tables, false};
     h.change.table_dtype = [](const Call& call, DType) { return call.q.dtype; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::table_cache, "tables are read as if they were of f32", {}, 0, tables, false};
+    Hypothesis h{BugClass::table_cache, "tables are read as if they were f32", {}, 0, tables, false};
     h.change.table_dtype = [](const Call&, DType) { return DType::f32; };
     all.push_back(std::move(h));
   }
@@ -103,8 +103,9 @@ void add_types(Hypotheses& all) {
 void add_misplaced_sines(Hypotheses& all) {
   for (const bool is_tail_zero : {true, false}) {
     Hypothesis h{BugClass::table_cache,
-                 is_tail_zero ? "sin is read from where a width of a power of two would have put it; 0 past the end"
-                              : "cos is used in place of sin past half of the pairs",
+                 is_tail_zero
+                     ? "sin is read behind cos from the next power of two on, not from rotary_dim/2; 0 past the end"
+                     : "cos is used in place of sin in the second half of the pairs",
                  {},
                  0,
                  {},

@@ -62,50 +62,54 @@ void add_bases(Hypotheses& all) {
                [=](const Call&, Params& p) { p.base = base; });
   }
   for (double times : {2.0, 0.5, 10.0, 0.1}) {
-    add_params(all, fmt::format("the base is taken times {}", times), [=](const Call&, Params& p) { p.base *= times; });
+    add_params(all, fmt::format("the base is multiplied by {}", times),
+               [=](const Call&, Params& p) { p.base *= times; });
   }
-  add_params(all, "the base is cut to a whole number", [](const Call&, Params& p) { p.base = std::floor(p.base); });
+  add_params(all, "the base is truncated to a whole number",
+             [](const Call&, Params& p) { p.base = std::floor(p.base); });
   add_params(all, "the base is rounded to bf16", [](const Call&, Params& p) { p.base = rounded(DType::bf16, p.base); });
   add_params(all, "the base is rounded to f16", [](const Call&, Params& p) { p.base = rounded(DType::f16, p.base); });
-  add_params(all, "the exponent is positive: theta = base^(2p/r)", [](const Call&, Params& p) { p.base = 1 / p.base; });
+  add_params(all, "the exponent is positive: theta = base^(2p/rotary_dim)",
+             [](const Call&, Params& p) { p.base = 1 / p.base; });
 }
 
 void add_exponents(Hypotheses& all) {
-  add_exponent(all, "exponent -2(p-1)/r: one pair too early",
+  add_exponent(all, "the exponent is -2(p-1)/rotary_dim: pair p gets the frequency of pair p-1",
                [](const Spot& s, int p) { return -2.0L * (p - 1) / r(s); });
-  add_exponent(all, "exponent -2(p+1)/r: one pair too late",
+  add_exponent(all, "the exponent is -2(p+1)/rotary_dim: pair p gets the frequency of pair p+1",
                [](const Spot& s, int p) { return -2.0L * (p + 1) / r(s); });
-  add_exponent(all, "exponent -p/r, without the 2", [](const Spot& s, int p) { return -1.0L * p / r(s); });
-  add_exponent(all, "exponent -4p/r, the 2 twice", [](const Spot& s, int p) { return -4.0L * p / r(s); });
-  add_exponent(all, "exponent -2p/head_dim where rotary_dim is meant",
+  add_exponent(all, "the exponent is -p/rotary_dim, without the factor 2",
+               [](const Spot& s, int p) { return -1.0L * p / r(s); });
+  add_exponent(all, "the exponent is -4p/rotary_dim, with the factor 2 twice",
+               [](const Spot& s, int p) { return -4.0L * p / r(s); });
+  add_exponent(all, "the exponent is -2p/head_dim, not -2p/rotary_dim",
                [](const Spot& s, int p) { return -2.0L * p / s.params.head_dim; });
-  add_exponent(all, "exponent -p/head_dim where 2p/rotary_dim is meant",
+  add_exponent(all, "the exponent is -p/head_dim, not -2p/rotary_dim",
                [](const Spot& s, int p) { return -1.0L * p / s.params.head_dim; });
-  add_exponent(all, "exponent -2p/(r-2): the last pair reaches the base",
+  add_exponent(all, "the exponent is -2p/(rotary_dim-2): the last pair gets 1/base",
                [](const Spot& s, int p) { return -2.0L * p / std::max(r(s) - 2, 1.0L); });
-  add_exponent(all, "exponent -2p/(r+2)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 2); });
-  add_exponent(all, "exponent -2p/(r-1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) - 1); });
-  add_exponent(all, "exponent -2p/(r+1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 1); });
-  add_exponent(all, "exponent -(2p+1)/r", [](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
+  add_exponent(all, "the exponent is -2p/(rotary_dim+2)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 2); });
+  add_exponent(all, "the exponent is -2p/(rotary_dim-1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) - 1); });
+  add_exponent(all, "the exponent is -2p/(rotary_dim+1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 1); });
+  add_exponent(all, "the exponent is -(2p+1)/rotary_dim", [](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
 }
 
 void add_exponent_widths(Hypotheses& all) {
-  add_exponent(all, "the exponent is divided by the width of a token in memory, shared among its heads",
-               [](const Spot& s, int p) {
-                 const long double width = static_cast<long double>(s.call.q.strides[1]) /
-                                           static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2], 1));
-                 return -2.0L * p / std::max(width, 1.0L);
-               });
-  add_exponent(all, "the exponent is divided by the features of all heads", [](const Spot& s, int p) {
+  add_exponent(all, "the exponent is divided by q's token stride / heads, not by rotary_dim", [](const Spot& s, int p) {
+    const long double width = static_cast<long double>(s.call.q.strides[1]) /
+                              static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2], 1));
+    return -2.0L * p / std::max(width, 1.0L);
+  });
+  add_exponent(all, "the exponent is divided by heads * head_dim, not by rotary_dim", [](const Spot& s, int p) {
     return -2.0L * p / static_cast<long double>(s.params.head_dim * s.call.q.shape[2]);
   });
   add_exponent(
-      all, "the exponent is an integer quotient: 0", [](const Spot&, int) { return 0.0L; }, 0.01);
+      all, "the exponent is an integer division: always 0", [](const Spot&, int) { return 0.0L; }, 0.01);
   for (const int width : {64, 128, 256}) {
-    add_exponent(all, fmt::format("exponent -2p/{0} where rotary_dim is above {0}", width),
+    add_exponent(all, fmt::format("the exponent is -2p/{0} if rotary_dim is above {0}", width),
                  [=](const Spot& s, int p) { return -2.0L * p / std::min<long double>(r(s), width); });
   }
-  add_exponent(all, "the exponent is divided by the next power of two of r", [](const Spot& s, int p) {
+  add_exponent(all, "the exponent is divided by the next power of two, not by rotary_dim", [](const Spot& s, int p) {
     int width = 2;
     while (width < s.params.rotary_dim) width *= 2;
     return -2.0L * p / width;
@@ -113,7 +117,8 @@ void add_exponent_widths(Hypotheses& all) {
 }
 
 void add_base_times_factor(Hypotheses& all) {
-  add_theta(all, BugClass::frequency_base, "(factor base)^(-2p/r) where base^(-2p/r) / factor is meant",
+  add_theta(all, BugClass::frequency_base,
+            "theta is (factor * base)^(-2p/rotary_dim), not base^(-2p/rotary_dim) / factor",
             [](const Spot& s, std::vector<long double>& theta) {
               const double factor = factor_of(s.params.scaling);
               const bool divides = std::holds_alternative<scaling::Linear>(s.params.scaling) ||
@@ -134,10 +139,10 @@ void add_base_times_factor(Hypotheses& all) {
 
 void add_frequencies(Hypotheses& all) {
   add_theta(
-      all, BugClass::frequency_base, "the frequencies come in reverse order",
+      all, BugClass::frequency_base, "the frequencies are used in reverse order",
       [](const Spot&, std::vector<long double>& theta) { std::reverse(theta.begin(), theta.end()); }, false);
   add_theta(
-      all, BugClass::frequency_base, "every pair turns like the first",
+      all, BugClass::frequency_base, "every pair gets the frequency of the first pair",
       [](const Spot&, std::vector<long double>& theta) { std::fill(theta.begin(), theta.end(), theta[0]); }, false);
   add_theta(
       all, BugClass::frequency_base, "theta is taken to be in turns, not radians",
@@ -164,7 +169,7 @@ void add_frequencies(Hypotheses& all) {
       },
       false);
   add_theta(
-      all, BugClass::frequency_base, "each pair gets the frequency of the next",
+      all, BugClass::frequency_base, "each pair gets the frequency of the next pair",
       [](const Spot&, std::vector<long double>& theta) {
         for (std::size_t p = 0; p + 1 < theta.size(); ++p) theta[p] = theta[p + 1];
       },

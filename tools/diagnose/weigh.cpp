@@ -20,8 +20,8 @@ constexpr double angles_in_place = 0.025;
 constexpr std::size_t small_call = 2000;                            // elements
 constexpr double of_a_circumstance = 0.003, of_a_quantity = 0.006;  // costs: they order equal explanations
 constexpr double second_cause = 0.03;
-// If no single cause fits this well, pairs of causes are tried: some promising ones with every other hypothesis, in
-// small calls first, then the best pairs in all calls.
+// If no single cause fits this well, pairs of causes are tried. Some promising ones are paired with every other
+// hypothesis, in small calls first. Then the best pairs are tried in all calls.
 constexpr double leaves_much_open = 0.6;
 constexpr std::size_t partners = 4;
 constexpr double least_promise = 0.1;

@@ -1,4 +1,4 @@
-"""The axes of a grade: angles, arithmetic, and the share of the bound that was used."""
+"""The axes of a grade: angles, storage, and the share of the bound that was used."""
 
 from drawing import Drawing
 
@@ -7,7 +7,7 @@ ANGLES = (
     ("B", "θ and angle in the working type,", "each computed directly"),
     ("C", "θ by repeated products,", "or by exp and log; f64: also", "vectorised sin and cos"),
 )
-ARITHMETIC = (
+STORAGE = (
     ("1", "working type inside,", "rounded once at the end"),
     ("2", "cos and sin rounded", "to the storage type"),
     ("3", "every operation rounded", "to the storage type"),
@@ -21,10 +21,10 @@ def draw_example(drawing):
     left, character, y = 252, 13 * 0.6, 62
     # text, column, look; below it the part's name, the name's place, and how far down the line to it turns
     parts = (
-        ("f32", 0, "text", "type of the values", 170, 84),
+        ("f32", 0, "text", "dtype", 170, 84),
         ("grade", 6, "text", "", 0, 0),
         ("A", 12, "blue", "angles", 300, 84),
-        ("1", 13, "purple", "arithmetic", 396, 84),
+        ("1", 13, "purple", "storage", 396, 84),
         (",", 14, "text", "", 0, 0),
         ("0.99", 16, "green", "share of the bound", 540, 78),
         ("of its bound used", 21, "text", "", 0, 0),
@@ -42,8 +42,8 @@ def draw_example(drawing):
 
 def draw_grid(drawing):
     drawing.text(24, TOP - 46, "Angles: how they are made", "blue bold")
-    drawing.text(LEFT, TOP - 46, "Arithmetic: what storage costs", "purple bold")
-    for column, (digit, *notes) in enumerate(ARITHMETIC):
+    drawing.text(LEFT, TOP - 46, "Storage: where values are rounded", "purple bold")
+    for column, (digit, *notes) in enumerate(STORAGE):
         x = LEFT + column * (CELL_WIDTH + 6)
         drawing.text(x + 2, TOP - 16, digit, "purple big bold")
         for place, note in enumerate(notes):
@@ -79,12 +79,10 @@ def draw():
         462,
         "The three axes of a grade",
         "The line 'f32 grade A1, 0.99 of its bound used' has three axes. The letter tells how the angles are computed, "
-        "A to C. The digit tells what storage costs, 1 to 3. The number is the worst error divided by that grade's "
-        "bound. A1 is the tightest grade, C3 the loosest that conforms.",
+        "A to C. The digit tells where values are rounded to the storage type, 1 to 3. The number is the worst error "
+        "divided by that grade's bound. A1 is the tightest grade, C3 the loosest that conforms.",
     )
-    drawing.text(
-        24, 28, "A report has one grade for each type of values: the tightest that held in every case.", "text"
-    )
+    drawing.text(24, 28, "A report has one grade for each dtype: the tightest that held in every case.", "text")
     draw_example(drawing)
     draw_grid(drawing)
     draw_share(drawing, 404)

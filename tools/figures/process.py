@@ -5,8 +5,8 @@ from drawing import Drawing
 OUTCOMES = (
     ("returns", "the answer: a status and the time", "pass or FAIL, by its outputs", "green"),
     ("reads or writes past a tensor", "the guard page stops it", "wrote 1 element past the end of q_out", "red"),
-    ("dies", "its last line or its exit status", "aborted (SIGABRT)", "red"),
-    ("hangs", "two processes pass the deadline", "did not return within 10 s; its process was killed", "red"),
+    ("dies", "a fault report or its exit status", "aborted (SIGABRT)", "red"),
+    ("hangs", "no answer by the deadline, twice", "did not return within 10 s; its process was killed", "red"),
 )
 # From tools/worker/client; tests/structure/figures.py looks them up there.
 QUOTED = ("past the end of", "aborted", "did not return within", "its process was killed")

@@ -17,7 +17,7 @@ PANEL_LEFT, PANEL_WIDTH, TEXT_LEFT, LABELS = 14, 772, 22, 660
 VERDICTS = {"pass": "green bold", "FAIL": "red bold"}
 # What a line of a failure begins with: its name in the picture, and its colour.
 FAILURE = (
-    ("  ROT-01", "a requirement fails", "red"),
+    ("  ROT-01", "a failed MUST", "red"),
     ("    Every", "its sentence", "muted"),
     ("      found", "what is wrong", "red"),
     ("      where", "where it is wrong", "blue"),
@@ -82,7 +82,8 @@ def draw_panel(drawing, top, height, command):
 
 def draw_label(drawing, y, name, colour, end):
     """`end`: where the line's text ends."""
-    drawing.path(f"M{end + 6:g} {y - 4:g} H{LABELS - 6}", {"muted": "line"}.get(colour, colour), 1, "2 3")
+    if end + 12 < LABELS:
+        drawing.path(f"M{end + 6:g} {y - 4:g} H{LABELS - 6}", {"muted": "line"}.get(colour, colour), 1, "2 3")
     drawing.text(LABELS, y, name, f"{colour} small bold")
 
 
@@ -106,7 +107,8 @@ def draw_parts(drawing, y, line):
 
 
 def end_of(line):
-    return TEXT_LEFT + len(line) * CHARACTER
+    """At most: the characters of some fonts are wider than 0.6 of their size."""
+    return round(TEXT_LEFT + len(line) * CHARACTER * 1.03, 1)
 
 
 def draw_conforms(drawing, top):
@@ -120,7 +122,7 @@ def draw_conforms(drawing, top):
     for line in (line_of(lines, "  ROT-02"), "  ..."):
         draw_line(drawing, y, line)
         y += STEP
-    for start, name, colour in (("  f32", "grade of each type", "purple"), ("  ./my_kernel", "verdict", "green")):
+    for start, name, colour in (("  f32", "grade per dtype", "purple"), ("  ./my_kernel", "verdict", "green")):
         for place, line in enumerate(wrapped(line_of(lines, start))):
             draw_line(drawing, y, line)
             if place == 0:

@@ -249,8 +249,8 @@ bool same(const TableEntry& e, const WantedEntry& wanted, std::int64_t row) {
   return e.from == wanted.from && e.column == wanted.column && e.row == row && e.sign == wanted.sign;
 }
 
-// The requested use: cos and sin from the row of the position and the column of the pair, or of each feature if tables
-// are full.
+// The requested use: cos and sin from the row of the position. The column is the pair's, or the feature's if tables
+// have full width.
 void table_differences(const ExecutedPlan& plan, std::vector<Difference>& found) {
   const RopeSpec& told = plan.way.spec;
   const bool split = told.pairing == Pairing::half_split;

@@ -1,8 +1,8 @@
 // Phase estimation: finds theta from a pair's angles at single positions, which are known up to whole turns.
 //
 // At position 1 the angle is theta up to whole turns; integer positions cannot tell these apart. Twice the position
-// doubles the angle. The estimate so far predicts it well enough to count the turns, and the error of the new estimate
-// is half the old one's (Kitaev, arXiv quant-ph/9511026, has the same argument).
+// doubles the angle. The estimate so far predicts it well enough to count the turns. The error of the new estimate is
+// half the old error (Kitaev, arXiv quant-ph/9511026, has the same argument).
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,8 @@ std::vector<std::int64_t> phase_positions(std::int64_t largest, bool any_positio
 // Relative error of angles that are computed in f32: grade C of error_model.md, (18 + 1) 2^-24.
 constexpr double of_float = 0x1p-19;
 
-// How well one angle is known: `noise` radians from the rounding of the outputs, plus `relative` times the angle, for
-// angles that the kernel computes in a type with that error.
+// How well one angle is known. `noise`: radians, from the rounding of the outputs. `relative`: times the angle, the
+// error of the type in which the kernel computes it.
 struct AngleNoise {
   double noise = 0;
   double relative = 0;
@@ -53,8 +53,8 @@ PhaseEstimate estimate_phase(const std::vector<std::int64_t>& positions, const P
 // Whether the angle at a position differs from theta's prediction by no more than the noise explains.
 bool fits(const PhaseEstimate& estimate, std::int64_t position, double phase, const AngleNoise& noise);
 
-// The position m with phase[p] = intercept[p] + m theta[p] for all pairs, found from the slowest pair to the fastest.
-// nullopt if no integer fits them all.
+// The position m with phase[p] = intercept[p] + m theta[p] for all pairs. It is found from the slowest pair to the
+// fastest. nullopt if no integer fits them all.
 std::optional<std::int64_t> effective_position(const std::vector<PhaseEstimate>& pairs,
                                                const std::vector<double>& phase_of_pair, const AngleNoise& noise);
 

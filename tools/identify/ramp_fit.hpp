@@ -23,8 +23,8 @@ struct RampFit {
 };
 
 // The fit that predicts every point to within its error and `relative`, with more points than unknowns. The last point
-// is taken to be off the ramp: a ramp that goes on beyond it is the same function as one that ends there.
-// nullopt: there is no such fit.
+// is taken to be off the ramp: whether the ramp ends there or later is the same function. If there is no such fit, the
+// result is nullopt.
 std::optional<RampFit> fit_ramp(const std::vector<GeometricPoint>& points, RampOver over, double told_base,
                                 double relative);
 

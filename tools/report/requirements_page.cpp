@@ -12,17 +12,18 @@ namespace {
 
 constexpr std::string_view introduction = R"(# Requirements
 
-What a kernel behind [rope_kernel.h](../../impls/include/rope_kernel.h) is held to. Written by
+This page lists everything that a kernel behind [rope_kernel.h](../../impls/include/rope_kernel.h) is tested for.
+[The guide](../../docs/requirements.md) explains how to use it. The page is written by
 
     tools/run list requirements --markdown tests/conformance/REQUIREMENTS.md
 
-from the tables in this folder, where each sentence stands beside its check; the test `requirements_page` fails when
-this page is stale.
+from the tables in this folder, where each sentence stands beside its check. The test `requirements_page` fails if this
+page is out of date.
 
 MUST and SHOULD are used as in RFC 2119. A MUST decides the verdict. A SHOULD that does not hold is a note. It becomes
 a MUST if `--require` demands it, or if the kernel claims `ROPE_FEATURE_ROBUST`, which demands `robust`. Each
-requirement names the classes of bugs that it answers, by the ids of [the mutants](../kernels/mutants/README.md), and
-what its check cannot see.
+requirement names the classes of bugs that it answers, by the ids of [the mutants](../kernels/mutants/README.md). It
+also says what its check cannot see.
 
 )";
 

@@ -68,8 +68,8 @@ def apply_rotary_pos_emb(
 
 
 def inner_product(q: torch.Tensor, k: torch.Tensor, theta: torch.Tensor) -> torch.Tensor:
-    """<RoPE(q, m), RoPE(k, n)> by the last line but one of the derivation, q_j k_j e^((m - n) i theta), whose k lacks
-    the conjugate. q, k: complex [.., seq, pair]. Returns the real part, summed over the pairs: [.., m, n]."""
+    """<RoPE(q, m), RoPE(k, n)> by the last line but one of the derivation: q_j k_j e^((m - n) i theta). Its k lacks the
+    conjugate. q, k: complex [.., seq, pair]. Returns the real part, summed over the pairs: [.., m, n]."""
     m = torch.arange(q.shape[-2], dtype=torch.float32)
     angle = (m[:, None] - m)[..., None] * theta
     products = q[..., :, None, :] * k[..., None, :, :] * torch.polar(torch.ones_like(angle), angle)

@@ -104,8 +104,8 @@ def grade_problems(level, measured, declared):
 def allowed(got, want, level):
     """Whether a grade that differs from the declared one is allowed: at level quick it may be better.
 
-    With "drawn" claims it may be better in one letter and worse in the other: with few claims, an error of the angle
-    may look like an error of the arithmetic.
+    With "drawn" claims it may be better in one letter and worse in the other. The reason: with few claims, an error of
+    the angle may look like an error of the arithmetic.
     """
     better = [a < b for a, b in zip(got, want)]
     worse = [a > b for a, b in zip(got, want)]

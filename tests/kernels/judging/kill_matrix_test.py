@@ -61,11 +61,11 @@ class Rendering(unittest.TestCase):
         self.assertIn("names first is the right one for 1 of 3 (33.3 %).", self.text)
 
     def test_the_level_is_told(self):
-        self.assertIn("at level full, and by the rope", self.text)
+        self.assertIn("at level full. The rope tests", self.text)
         self.assertIn("--kill-matrix --level full`", self.text)
         quick = matrix.render([RIGHT, A], RULES, level="quick")
         self.assertNotIn("--level", quick.split("not to be edited")[0])
-        self.assertIn("at level quick (full where that rejects it by nothing), and by the rope", " ".join(quick.split()))
+        self.assertIn("at level quick (at level full if quick accepts it). The rope tests", " ".join(quick.split()))
 
     def test_it_is_the_same_each_time(self):
         self.assertEqual(self.text, matrix.render([RIGHT, A, B, UNSEEN], RULES))

@@ -145,7 +145,7 @@ def pending_in(text):
     return lines[0][len(PENDING) :].rstrip(".").split(", ") if lines else []
 
 
-LEVELS = {"full": "level full", "quick": "level quick (full where that rejects it by nothing)"}
+LEVELS = {"full": "level full", "quick": "level quick (at level full if quick accepts it)"}
 
 
 def render(kernels, rules, right="none", pending=(), level="full"):
@@ -161,9 +161,9 @@ def render(kernels, rules, right="none", pending=(), level="full"):
         "# Which requirement rejects which mutant",
         "",
         *textwrap.wrap(
-            f"Written by `{AGAIN}{' --level full' if level == 'full' else ''}`; not to be edited. Each wrong kernel of"
-            f" `mutants.so`, judged by `ropecheck verify --require {DEMANDED}` at {LEVELS[level]}, and by the rope tests"
-            " that other projects publish ([README.md](README.md) says how those are applied).",
+            f"Written by `{AGAIN}{' --level full' if level == 'full' else ''}`; not to be edited."
+            f" `ropecheck verify --require {DEMANDED}` judged each wrong kernel of `mutants.so` at {LEVELS[level]}. The"
+            " rope tests that other projects publish judged it too: [published](published/README.md) says how.",
             width=120,
             break_long_words=False,
             break_on_hyphens=False,

@@ -1,7 +1,7 @@
 """Everything that the suite says, as one JSON file: comparing two shows whether a change moved a verdict.
 
-Each kernel is judged at level quick, seed 1, with the diagnosis. Its record has: the exit code; what failed, was noted
-or was not claimed; the number of cases; the grades; and the bug classes that the diagnosis lists.
+Each kernel is judged at level quick, seed 1, with the diagnosis. Its record has the exit code, the number
+of cases and the grades. It also has what failed, was noted or was not claimed, and the bug classes of the diagnosis.
 """
 
 import json

@@ -75,8 +75,8 @@ W load(std::int32_t dtype, const void* address) {
   }
 }
 
-// A float that rounds to a 16-bit type as the value itself does: rounded toward zero, the last bit set if it is not
-// exact ("round to odd").
+// A float that rounds to a 16-bit type as the value itself does. It is rounded toward zero; if that is not exact, its
+// last bit is set ("round to odd").
 inline float sticky(float value) { return value; }
 inline float sticky(double value) {
   auto narrow = static_cast<float>(value);

@@ -1,7 +1,6 @@
-// The legal ways that we know to turn the pairs of one head, given the factors of its token. Every way is a class with
-// two functions.
-//   prepare changes the factors of a token: it applies the attention factor, or rounds tables, in its own way.
-//   rotate turns one head.
+// The legal ways that we know to turn the pairs of one head, given the factors of its token. Every way is a class.
+// Its prepare() changes the factors of a token: it applies the attention factor, or rounds tables, in its own way. Its
+// rotate() turns one head.
 // Float arithmetic stays float arithmetic here: W is the type that the kernel works in. The compiler may contract a
 // product and a sum to one operation if its flags allow it.
 #pragma once

@@ -192,7 +192,7 @@ Mutants launch_mutants() {
       mutant<WideTableByItsFirstColumns>("ERR-WIDE-TABLE", "bad-arguments",
                                          "tables wider than rotary_dim: their first columns are read"),
       mutant<NarrowOutputCutOff>("ERR-NARROW-OUTPUT", "bad-arguments",
-                                 "head_dim of q_out not compared with that of q: what has no room is left out"),
+                                 "head_dim of q_out not compared with q's: features without room are left out"),
   };
   return all;
 }

@@ -351,7 +351,7 @@ Mutants one_path_rotation_mutants() {
                              "in place, k directly behind the heads of q in each token: k rotated twice"),
       mutant<TemperatureByPosition>("PIPE-TEMPERATURE", "pipeline",
                                     "q from position 8191 on times 1 + 0.1 ln(1 + floor((m + 1) / 8192))"),
-      mutant<KeyOfAnyType>("ERR-KEY-TYPE", "bad-arguments", "dtype of k not compared with that of q"),
+      mutant<KeyOfAnyType>("ERR-KEY-TYPE", "bad-arguments", "dtype of k not compared with q's dtype"),
       mutant<KeyWithoutOutput>("ERR-KEY-OUTPUT", "bad-arguments", "k without k_out is left out"),
       mutant<PositionsOfAnyType>("ERR-POSITION-TYPE", "bad-arguments", "positions of any other type read as int32"),
   };

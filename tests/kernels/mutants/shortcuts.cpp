@@ -116,8 +116,9 @@ Mutants shortcut_mutants() {
       mutant<TablesAsDenseAsQuery>("TAB-DENSE", "table-cache", "row stride of the table ignored where q is contiguous"),
       mutant<CountsOnFromTheFirstTwo>("POS-FIRST-TWO", "position-offset",
                                       "where the second position follows the first, all others are counted on"),
-      mutant<BatchesAlikeWhereTheyBeginAlike>("POS-BATCHES-ALIKE", "varlen-packing-cp",
-                                              "a batch whose first position is that of batch 0 gets all of batch 0's"),
+      mutant<BatchesAlikeWhereTheyBeginAlike>(
+          "POS-BATCHES-ALIKE", "varlen-packing-cp",
+          "a batch that starts at batch 0's position gets all positions of batch 0"),
       mutant<ThetaKeyedByIntegerBase>("TAB-INTEGER-BASE", "table-cache",
                                       "theta is kept for each integer base, whatever its fraction is later"),
       mutant<FullTableRowIn16Bits>("TAB-FULL-ROW-16", "table-cache", "full-width tables: row counted in 16 bits"),

@@ -1,5 +1,6 @@
-"""Judges the kernels in Python that need only numpy, and the vllm ones: python3 python_test.py BUILD. judge.py judges
-all kernels in Python; that takes minutes, mostly to start interpreters."""
+"""Judges the kernels in Python that need only numpy, and the vllm ones: python3 python_test.py BUILD.
+
+judge.py judges all kernels in Python; that takes minutes, mostly to start interpreters."""
 
 import sys
 from pathlib import Path

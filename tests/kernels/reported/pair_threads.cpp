@@ -1,5 +1,5 @@
-// A small engine's flat device kernel, moved to the host: a block for each row of batch, token and head; a thread for
-// each pair; angles in f32.
+// A small engine's flat device kernel, moved to the host. It has a block for each row of batch, token and head, and a
+// thread for each pair. Angles are in f32.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

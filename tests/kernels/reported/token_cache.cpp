@@ -1,5 +1,5 @@
-// A graph runtime's operator: for each token it fills a cache of cos and sin, turns every head by it, and copies the
-// rest of the head.
+// A graph runtime's operator. For each token it fills a cache of cos and sin and turns every head by it. Then it copies
+// the rest of the head.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -1,6 +1,5 @@
-/* Which calls a kernel takes. Every engine and every kernel after a report asks here before it computes: the suite
- * cannot make a call outside the claims unnoticed, and a bad argument is answered with a status. C99,
- * also valid C++. */
+/* Which calls a kernel takes. Every engine and every kernel after a report asks here before it computes. So a call
+ * outside the claims is noticed, and a bad argument is answered with a status. C99, also valid C++. */
 #ifndef ROPE_STYLES_ACCEPTS_H
 #define ROPE_STYLES_ACCEPTS_H
 

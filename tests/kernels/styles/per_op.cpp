@@ -1,6 +1,6 @@
 // One operation of a tensor library after another, each over whole rows and into its own buffer. Table rows are
-// gathered for every token; then come x * cos, the exchanged row * sin, and their sum. bf16 by bf16 is rounded after
-// every operation, bf16 by f32 only at the end.
+// gathered for every token. Then come x * cos, the exchanged row * sin, and their sum. Every operation of
+// bf16 by bf16 is rounded; bf16 by f32 is rounded only at the end.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs the real ropecheck as a person does: its answer to a mistake (what, where, what to do), its exit code, and what
-// it leaves behind.
+// Runs the real ropecheck as a person does. Tests its answer to a mistake (what, where, what to do), its exit code, and
+// what it leaves behind.
 #include <catch2/catch.hpp>
 
 #include "tests/unit/command/command_checks.hpp"

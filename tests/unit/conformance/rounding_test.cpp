@@ -16,7 +16,7 @@ using test::Answer;
 using test::found_by;
 using test::right;
 
-// Computes in f32 and narrows to the type of q_out by `narrow`, which gets an f32 value and its two 16-bit neighbours,
+// Computes in f32 and narrows to the type of q_out by `narrow`. That gets an f32 value and its two 16-bit neighbours,
 // the one nearer to zero first.
 Answer narrowed_by(double (*narrow)(double value, double toward_zero, double away)) {
   return [=](Call& call) {

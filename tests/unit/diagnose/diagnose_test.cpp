@@ -45,7 +45,7 @@ TEST_CASE("A position offset is found with its distance") {
     const auto found = diagnosed(subject);
     const Candidate& first = first_of(found);
     CHECK(first.bug_class == BugClass::position_offset);
-    CHECK(first.sentence == "the position is p + " + std::to_string(by));
+    CHECK(first.sentence == "position p + " + std::to_string(by) + " is used, not p");
     CHECK(first.condition.find("positions from an offset") != std::string::npos);
   }
 }
@@ -122,7 +122,7 @@ TEST_CASE("Sections of axes that are counted in features are found") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::multi_axis);
-  CHECK(first_of(found).sentence == "the sections of the axes are counted in features where they are pairs");
+  CHECK(first_of(found).sentence == "the sections of the axes are half as wide as they should be");
 }
 
 TEST_CASE("If only one of two tables is read wrongly, it is found") {
@@ -158,7 +158,7 @@ TEST_CASE("A third axis that is mistaken for the first is found") {
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-07"});
   CHECK(first_of(found).bug_class == BugClass::multi_axis);
-  CHECK(first_of(found).sentence == "axes from the third on are taken for the first");
+  CHECK(first_of(found).sentence == "pairs of the third and later axes follow the first axis");
 }
 
 namespace {
@@ -206,7 +206,7 @@ TEST_CASE("A cause that fits only at positions of a million and more is reported
   Fake subject = misled([](Call& call) { call.position_offset -= call.position_offset > 4'000'000 ? 1 : 0; });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-02"});
   CHECK(first_of(found).bug_class == BugClass::precision);
-  CHECK(first_of(found).sentence.starts_with("angles of large positions are too far off, as if "));
+  CHECK(first_of(found).sentence.starts_with("angles at large positions are inaccurate, as if "));
 }
 
 TEST_CASE("If only one scaling rule comes out wrong, in no known way, the rule is named") {
@@ -227,7 +227,7 @@ TEST_CASE("Positions that linear scaling cuts to whole ones are found") {
   };
   Fake cut = misled([&](Call& call) { scaled(call, [](double p) { return std::floor(p); }); });
   CHECK(first_of(diagnosed(cut, {"ROT-01", "ANG-04"})).sentence ==
-        "linear: positions divided by the factor are cut to whole ones");
+        "linear: positions divided by the factor are truncated to whole numbers");
 }
 
 TEST_CASE("An error that no hypothesis knows is named by the executed plan") {

@@ -85,5 +85,5 @@ TEST_CASE("The trigger is the smallest set, and the smallest position is found b
   CHECK(trigger.c.start == 300);
   CHECK(trigger.c.batch == 1);
   CHECK(trigger.c.layout == Layout::contiguous);
-  CHECK(trigger.needed == std::vector<std::string>{"in place", "angles from computed", "position 300"});
+  CHECK(trigger.needed == std::vector<std::string>{"in place", "computed angles", "position 300"});
 }

@@ -86,7 +86,7 @@ TEST_CASE("Zeros that are skipped are found") {
   Fake subject = altered([](const Call&, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
   const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
   CHECK(first_of(found).bug_class == BugClass::special_values);
-  CHECK(first_of(found).sentence == "features that are 0 stay 0");
+  CHECK(first_of(found).sentence == "features whose input is 0 stay 0");
 }
 
 TEST_CASE("An error only in inputs of unusual size is of special values, though another cause explains it") {
@@ -132,7 +132,7 @@ TEST_CASE("Elements never written, in no known order, are told from wrong result
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::launch_limits);
-  CHECK(first_of(found).sentence == "some elements are never written: what should do them was not started");
+  CHECK(first_of(found).sentence == "some elements are never written: no thread or block handles them");
 }
 
 TEST_CASE("Chunks whose positions continue from the first are found") {
@@ -160,7 +160,8 @@ TEST_CASE("Chunks whose positions continue from the first are found") {
   });
   const auto found = diagnosed(subject, {"ROT-01", "POS-02"});
   CHECK(first_of(found).bug_class == BugClass::varlen_packing_cp);
-  CHECK(first_of(found).sentence == "of 2 chunks of tokens all are counted on from the first");
+  CHECK(first_of(found).sentence ==
+        "the tokens come in 2 chunks: the later ones get positions counted on from the first chunk");
 }
 
 TEST_CASE("A limited buffer for given positions is found with its size") {
@@ -180,7 +181,7 @@ TEST_CASE("A limited buffer for given positions is found with its size") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::position_offset);
-  CHECK(first_of(found).sentence == "token 8 gets the position of token 0");
+  CHECK(first_of(found).sentence == "tokens from 8 on get the given positions of tokens 0, 1, .. again");
 }
 
 TEST_CASE("An offset that only the first tokens get is found") {
@@ -196,5 +197,5 @@ TEST_CASE("An offset that only the first tokens get is found") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::position_offset);
-  CHECK(first_of(found).sentence == "the offset counts for the first 8 tokens only");
+  CHECK(first_of(found).sentence == "the offset is added only for the first 8 tokens");
 }

@@ -4,8 +4,8 @@
 //     scores     n u sum |q||k|, and 2u of it where they are scaled: the factor is rounded, and multiplied (or divided
 //                by) once. Masked scores are exactly -1e9, which is an f32.
 //     weights    w_i = e_i / sum e_j with e_i = exp(s_i - max). The difference is rounded, u |s_i - max|, exp is good
-//                to an ulp, 2u: together d_i. The sum of n positive terms is off by sum w_j d_j + (n-1) u, the quotient
-//                by u and a reciprocal's u: w_i (d_i + sum w_j d_j + (n+1) u). Far below the maximum both round to
+//                to an ulp, 2u: together d_i. The sum of n positive terms is off by sum w_j d_j + (n-1) u. The quotient
+//                adds u, a reciprocal u: w_i (d_i + sum w_j d_j + (n+1) u). Far below the maximum both round to
 //                half a subnormal step: 2^-149.
 //     attended   n u sum w |v|
 #include "tests/unit/golden/attention.hpp"

@@ -133,8 +133,8 @@ PlainRotation as_the_source_does(const Manifest& manifest, const GoldenCase& gol
 
 namespace {
 
-// For each feature that turns: where it and its partner are read, the pair whose sine and the pair whose cosine turn
-// it, and the partner's sign.
+// For each feature that turns: where it and its partner are read, whose sine and whose cosine turn it, and the sign of
+// its partner.
 struct Features {
   std::vector<std::size_t> own, partner, sine, cosine;
   Row sign;
@@ -175,9 +175,10 @@ double worst_of(const Row& error, const Row& bound) {
 
 }  // namespace
 
-// The bound of reference/error_model.md, with r = the norm of the two values that are multiplied:
-// |y~ - y| <= lambda m r ((C + 1) |phi| u + arithmetic + magnitude) + tiny for each element. Here m is xPos's factor,
-// else 1. In long double phi is off by 2^-63 of itself, which is below 2^-38 of the first term.
+// |y~ - y| <= lambda m r ((C + 1) |phi| u + arithmetic + magnitude) + tiny
+//
+// The bound of reference/error_model.md for each element, with r = the norm of the two values that are multiplied. Here
+// m is xPos's factor, else 1. In long double phi is off by 2^-63 of itself, below 2^-38 of the first term.
 double worst_use(const Manifest& manifest, const GoldenCase& golden, const PlainRotation& rotation) {
   double worst = 0;
   const Features of(rotation, golden.spec.pairing);

@@ -30,8 +30,8 @@ PlainRotation as_defined(const Manifest& manifest, const GoldenCase& golden);
 // The definition with the case's `instead` applied to it; as_defined() if it has none.
 PlainRotation as_the_source_does(const Manifest& manifest, const GoldenCase& golden);
 
-// The largest error of the stored q_out and k_out, as a fraction of its bound; infinite if a feature that does not turn
-// is not a copy.
+// The largest error of the stored q_out and k_out, as a fraction of its bound. Infinite if a pass-through feature is
+// not a copy.
 double worst_use(const Manifest& manifest, const GoldenCase& golden, const PlainRotation& rotation);
 
 }  // namespace rope

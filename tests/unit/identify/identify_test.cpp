@@ -13,8 +13,8 @@ using test::identified;
 using test::way_of;
 
 // Relative, up to whole turns. A kernel's theta is itself rounded, to 2^-46 of itself at most
-// (reference/error_model.md: grade A). If a pair has hardly turned at the largest position, its theta is known only as
-// well as two angles, of 4 roundoffs each, divided by that position.
+// (reference/error_model.md: grade A). If a pair has hardly turned at the largest position,
+// theta is off by 8 roundoffs over that position. Two angles are off by 4 each.
 void same_theta(const ExecutedPair& pair, double theta, double promised, DType dtype) {
   const double off = std::fabs(wrapped(pair.theta - theta));
   const double least_error = 8 * unit_roundoff(dtype) / static_cast<double>(pair.reached);

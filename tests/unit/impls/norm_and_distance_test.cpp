@@ -45,8 +45,8 @@ std::vector<PairResult> against_rotation(const Case& c, const Trial& trial, Orac
 // Several heads of q share one of k.
 bool are_grouped(const Case& c) { return c.key_heads > 0 && c.key_heads < c.heads; }
 
-// |R(m) x| = lambda |x|: an error of at most b in each element of a pair changes its norm by at most sqrt(2) b. hypot
-// is within an ulp, and is used twice.
+// |R(m) x| = lambda |x|. An error of at most b in each element of a pair changes its norm by at most sqrt(2) b. The
+// two calls of hypot are within an ulp each.
 void norm_is_kept(Subject& subject, std::optional<DType> dtype = {}, int* grouped = nullptr) {
   const Case c = any_rotation(subject, dtype);
   if (grouped != nullptr) *grouped += are_grouped(c);
@@ -176,7 +176,7 @@ using test::PlantedError;
 // Whether the largest effect of an error exceeds what the property that looks for it allows. Both are over lambda and
 // the norms, where one pair turns by theta = 1. The error model's bound of an element at a small angle is b. For `norm`
 // the effect is 1e-3, and sqrt(2) b is allowed (norm_is_kept). For distance_decides, take two scores of one distance
-// alpha: one has q at an odd position and k at an even one, the other vice versa. They are cos(alpha + e) and
+// alpha. One has q at an odd position and k at an even one, the other vice versa. They are cos(alpha + e) and
 // cos(alpha - e), at most 2 sin(e) apart. Each may be off by sqrt(2) 2 b + 2 b^2 (score).
 bool exceeds_the_bound(PlantedError error, DType dtype) {
   const double b = bound_terms({AngleKnowledge::computed, dtype, dtype, dtype, 1}).arithmetic[0];

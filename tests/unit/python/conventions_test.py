@@ -1,5 +1,6 @@
-"""Conventions with the packages that they are made for, and with wrong functions in place of these: python3
-conventions_test.py BUILD. huggingface, labml and lucidrains are in torch_test.py."""
+"""Conventions with the packages that they are made for, and with wrong functions in their place.
+
+Usage: python3 conventions_test.py BUILD. huggingface, labml and lucidrains are in torch_test.py."""
 
 import importlib
 import os

@@ -43,8 +43,8 @@ def judge(kernel, *words, level=SMALL, **how):
 
 def judge_here(kernel, only, convention=None, device=None, dtypes=(), head_dim=8, **spec):
     """The report on a function of this process. Packages are imported once for all tests of a file. Array libraries,
-    conventions and results are the same code here and in a worker; guard pages and crashes are not. head_dim=None:
-    everything that the kernel claims."""
+    conventions and results are the same code as in a worker. There are no guard pages, and a crash ends the test. With
+    head_dim=None it judges everything that the kernel claims."""
     import ropecheck
 
     rope = {"head_dim": head_dim, **spec} if head_dim else None

@@ -94,7 +94,7 @@ Breach breach_of(Family&& rotation, std::size_t d, std::int64_t m, std::int64_t 
   const double root2 = std::sqrt(2.0);
   Breach breach{};
 
-  // Each entry is c^2 + s^2 or c s - s c. Entries off by e cost 2 (|c| + |s|) e <= 2 sqrt(2) e; two products and their
+  // Each entry is c^2 + s^2 or c s - s c. Entries off by e cost 2 (|c| + |s|) e <= 2 sqrt(2) e. Two products and their
   // sum cost 2u. u/2 is above all terms of second order.
   const Matrix gram = dot(Matrix(xt::transpose(Rm)), Rm);
   breach.orthogonal = largest(gram - xt::eye<double>(d)) / (2 * root2 * em + 2.5 * u);

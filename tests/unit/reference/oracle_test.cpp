@@ -136,7 +136,7 @@ TEST_CASE("backward is the transpose of forward", "[oracle]") {
     const ExactPair x = rotate_exact(g, h, angle, lambda, true);
     const DoubleDouble left = y.first * g + y.second * h;
     const DoubleDouble right = x.first * a + x.second * b;
-    // The entries of the matrix are exact here, and its rows at most sqrt(2) long. In units of 2^-106: an element of y
+    // The entries of the matrix are exact here, and its rows at most sqrt(2) long. The unit is 2^-106. An element of y
     // is off by 7 (products 2, sum 3, lambda 2) times sqrt(2) |x|, which costs 14 in the inner product. The inner
     // product's own products and sum cost 5 times 2. So 24 on either side.
     const double scale = lambda * std::hypot(a, b) * std::hypot(g, h);

@@ -1,7 +1,7 @@
 """junit_errors.py: for each file named on stdin, `valid` or what is wrong with it as a JUnit report.
 
-Checked against the schema that Jenkins' JUnit plugin publishes (junit-10.xsd), and against what GitHub's and GitLab's
-readers rely on: known elements and attributes, counts that add up, and test cases with unique names.
+Checked against the schema that Jenkins' JUnit plugin publishes (junit-10.xsd). GitHub's and GitLab's readers rely on
+more: known elements and attributes, counts that add up, and test cases with unique names.
 """
 
 import sys

@@ -1,5 +1,5 @@
-// Kernels that claim a CUDA device and run on the fake driver beside this file: a right one, one that waits, and wrong
-// ones, each with one mistake that needs a device.
+// Kernels that claim a CUDA device and run on the fake driver beside this file. One is right, one is right and waits.
+// Each of the others has one mistake that needs a device.
 #include <cstddef>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// Kernels that are right except for one access: one element before or past a tensor, read or written, for every tensor
-// that a call may have. Their names are VERB_SIDE_TENSOR, for example write_past_k_out.
+// Kernels that are right except for one access: they read or write one element before or past a tensor. There is one
+// for every tensor that a call may have. Their names are VERB_SIDE_TENSOR, for example write_past_k_out.
 #include <string>
 #include <vector>
 

@@ -1,5 +1,6 @@
-"""vLLM's rotary_embedding for the CPU ends the process if query is bf16, the style is neox and rotary_dim is not a
-multiple of 16 (or head_size not a multiple of 8).
+"""vLLM's rotary_embedding for the CPU ends the process for bf16 in neox style with certain sizes.
+
+They are: a rotary_dim that is not a multiple of 16, or a head_size that is not a multiple of 8.
 
 It stores eight results at once with an instruction that needs an address divisible by 16 (vmovdqa, in
 rotary_embedding_impl<c10::BFloat16>). The second half of the features begins at byte rotary_dim / 2 * 2. GPT-NeoX-20B

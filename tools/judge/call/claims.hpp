@@ -13,14 +13,12 @@ namespace rope {
 struct Claims {
   rope_capabilities capabilities{};
   std::vector<std::int32_t> head_dims;  // empty: every even one
-  // Properties of the subject, not the kernel. It can take: tensors that begin at any element, rows that lie far apart,
-  // q and k in one memory, two calls at once. `compiled`: it is compiled code, which handles a tensor of millions of
-  // elements in about a second.
-  bool shifted_tensors = true;
-  bool far_tensors = false;
-  bool packed_tensors = false;
-  bool concurrent_calls = false;
-  bool compiled = false;
+  // Of the subject, not of the kernel:
+  bool shifted_tensors = true;    // it takes tensors that begin at any element
+  bool far_tensors = false;       // it takes rows that lie far apart
+  bool packed_tensors = false;    // it takes q and k in one memory
+  bool concurrent_calls = false;  // it takes two calls at once
+  bool compiled = false;          // it is compiled code: millions of elements take about a second
 
   bool has(rope_feature feature) const { return (capabilities.features & ROPE_BIT(feature)) != 0; }
   // The widest type that positions may have.

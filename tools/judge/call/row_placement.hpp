@@ -1,6 +1,6 @@
-// Tensors whose rows the kernel gets at other places than the suite stores them. Either rows far apart in the address
-// space, where only the pages with rows exist. They show indices computed in 32 bits and take a few pages of memory.
-// Or q and k in one memory, as a single product outputs them.
+// Tensors whose rows the kernel gets at other places than the suite stores them. Rows far apart in the address space
+// show indices that are computed in 32 bits; only the pages with rows exist. q and k in one memory are as a single
+// product outputs them.
 #pragma once
 
 #include <cstddef>

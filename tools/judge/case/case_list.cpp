@@ -18,7 +18,7 @@ CaseList::CaseList(std::string_view requirement, Claims claims, Selection select
     : requirement_(requirement),
       claims_(std::move(claims)),
       selection_(std::move(selection)),
-      usual_(claims_, selection_.dtypes),
+      representative_(claims_, selection_.dtypes),
       golden_(golden) {}
 
 bool CaseList::selected(const Case& c) const {
@@ -28,8 +28,8 @@ bool CaseList::selected(const Case& c) const {
   return dtypes.empty() || std::find(dtypes.begin(), dtypes.end(), c.dtype) != dtypes.end();
 }
 
-// A kernel that does not claim `none` is asked with a scaling rule that it does claim, one that does not follow the
-// length of the sequence: checks compare calls of different lengths. Lists of factors are cut to the case's pairs.
+// A kernel that does not claim `none` gets a scaling rule that it does claim. The rule does not follow the length of
+// the sequence, because checks compare calls of different lengths. Lists of factors are cut to the case's pairs.
 void CaseList::give_rule(Case& c) const {
   const std::uint32_t claimed = claims_.capabilities.scalings;
   if ((claimed & ROPE_BIT(ROPE_SCALING_NONE)) != 0 || c.source != AngleSource::computed || !c.golden.empty()) return;
@@ -83,11 +83,12 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
   const auto skipped = [&](const Case& candidate) {
     const DType given = candidate.given;
     const bool to_f32 = candidate.out_dtype == DType::f32 && candidate.dtype != DType::f64;
-    if (!usual_.has_output(candidate) && !to_f32) {  // the other outputs need not meet every kind of angle again
-      const bool usual = usual_.has_given(candidate) && usual_.has_width(candidate);
-      if (!usual || (level() == Level::quick && !usual_.has_source(candidate))) return true;
+    // The other outputs need not meet every kind of angle again.
+    if (!representative_.is_output_type_of(candidate) && !to_f32) {
+      const bool of_given = representative_.is_given_type_of(candidate) && representative_.is_width_of(candidate);
+      if (!of_given || (level() == Level::quick && !representative_.is_source_of(candidate))) return true;
     }
-    if (usual_.has_given(candidate)) return false;
+    if (representative_.is_given_type_of(candidate)) return false;
     if (level() != Level::quick) return given != DType::f32 && given != DType::f64 && given != candidate.dtype;
     return given != (candidate.source == AngleSource::tables ? candidate.dtype : DType::f32) &&
            !(given == DType::f32 && candidate.dtype != DType::f64);

@@ -22,7 +22,7 @@ namespace rope {
 
 enum class Level { quick, full, exhaustive };
 
-// The user's choices. Whatever is not chosen is swept.
+// The user's choices. What is not chosen is varied.
 struct Selection {
   std::optional<RopeSpec> spec;             // judge exactly this variant
   std::string layers;                       // of the model that has the spec; empty: all, or no model
@@ -47,7 +47,7 @@ class CaseList {
   Level level() const { return selection_.level; }
   const Manifest* golden() const { return golden_; }
   const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // if one was selected
-  const Representative& usual() const { return usual_; }
+  const Representative& representative() const { return representative_; }
 
   // Keeps the case if claims and selection cover it. A selected spec replaces the case's own. Golden cases keep their
   // own spec, and are kept only if the two agree.
@@ -60,8 +60,7 @@ class CaseList {
   void give_positions(Case& c) const;
 
   // Proposes what `change` makes of every way to call the kernel: pairing x dtype x angle source x kind of table. Each
-  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left
-  // out.
+  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left out.
   void for_each_way(int head_dim, const std::function<void(Case)>& change);
 
   // `count` random cases over everything that a case can hold (a tenth at level quick, ten times at exhaustive).
@@ -69,8 +68,8 @@ class CaseList {
   void add_random(int count, const std::function<void(Case&)>& change,
                   const std::function<bool(const Case&)>& wanted = {});
 
-  // Of random cases of every size, those in which most circumstances meet for the first time: pairs of circumstances at
-  // quick, three at a time above (combinations.hpp).
+  // Of random cases of every size, those in which most circumstances meet for the first time. Level quick counts pairs
+  // of circumstances, the others count triples (combinations.hpp).
   void add_combined();
 
   std::vector<Case> take() { return std::move(cases_); }
@@ -84,14 +83,14 @@ class CaseList {
   std::string requirement_;
   Claims claims_;
   Selection selection_;
-  Representative usual_;
+  Representative representative_;
   const Manifest* golden_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;
 };
 
-// If all of the head turns, halves rotary_dim, in whole pairs. Else, or if the head is one pair, returns false and
-// changes nothing.
+// Halves rotary_dim, in whole pairs, if all of the head turns. Returns false and changes nothing if only a part turns,
+// or if the head is one pair.
 bool turn_half(RopeSpec& spec);
 
 // Smaller cases to try instead of one that fails, simplest change first.

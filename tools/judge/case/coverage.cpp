@@ -21,7 +21,7 @@ std::string uncovered_types(const Case& c, const rope_capabilities& claims) {
   if (!in_mask(outputs, c.out_dtype)) {
     return fmt::format("{} output for {} input is not claimed", name(c.out_dtype), name(c.dtype));
   }
-  if (c.in_place && c.dtype != c.out_dtype) return "in place means one dtype";
+  if (c.in_place && c.dtype != c.out_dtype) return "in place, the output has the dtype of the input";
   if (!in_mask(claims.angle_sources, c.source)) return fmt::format("angle source {} is not claimed", name(c.source));
   if (c.source == AngleSource::tables && !in_mask(claims.table_dtypes, c.given)) {
     return fmt::format("{} tables are not claimed", name(c.given));
@@ -43,7 +43,7 @@ double lambda_of(const Case& c) {
 
 std::string unpackable(const Case& c, const Claims& claims) {
   if (c.key_heads == 0) return "it has no k that could lie behind q";
-  if (c.fault != Fault::none) return "what is wrong with the call is in tensors of their own";
+  if (c.fault != Fault::none) return "a call with a fault has separate memory for q and k";
   if (!claims.packed_tensors) return "its worker cannot put q and k into one memory";
   const std::int64_t row = std::int64_t{c.heads} * c.spec.head_dim;
   const std::int64_t alignment = std::max<std::int64_t>(claims.capabilities.alignment, 1);
@@ -75,7 +75,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
       {c.unequal_halves, ROPE_FEATURE_UNEQUAL_HALVES, "tables with unequal halves"},
   };
   if (c.output != OutputLayout::as_input && (c.in_place || is_distant(c.layout))) {
-    return "outputs that are inputs, or far away, are laid out as these";
+    return "in place or with distant rows, outputs have the layout of the inputs";
   }
   if (c.layout == Layout::shifted || c.output == OutputLayout::shifted) {
     if (!claims.shifted_tensors) return "its worker only has tensors at aligned addresses";
@@ -83,7 +83,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     if (claims.capabilities.alignment > least) return "data that begins at any element is not claimed";
   }
   if ((c.layout == Layout::key_strided || c.output == OutputLayout::key_strided) && c.key_heads == 0) {
-    return "it has no k whose strides could be others than q's";
+    return "it has no k that could have other strides than q";
   }
   if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
     return "it has neither positions nor tables";
@@ -149,7 +149,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
     return c.full_tables ? "full-width tables are not claimed" : "half-width tables are not claimed";
   }
   if (c.unequal_halves && !c.full_tables) return "only full-width tables can have unequal halves";
-  if (c.spare_rows > 0 && c.source != AngleSource::tables) return "only tables can have rows to spare";
+  if (c.spare_rows > 0 && c.source != AngleSource::tables) return "only tables can have spare rows";
   if (c.source == AngleSource::computed) {
     if (!in_mask(k.scalings, c.spec.scaling.index())) {
       return fmt::format("scaling {} is not claimed", kind_of(c.spec.scaling));
@@ -158,7 +158,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
   }
   if (std::string why = uncovered_features(c, claims); !why.empty()) return why;
   if (const std::string why = without_room_for(c.fault, c, claims); !why.empty()) {
-    return fmt::format("there is no room for the fault {}: {}", word_of(c.fault).word, why);
+    return fmt::format("the fault {} does not fit this case: {}", word_of(c.fault).word, why);
   }
   if (c.spare_rows > 0 && largest_position(c) + c.spare_rows > k.max_position) {
     return fmt::format("rows of positions beyond {} are not claimed", k.max_position);

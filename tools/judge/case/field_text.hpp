@@ -57,7 +57,7 @@ std::string print(const Value& value) {
     return fmt::format("{}", value);
   }
 }
-std::string print(const Scaling& rule);  // as --scaling has it, with '+' for ',' because ',' parts fields; "none"
+std::string print(const Scaling& rule);  // as --scaling has it, with '+' for ',' because ',' separates fields; "none"
 std::string print(const std::vector<int>& sections);
 std::string print(const std::optional<double>& number);
 

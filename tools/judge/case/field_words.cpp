@@ -26,8 +26,17 @@ std::string words_of(OutputLayout layout) {
     case OutputLayout::as_input: break;
     case OutputLayout::contiguous: return "a contiguous output";
     case OutputLayout::key_strided: return "padded strides of k_out only";
-    case OutputLayout::shifted: return "an output that begins between aligned addresses";
+    case OutputLayout::shifted: return "an output at an unaligned address";
     case OutputLayout::strided: return "an output with padded strides";
+  }
+  return "";
+}
+
+std::string words_of(AngleSource source) {
+  switch (source) {
+    case AngleSource::tables: break;
+    case AngleSource::frequencies: return std::string(frequencies_given);
+    case AngleSource::computed: return std::string(computed_angles);
   }
   return "";
 }

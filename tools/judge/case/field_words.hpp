@@ -14,11 +14,13 @@ inline constexpr std::string_view rotary_below_head_dim = "rotary_dim below head
 inline constexpr std::string_view interleaved_pairs = "interleaved pairs";
 inline constexpr std::string_view backward = "backward";
 inline constexpr std::string_view in_place = "in place";
-inline constexpr std::string_view unaligned_data = "data that begins between aligned addresses";
+inline constexpr std::string_view unaligned_data = "data at unaligned addresses";
 inline constexpr std::string_view heads_before_tokens = "heads before tokens in memory";
 inline constexpr std::string_view q_and_k_in_one_memory = "q and k in one memory";
-inline constexpr std::string_view one_row_for_all = "one row for all batches and heads";
-inline constexpr std::string_view spare_rows = "more rows in the tables than positions need";
+inline constexpr std::string_view one_row_for_all = "one input row for all batches and heads";
+inline constexpr std::string_view frequencies_given = "frequencies given";
+inline constexpr std::string_view computed_angles = "computed angles";
+inline constexpr std::string_view spare_rows = "tables with more rows than the positions need";
 inline constexpr std::string_view unequal_halves = "tables with unequal halves";
 inline constexpr std::string_view full_width_tables = "full-width tables";
 inline constexpr std::string_view positions_for_each_batch = "positions for each batch";
@@ -28,5 +30,6 @@ inline constexpr std::string_view i32_positions = "i32 positions";
 // Empty for the plain ones.
 std::string words_of(Layout layout);
 std::string words_of(OutputLayout layout);
+std::string words_of(AngleSource source);
 
 }  // namespace rope::field_words

@@ -263,13 +263,15 @@ std::span<const Field> fields() {
       Field{.text = text_of("out_dtype", &Case::out_dtype)},
       Field{.text = text_of("source", &Case::source),
             .traits = {angles()},
-            .switches = {off_default(20, &Case::source,
-                                     [](const Case& c) { return fmt::format("angles from {}", name(c.source)); })},
+            .switches = {off_default(20, &Case::source, [](const Case& c) { return field_words::words_of(c.source); })},
             .neighbours = {other_sources(29)}},
       Field{.text = text_of("given", &Case::given),
             .simpler = {to_default(23, &Case::given)},
             .switches = {{21, [](const Case& c) { return c.source != AngleSource::computed && c.given != DType::f32; },
-                          [](const Case& c) { return fmt::format("{} given", name(c.given)); },
+                          [](const Case& c) {
+                            const bool tables = c.source == AngleSource::tables;
+                            return fmt::format("{} in {}", tables ? "tables" : "frequencies", name(c.given));
+                          },
                           [](Case& c) { c.given = DType::f32; }}}},
       Field{.text = text_of("full_tables", &Case::full_tables),
             .simpler = {by(21, [](Case& c) { c.full_tables = c.unequal_halves; })},
@@ -329,7 +331,7 @@ std::span<const Field> fields() {
       Field{.text = text_of("pattern", &Case::pattern),
             .traits = {which(&Case::pattern)},
             .simpler = {to_default(24, &Case::pattern)},
-            .switches = {off_default(22, &Case::pattern, always("positions that do not follow on"))}},
+            .switches = {off_default(22, &Case::pattern, always("positions that are not consecutive"))}},
       Field{.text = text_of("start", &Case::start),
             .traits = {sized(largest_position,
                              {0, 255, 2047, 4095, 1 << 16, 1 << 20, (1 << 24) - 1, (std::int64_t{1} << 31) - 1})},

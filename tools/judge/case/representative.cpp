@@ -22,7 +22,7 @@ DType first_of(std::initializer_list<DType> in_order, std::uint32_t mask) {
 Representative::Representative(const Claims& claims, const std::vector<DType>& dtypes)
     : claimed_(claims.capabilities), dtypes_(dtypes) {}
 
-bool Representative::has_type(const Case& c) const {
+bool Representative::is_type_of(const Case& c) const {
   std::uint32_t types = 0;
   for (DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
     const bool wanted = dtypes_.empty() || std::find(dtypes_.begin(), dtypes_.end(), dtype) != dtypes_.end();
@@ -31,21 +31,21 @@ bool Representative::has_type(const Case& c) const {
   return c.dtype == first_of({DType::f32, DType::bf16, DType::f16, DType::f64}, types);
 }
 
-bool Representative::has_output(const Case& c) const {
+bool Representative::is_output_type_of(const Case& c) const {
   return c.out_dtype == c.dtype || !has(claimed_.out_dtypes[static_cast<std::size_t>(c.dtype)], c.dtype);
 }
 
-bool Representative::has_given(const Case& c) const {
+bool Representative::is_given_type_of(const Case& c) const {
   if (c.source == AngleSource::computed) return true;
   const std::uint32_t types = c.source == AngleSource::tables ? claimed_.table_dtypes : claimed_.theta_dtypes;
   return c.given == first_of({DType::f32, c.dtype, DType::f64, DType::bf16, DType::f16}, types);
 }
 
-bool Representative::has_width(const Case& c) const {
+bool Representative::is_width_of(const Case& c) const {
   return c.source != AngleSource::tables || !c.full_tables || claimed_.half_tables == 0;
 }
 
-bool Representative::has_source(const Case& c) const {
+bool Representative::is_source_of(const Case& c) const {
   return c.source != AngleSource::frequencies ||
          (!has(claimed_.angle_sources, AngleSource::tables) && !has(claimed_.angle_sources, AngleSource::computed));
 }

@@ -1,6 +1,5 @@
-// Representative: some ways to call a kernel differ only in a type, a source or the width of a table. This picks the
-// one that stands for the others, for checks that cannot afford all. If it is not claimed, another one stands for them,
-// so there is one for any claims.
+// Representative: the type, source and table width that stand for all others, for checks that cannot afford every way
+// to call a kernel. If the first choice is not claimed, the next claimed one takes its place.
 #pragma once
 
 #include "tools/judge/call/claims.hpp"
@@ -13,11 +12,12 @@ class Representative {
   // Only of `dtypes`; empty: of all claimed ones.
   Representative(const Claims& claims, const std::vector<DType>& dtypes);
 
-  bool has_type(const Case& c) const;    // x in f32, else in the first claimed of bf16, f16, f64
-  bool has_output(const Case& c) const;  // in the type of x, if that is claimed
-  bool has_given(const Case& c) const;   // tables or theta in f32, else in the type of x, else in f64, bf16, f16
-  bool has_width(const Case& c) const;   // tables of half width, unless only full ones are claimed
-  bool has_source(const Case& c) const;  // any but frequencies, unless only these are claimed
+  // Each is true if the case has the representative ...
+  bool is_type_of(const Case& c) const;         // type of x: f32, else the first claimed of bf16, f16, f64
+  bool is_output_type_of(const Case& c) const;  // output type: x's type, if it is claimed
+  bool is_given_type_of(const Case& c) const;   // type of tables or theta: f32, else x's, else f64, bf16, f16
+  bool is_width_of(const Case& c) const;        // width of tables: half, unless only full width is claimed
+  bool is_source_of(const Case& c) const;       // source: any but frequencies, unless only these are claimed
 
  private:
   rope_capabilities claimed_;

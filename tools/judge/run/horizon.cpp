@@ -80,7 +80,7 @@ std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selec
   std::vector<Case> probes;
   list.for_each_way(128, [&](Case c) {
     const bool seen = std::any_of(probes.begin(), probes.end(), [&](const Case& p) { return p.dtype == c.dtype; });
-    if (seen || c.source == AngleSource::tables || !list.usual().has_output(c)) return;
+    if (seen || c.source == AngleSource::tables || !list.representative().is_output_type_of(c)) return;
     if (selection.spec) c.spec = *selection.spec;
     c.batch = 1;
     c.seq = tokens;

@@ -54,8 +54,8 @@ CallLayout lay_out(Call& call, const LayoutRules& rules);
 // Adds the concurrent call.
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules);
 
-// Two calls with the same keys need the same message, except for their tensors' bytes. call_key is for one call, with
-// `bound` = bind(call); layout_key is for the tensors of all calls.
+// Two calls with the same keys need the same message; only their tensors' bytes differ. The key of one call takes
+// `bound` = bind(call). The key of a layout is for the tensors of all calls.
 std::string call_key(const rope_call& bound, const Call& call);
 std::string layout_key(const CallLayout& layout);
 

@@ -1,5 +1,5 @@
-// The few functions of the CUDA driver that a worker needs, looked up at run time: nothing here is built with CUDA, and
-// a machine without it runs everything else. ROPECHECK_CUDA_DRIVER names another library instead of libcuda.so.1.
+// The few functions of the CUDA driver that a worker needs, looked up at run time. So nothing here is built with CUDA,
+// and a machine without it runs everything else. ROPECHECK_CUDA_DRIVER names another library instead of libcuda.so.1.
 #pragma once
 
 #include <cstddef>

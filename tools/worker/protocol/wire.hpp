@@ -1,5 +1,5 @@
-// How values of rope_kernel.h are written in the worker protocol (PROTOCOL.md): enumerators by name, masks as lists of
-// names, doubles in the shortest form that reads back as the same bits. Used by both sides.
+// How values of rope_kernel.h are written in the worker protocol (PROTOCOL.md). Enumerators are names, masks lists of
+// names, doubles the shortest form that reads back as the same bits. Used by both sides.
 #pragma once
 
 #include <fmt/format.h>

@@ -58,10 +58,10 @@ TEST_CASE("a fault is not covered if the call has no room for it", "[fault]") {
   Case c;
   c.source = AngleSource::computed;
   c.fault = Fault::no_cos;
-  CHECK(uncovered(c, claims) == "there is no room for the fault no_cos: it has no tables");
+  CHECK(uncovered(c, claims) == "the fault no_cos does not fit this case: it has no tables");
   c.fault = Fault::no_output;
   c.in_place = true;
-  CHECK(uncovered(c, claims) == "there is no room for the fault no_output: it is in place");
+  CHECK(uncovered(c, claims) == "the fault no_output does not fit this case: it is in place");
   Oracles oracles;
   Call call = build_call(c, oracles);
   CHECK_THROWS_AS(apply(Fault::no_output, call), InputError);

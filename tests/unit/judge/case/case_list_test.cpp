@@ -94,8 +94,9 @@ TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[ca
   };
   CaseList("ROT-01", claims, selection, nullptr).for_each_way(64, collect);
   CHECK(std::set<std::string>(ways.begin(), ways.end()).size() == ways.size());
-  // For each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Each of these computed; from f32
-  // and f64 frequencies; from tables in f32, f64 and, if x is narrower, its own type, each of half and full width.
+  // For each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Each of these with
+  // computed angles, and with f32 and f64 frequencies. And with tables of both widths in f32, f64 and the type of a
+  // narrower x.
   CHECK(ways.size() == std::size_t{2} * (2 * (1 + 2 + 2 * 2) + 4 * (1 + 2 + 3 * 2)));
 
   claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);

@@ -23,23 +23,27 @@ Case called(AngleSource source, DType dtype, DType out, DType given, bool full) 
 }
 
 TEST_CASE("if everything is claimed, f32 and tables of half width stand for the others") {
-  const Representative usual(all_claims(), {});
+  const Representative representative(all_claims(), {});
   const Case plain = called(AngleSource::tables, DType::f32, DType::f32, DType::f32, false);
-  CHECK((usual.has_type(plain) && usual.has_output(plain) && usual.has_given(plain) && usual.has_width(plain)));
-  CHECK_FALSE(usual.has_type(called(AngleSource::tables, DType::bf16, DType::bf16, DType::f32, false)));
-  CHECK_FALSE(usual.has_output(called(AngleSource::tables, DType::bf16, DType::f32, DType::f32, false)));
-  CHECK_FALSE(usual.has_given(called(AngleSource::tables, DType::f32, DType::f32, DType::f64, false)));
-  CHECK_FALSE(usual.has_width(called(AngleSource::tables, DType::f32, DType::f32, DType::f32, true)));
-  CHECK_FALSE(usual.has_source(called(AngleSource::frequencies, DType::f32, DType::f32, DType::f32, false)));
+  CHECK(representative.is_type_of(plain));
+  CHECK(representative.is_output_type_of(plain));
+  CHECK(representative.is_given_type_of(plain));
+  CHECK(representative.is_width_of(plain));
+  CHECK_FALSE(representative.is_type_of(called(AngleSource::tables, DType::bf16, DType::bf16, DType::f32, false)));
+  const Case other_output = called(AngleSource::tables, DType::bf16, DType::f32, DType::f32, false);
+  CHECK_FALSE(representative.is_output_type_of(other_output));
+  CHECK_FALSE(representative.is_given_type_of(called(AngleSource::tables, DType::f32, DType::f32, DType::f64, false)));
+  CHECK_FALSE(representative.is_width_of(called(AngleSource::tables, DType::f32, DType::f32, DType::f32, true)));
+  CHECK_FALSE(representative.is_source_of(called(AngleSource::frequencies, DType::f32, DType::f32, DType::f32, false)));
 }
 
 TEST_CASE("the first claimed one of the requested dtypes stands for the others") {
-  const Representative usual(all_claims(), {DType::f16, DType::f64});
-  CHECK(usual.has_type(called(AngleSource::tables, DType::f16, DType::f16, DType::f32, false)));
-  CHECK_FALSE(usual.has_type(called(AngleSource::tables, DType::f64, DType::f64, DType::f32, false)));
+  const Representative representative(all_claims(), {DType::f16, DType::f64});
+  CHECK(representative.is_type_of(called(AngleSource::tables, DType::f16, DType::f16, DType::f32, false)));
+  CHECK_FALSE(representative.is_type_of(called(AngleSource::tables, DType::f64, DType::f64, DType::f32, false)));
 }
 
-// Otherwise a kernel with few claims would never get the cases that a check has only in the usual way.
+// Otherwise a kernel with few claims would never get the cases that a check has only for the representative.
 TEST_CASE("with few claims each requirement still has cases, except those that need more") {
   std::vector<Claims> all(10, all_claims());
   all[0].capabilities.angle_sources = ROPE_BIT(ROPE_FREQUENCIES);

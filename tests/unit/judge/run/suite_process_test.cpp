@@ -25,7 +25,7 @@ Reply turned_from(Call& call, std::int64_t offset) {
   return reply;
 }
 
-// A table of cosines and sines that is kept for each number of tokens, like TAB-01: the first call of a length decides
+// A table of cosines and sines that is kept for each number of tokens, like TAB-01. The first call of a length decides
 // for all later ones.
 class CacheKeyedByLength {
  public:
