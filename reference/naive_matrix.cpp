@@ -3,10 +3,8 @@
 #include <array>
 #include <cmath>
 #include <utility>
-#include <xtensor/xadapt.hpp>
-#include <xtensor/xnoalias.hpp>
-#include <xtensor/xtensor.hpp>
-#include <xtensor/xview.hpp>
+
+#include "reference/xtensor.hpp"
 
 #ifdef ROPECHECK_BLAS
 #include <xtensor-blas/xlinalg.hpp>

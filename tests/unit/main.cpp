@@ -4,8 +4,19 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <type_traits>
 
 namespace {
+
+// A pointer since Catch2 3.
+template <class Stats>
+const Catch::TestCaseInfo& info_of(const Stats& stats) {
+  if constexpr (std::is_pointer_v<decltype(stats.testInfo)>) {
+    return *stats.testInfo;
+  } else {
+    return stats.testInfo;
+  }
+}
 
 constexpr const char* default_seed = "seed=20260101";
 
@@ -28,7 +39,7 @@ class PropertySeed : public Catch::TestEventListenerBase {
     TestEventListenerBase::testCaseEnded(stats);
     if (stats.totals.testCases.failed == 0) return;
     std::cerr << "to repeat it with the same random cases: RC_PARAMS=\"" << parameters_ << "\" unit_tests \""
-              << stats.testInfo.name << "\"\n";
+              << info_of(stats).name << "\"\n";
   }
 
  private:

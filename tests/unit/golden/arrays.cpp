@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <string>
-#include <xtensor/xarray.hpp>
-#include <xtensor/xmanipulation.hpp>
-#include <xtensor/xstrided_view.hpp>
 
 #include "reference/dtype.hpp"
+#include "reference/xtensor.hpp"
 
 namespace rope {
 namespace {

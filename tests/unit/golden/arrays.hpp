@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string_view>
-#include <xtensor/xtensor.hpp>
 
 #include "golden/manifest.hpp"
+#include "reference/xtensor.hpp"
 
 namespace rope {
 

@@ -4,10 +4,8 @@
 
 #include <optional>
 #include <xtensor-blas/xlinalg.hpp>
-#include <xtensor/xmath.hpp>
-#include <xtensor/xtensor.hpp>
-#include <xtensor/xview.hpp>
 
+#include "reference/xtensor.hpp"
 #include "tests/unit/golden/arrays.hpp"
 
 namespace rope {

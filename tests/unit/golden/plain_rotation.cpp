@@ -4,13 +4,10 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <xtensor/xadapt.hpp>
-#include <xtensor/xmath.hpp>
-#include <xtensor/xtensor.hpp>
-#include <xtensor/xview.hpp>
 
 #include "reference/error_model.hpp"
 #include "reference/oracle.hpp"
+#include "reference/xtensor.hpp"
 #include "tests/unit/golden/arrays.hpp"
 
 namespace rope {

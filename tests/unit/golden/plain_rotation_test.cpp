@@ -4,9 +4,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <set>
-#include <xtensor/xmath.hpp>
 
 #include "reference/oracle.hpp"
+#include "reference/xtensor.hpp"
 #include "tests/unit/golden/committed.hpp"
 #include "tools/judge/case/golden_call.hpp"
 

@@ -2,12 +2,9 @@
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
 #include <cstring>
-#include <xtensor/xbuilder.hpp>
-#include <xtensor/xmath.hpp>
-#include <xtensor/xtensor.hpp>
-#include <xtensor/xview.hpp>
 
 #include "impls/builtin.hpp"
+#include "reference/xtensor.hpp"
 #include "tests/unit/impls/test_call.hpp"
 
 namespace rope {

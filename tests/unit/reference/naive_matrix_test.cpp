@@ -5,14 +5,9 @@
 #include <cmath>
 #include <random>
 #include <xtensor-blas/xlinalg.hpp>
-#include <xtensor/xadapt.hpp>
-#include <xtensor/xarray.hpp>
-#include <xtensor/xeval.hpp>
-#include <xtensor/xmath.hpp>
-#include <xtensor/xrandom.hpp>
-#include <xtensor/xtensor.hpp>
 
 #include "reference/rope_spec.hpp"
+#include "reference/xtensor.hpp"
 
 namespace rope {
 namespace {
