@@ -23,11 +23,12 @@ namespace {
 // Python does the rest in its own virtual environment. It replaces this process, so its progress, its interrupts and
 // its exit code are the command's.
 int regenerate(const std::vector<std::string>& arguments) {
-  const std::string script = (source_folder() / "golden" / "regenerate" / "bootstrap.py").string();
-  if (std::error_code absent; !std::filesystem::exists(script, absent)) {
+  if (source_folder().empty()) {
     throw InputError(
-        fmt::format("golden regenerate: {} is not there; it needs the source tree, with tools/run", script));
+        "golden regenerate: only a checkout of ropecheck holds the programs that make golden files; clone it and run "
+        "tools/run golden regenerate there");
   }
+  const std::string script = (source_folder() / "golden" / "regenerate" / "bootstrap.py").string();
   std::vector<std::string> words{"python3", script};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;

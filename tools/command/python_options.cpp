@@ -90,8 +90,8 @@ std::vector<std::string> python_environment() {
   // For another interpreter this folder of packages would be wrong.
   std::error_code unreadable;
   if (fs::exists(program_folder().parent_path() / "worker.py", unreadable)) return {};
+  if (source_folder().empty()) return {};
   const std::string package = (source_folder() / "tools" / "python").string();
-  if (!fs::exists(package, unreadable)) return {};
   const std::string others = variable("PYTHONPATH");
   return {"PYTHONPATH=" + package + (others.empty() ? "" : ":" + others)};
 }

@@ -1,5 +1,6 @@
 """ropecheck.verify and the related functions from Python: python3 api_test.py BUILD. Exit code 77: numpy is missing."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -54,11 +55,66 @@ class Reports(unittest.TestCase):
         self.assertTrue(ropecheck.replay(kernels.writes_outputs, failed.failure.case))
 
     def test_for_notebooks(self):
-        report = one(kernels.wrong_values)
+        report = one(kernels.turns_backwards, diagnosis=True)
         self.assertIn("ROT-01", report._repr_markdown_())
         html = report._repr_html_()
-        self.assertIn("<b>python:kernels:wrong_values: does not conform</b>", html)
+        sentence = report.diagnosis["candidates"][0]["sentence"]
+        self.assertIn("sin is negated", sentence)
+        self.assertTrue(html.startswith(f"<p><b>{sentence}</b><br>python:kernels:turns_backwards: does not conform;"))
         self.assertEqual(html.count("<tr>"), html.count("</tr>"))
+        self.assertTrue(one(kernels.turns_backwards)._repr_html_().startswith("<p><b>ROT-01: "))
+        self.assertTrue(one(kernels.right)._repr_html_().startswith("<p><b>python:kernels:right: conforms</b>"))
+
+    def test_a_kernels_words_are_escaped_in_notebooks(self):
+        def raises(call):
+            raise ValueError("<script>")
+
+        self.assertIn("<script>", str(report := one(raises, diagnosis=True)))
+        self.assertNotIn("<script>", report._repr_html_())
+        self.assertIn("&lt;script&gt;", report._repr_html_())
+        self.assertNotIn("<script>", ropecheck.replay(raises, report["ROT-01"].failure.case)._repr_html_())
+
+    def test_what_a_person_sees_at_the_prompt(self):
+        report = one(kernels.turns_backwards, diagnosis=True)
+        (failed,) = report.failures
+        case = failed.failure.case
+        sentence = report.diagnosis["candidates"][0]["sentence"]
+        right = one(kernels.right)
+        for value, begins, holds in [
+            (report, f"<Report ROT-01: {sentence}; {failed.found}. ", "turns_backwards: does not conform; 1 of 1 "),
+            (right, "<Report python:kernels:right: conforms; 0 of 1 ", "grade A1 in f32"),
+            (failed, f"<Requirement ROT-01: {failed.found}; fail in {failed.failed} of ", "of the bound"),
+            (right["ROT-01"], "<Requirement ROT-01: pass; ", " cases; worst 0."),
+            (failed.failure, "<Failure value: ", case),
+            (failed.failure.element, f"<Element {failed.failure.element.place}, feature ", "bound "),
+            (ropecheck.replay(kernels.right, case), "<Replay passed: ", case),
+            (ropecheck.identify(kernels.right, spec={"head_dim": 8}), "<Identification python:kernels:right: ",
+             "--base 10000; as requested"),
+            (plans := ropecheck.identify(kernels.wrong_values, spec={"head_dim": 8}), "<Identification ", "differs from"),
+            (plans.plans[0], "<Plan ", "differs from the request: "),
+            (ropecheck.capabilities_of(kernels.F32(lambda call: None)), "Capabilities(dtypes=", "'in_place')"),
+            (ropecheck.capabilities_of(len), "Capabilities()", ""),
+        ]:
+            with self.subTest(begins):
+                self.assertTrue(repr(value).startswith(begins), repr(value))
+                self.assertIn(holds, repr(value))
+                self.assertLess(len(repr(value)), 250)
+                self.assertNotIn("\n", repr(value))
+
+    def test_a_call_at_the_prompt(self):
+        seen = []
+
+        def sees(call):
+            seen.append(repr(call))
+            return kernels.right(call)
+
+        one(kernels.F32(sees), only="MEM-04")
+        self.assertIn(", float32, half_split, rotary_dim 8, forward, angles from tables, in place>", seen[0])
+        self.assertTrue(seen[0].startswith("<Call q ("))
+
+    def test_what_the_diagnosis_repeats_is_said_once(self):
+        report = one(kernels.unsupported, diagnosis=True)
+        self.assertEqual(report.headline.count(report["ROT-01"].found), 1)
 
     def test_a_picture(self):
         try:
@@ -74,6 +130,19 @@ class Reports(unittest.TestCase):
         plan = ropecheck.identify(kernels.right, spec={"head_dim": 8, "base": 500}, pairing=None)
         self.assertEqual(len(plan.plans), 1)
         self.assertIn("base 500", str(plan))
+
+
+class InACheckout(unittest.TestCase):
+    """wheel_test.py asks the same of an installed package."""
+
+    def test_files_that_messages_name(self):
+        self.assertEqual(Path(ropecheck.get_include()), running.ROOT / "impls" / "include")
+        self.assertEqual(ropecheck.get_path("golden"), running.ROOT / "golden")
+        with self.assertRaisesRegex(ropecheck.UsageError, f"docs/nothing.md is not there; looked in {running.ROOT}$"):
+            ropecheck.get_path("docs/nothing.md")
+
+    def test_the_version(self):
+        self.assertEqual(f"{ropecheck.__version__}\n", running.ropecheck("--version").stdout)
 
 
 class TheWayTaken(unittest.TestCase):
@@ -117,7 +186,6 @@ class TheWayTaken(unittest.TestCase):
         self.assertTrue(one(kernels.writes_outputs, isolate=False))
 
     def test_in_a_process_with_many_open_files(self):
-        import os
         import resource
         limits = resource.getrlimit(resource.RLIMIT_NOFILE)
         if limits[1] != resource.RLIM_INFINITY and limits[1] < 2000:
@@ -183,7 +251,6 @@ class Interrupts(unittest.TestCase):
                   "ropecheck.verify(slow, level='full')\n")
         mark = f"MARK_OF_A_TEST={id(self)}.{time.time_ns()}"
         name, value = mark.split("=")
-        import os
         environment = {**os.environ, "PYTHONPATH": f"{running.PACKAGE}:{HERE}", name: value}
         with tempfile.TemporaryDirectory() as folder:
             child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,

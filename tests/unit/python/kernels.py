@@ -84,6 +84,12 @@ def wrong_values(call):
 
 
 @F32
+def turns_backwards(call):
+    call.direction = "backward"
+    return right(call)
+
+
+@F32
 def raises(call):
     if call.q.shape[1] > 1:
         raise ValueError(f"no more than one token, not {call.q.shape[1]}")

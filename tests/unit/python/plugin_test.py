@@ -16,11 +16,13 @@ if __name__ == "__main__":
     environment.with_requirements()
     running.use(sys.argv.pop(1))
 
-from running import HERE, PACKAGE  # noqa: E402
+from running import HERE, PACKAGE, ROOT  # noqa: E402
 
 
-def pytest(*words):
-    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{HERE}", "PYTEST_ADDOPTS": ""}
+def pytest(*words, packages=""):
+    """`packages`: a folder with the metadata of installed packages."""
+    environment = {**os.environ, "PYTHONPATH": f"{packages}:{PACKAGE}:{HERE}".lstrip(":"), "PYTEST_ADDOPTS": "",
+                   "COLUMNS": "250"}
     command = [sys.executable, "-m", "pytest", "-p", "ropecheck.pytest_plugin", "-p", "no:cacheprovider", *words]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "other_test.py").write_text("def test_other():\n    pass\n")
@@ -28,6 +30,12 @@ def pytest(*words):
                               text=True)
         suite = ElementTree.parse(Path(folder) / "junit.xml").getroot()[0]
     return done, {case.get("name"): case for case in suite.iter("testcase")}
+
+
+def entry_point():
+    """NAME = MODULE, as the wheel has it."""
+    table = (ROOT / "pyproject.toml").read_text().partition("[project.entry-points.pytest11]\n")[2]
+    return re.sub('["]|  #.*', "", table.splitlines()[0])
 
 
 def properties(case):
@@ -59,6 +67,28 @@ class Plugin(unittest.TestCase):
         self.assertIn("ropecheck replay 'MEM-04:", properties(cases["MEM-04"])["replay"])
         self.assertIn("read from address 0x8", cases["MEM-04"].find("failure").text)
 
+    def test_the_summary_names_the_requirement_and_the_diagnosis(self):
+        for more in ((), ("-n", "1")):
+            done, cases = pytest("--rope-kernel", "kernels:turns_backwards", "-k", "ROT-01", *more)
+            headline = re.search(r"^FAILED kernels:turns_backwards::ROT-01 - (.*)$", done.stdout, re.MULTILINE)[1]
+            self.assertRegex(headline, "^ROT-01: .*sin is negated.*; [0-9]+ of [0-9]+ elements are wrong$")
+            self.assertEqual(cases["ROT-01"].find("failure").get("message"), headline)
+            told = done.stdout.partition("= FAILURES =")[2].partition("= short test summary")[0].splitlines()
+            self.assertIn(headline, told)
+            self.assertEqual([line for line in told if "kernels:turns_backwards" in line and "replay  " not in line],
+                             [line for line in told if line.startswith("____")])
+            self.assertNotIn("Traceback", done.stdout)
+
+    def test_the_entry_point_and_p_together(self):
+        with tempfile.TemporaryDirectory() as packages:
+            made = Path(packages) / "ropecheck-0.dist-info"
+            made.mkdir()
+            (made / "METADATA").write_text("Metadata-Version: 2.1\nName: ropecheck\nVersion: 0\n")
+            (made / "entry_points.txt").write_text(f"[pytest11]\n{entry_point()}\n")
+            done, cases = pytest("--rope-kernel", "half_split", "-k", "ROT-02", packages=packages)
+        self.assertEqual((done.returncode, set(cases)), (0, {"ROT-02"}), done.stderr)
+        self.assertIn("plugins: ropecheck-0", done.stdout)
+
     def test_beside_other_tests(self):
         done, cases = pytest("other_test.py", "--rope-kernel", "half_split", "-k", "other or ROT-02")
         self.assertEqual(done.returncode, 0, done.stdout)
@@ -71,7 +101,7 @@ class Plugin(unittest.TestCase):
     def test_a_kernel_that_is_not_there(self):
         done, _ = pytest("--rope-kernel", "kernels:rigth", "-k", "ROT-01")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("module kernels has no rigth; it has right", done.stdout)
+        self.assertIn("FAILED kernels:rigth::ROT-01 - module kernels has no rigth; it has right", done.stdout)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ It takes the programs of the build folder, so that nothing is compiled twice. Ex
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,8 @@ import environment
 from environment import ROOT, pip
 
 KERNEL = ROOT / "examples" / "python" / "numpy_kernel.py"
+REPOSITORY_FILE = re.compile(rb"(?<![\w/.])(?:docs|examples|golden|impls|reference|tests|tools)/[\w./-]+\.(?:md|h|json|c|py)"
+                             rb"(?!\w)")
 RIGHT = ["verify", "python:my_kernel:rope", "--head-dim", "8", "--level", "quick", "--only", "ROT,GLD-01"]
 
 
@@ -59,6 +62,7 @@ class Wheel(unittest.TestCase):
         self.assertLessEqual({"ropecheck/py.typed", "ropecheck/bin/ropecheck", "ropecheck/bin/ropecheck_host",
                               "ropecheck/bin/libropecheck_faults.so", "ropecheck/bin/golden/manifest.json",
                               "ropecheck/conventions/huggingface.py"}, set(names))
+        self.assertTrue(any(name.startswith("ropecheck-") and name.endswith("LICENSE") for name in names))
         strangers = [name for name in names if not name.startswith(("ropecheck/", "ropecheck-"))]
         self.assertEqual(strangers, [])
         self.assertIn("-py3-none-", self.wheel.name)
@@ -69,8 +73,46 @@ class Wheel(unittest.TestCase):
                               capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         compiled = {str(path.relative_to(installed)) for path in installed.rglob("*") if path.is_file()}
-        prebuilt = {name for name in zipfile.ZipFile(self.wheel).namelist() if name.startswith("ropecheck/bin/")}
+        prebuilt = {name for name in zipfile.ZipFile(self.wheel).namelist()
+                    if name.startswith(("ropecheck/bin/", "ropecheck/share/"))}
         self.assertEqual(compiled, prebuilt)
+
+    def test_it_holds_what_its_messages_name(self):
+        with zipfile.ZipFile(self.wheel) as wheel:
+            names = set(wheel.namelist())
+            texts = [wheel.read(name) for name in sorted(names) if name.startswith("ropecheck/bin/")]
+            pages = {name: wheel.read(name).decode() for name in names if name.endswith(".md") and "/share/" in name}
+        named = {path.decode() for text in texts for path in REPOSITORY_FILE.findall(text)}
+        self.assertIn("tools/worker/protocol/PROTOCOL.md", named)
+        here = {name.split("/", 2)[2] for name in names if name.startswith(("ropecheck/bin/", "ropecheck/share/"))}
+        self.assertEqual(sorted(named - here), [])
+        for page in pages:  # what is in these folders, a page may name
+            for link in re.findall(r"\]\((\.\./(?:docs|examples|impls/include)/[^)#]+)", pages[page]):
+                path = os.path.normpath(os.path.join(os.path.dirname(page), link))
+                self.assertIn(path, names, page)
+
+    def test_nothing_points_to_where_it_was_built(self):
+        with zipfile.ZipFile(self.wheel) as wheel:
+            for name in wheel.namelist():
+                for folder in (ROOT, BUILD):
+                    self.assertNotIn(os.fsencode(f"{folder}/"), wheel.read(name), name)
+        done = self.command("golden", "regenerate", "--with", "nonsense")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("only a checkout of ropecheck holds the programs that make golden files", done.stderr)
+        self.assertIn("ropecheck/bin/golden: all as the manifest says", self.command("golden", "check-files").stdout)
+
+    def test_a_kernel_in_c_with_what_the_wheel_holds(self):
+        script = ("import json, ropecheck, subprocess\n"
+                  "source = ropecheck.get_path('examples/my_kernel.c')\n"
+                  "subprocess.run(['cc', '-shared', '-fPIC', '-I', ropecheck.get_include(), '-o', 'in_c.so', source,"
+                  " '-lm'], check=True)\n"
+                  "assert ropecheck.verify('./in_c.so', only='ROT-01')\n"
+                  "json.loads(ropecheck.get_path('tools/report/report.schema.json').read_text())\n"
+                  "assert ropecheck.get_path('golden/manifest.schema.json').is_file()\n"
+                  "print(ropecheck.__version__)\n")
+        done = self.run_in_work(str(self.python), "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, self.command("--version").stdout)
 
     def test_the_kernel_for_cuda_where_it_was_built(self):
         is_built = (BUILD / "libropecheck_cuda.so").is_file()

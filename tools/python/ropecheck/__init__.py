@@ -6,10 +6,13 @@
     assert report.conforms, report
 
 A kernel is a function of one argument, a `Call`, that returns q or (q, k). `ropecheck.kernel` declares what it can do.
+`ropecheck.get_path("docs/ci.md")` is where a file that a message names is on this machine; `ropecheck.get_include()` is
+the folder of rope_kernel.h.
 """
 
 from ropecheck.capabilities import Capabilities, capabilities_of, kernel
 from ropecheck.errors import InvalidArgument, RopecheckError, SubjectError, Unsupported, UsageError
+from ropecheck.files import get_include, get_path
 from ropecheck.report import Identification, Replay, Report
 from ropecheck.running import identify, replay, verify
 
@@ -25,6 +28,8 @@ __all__ = [
     "Unsupported",
     "UsageError",
     "capabilities_of",
+    "get_include",
+    "get_path",
     "identify",
     "kernel",
     "replay",
@@ -38,4 +43,8 @@ def __getattr__(name: str) -> object:
         from ropecheck.call import Call
 
         return Call
+    if name == "__version__":
+        from ropecheck.files import version
+
+        return version()
     raise AttributeError(f"module 'ropecheck' has no attribute {name!r}")

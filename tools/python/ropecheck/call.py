@@ -126,11 +126,11 @@ class Call:
         self.out_dtype = library.dtype(output.dtype) if output else None
 
     def __repr__(self) -> str:
-        shape = tuple(self._tensors["q"].shape) if "q" in self._tensors else None
-        return (
-            f"<ropecheck.Call q {shape} {self.dtype}, {self.pairing}, rotary_dim {self.rotary_dim}, {self.direction}, "
-            f"angles from {self.source}>"
-        )
+        shapes = [f"{name} {tuple(tensor.shape)}" for name, tensor in self._tensors.items()
+                  if name in ("q", "k") and not tensor.null]
+        words = [*shapes, str(self.dtype), self.pairing, f"rotary_dim {self.rotary_dim}", self.direction,
+                 f"angles from {self.source}", *(["in place"] if self.in_place else [])]
+        return f"<Call {', '.join(words)}>"
 
     @property
     def q_out(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar, overload
 
 from ropecheck import names
@@ -40,6 +40,12 @@ class Capabilities:
     first_call_seconds: float = 0.0
     name: str = ""
     device: str = "cpu"
+
+    def __repr__(self) -> str:
+        """What differs from the default."""
+        chosen = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        words = [f"{name}={value!r}" for name, value in chosen.items()]
+        return f"Capabilities({', '.join(words)})"
 
     def claims(self, library: Any) -> dict[str, Any]:
         """The claims in the worker protocol's hello; `library` makes the arrays."""

@@ -20,17 +20,23 @@ def _row(one: Requirement) -> str:
         said += f"<br><b>{escape(one.failure.message)}</b><br><code>{escape(one.failure.case)}</code>"
     colour = COLOURS.get(one.verdict, "inherit")
     return (
-        f'<tr><td>{one.id}</td><td style="color:{colour}">{one.verdict.replace("_", " ")}</td><td>{one.cases}</td>'
+        f'<tr><td>{escape(one.id)}</td><td style="color:{colour}">{escape(one.verdict.replace("_", " "))}</td>'
+        f"<td>{one.cases}</td>"
         f'<td>{use}</td><td style="text-align:left">{said}</td></tr>'
     )
 
 
-def html_of(title: str, summary: str, requirements: Sequence[Requirement]) -> str:
+def html_of_text(text: str) -> str:
+    """What the command prints, as it is."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def html_of(title: str, facts: Sequence[str], requirements: Sequence[Requirement]) -> str:
     """A table; passed requirements are folded away."""
     head = "<tr><th>requirement</th><th>verdict</th><th>cases</th><th>worst / bound</th><th></th></tr>"
     told = [one for one in requirements if one.verdict not in ("pass", "not_claimed")]
     rest = [one for one in requirements if one.verdict in ("pass", "not_claimed")]
-    parts = [f"<p><b>{escape(title)}</b>; {escape(summary)}</p>"]
+    parts = [f"<p><b>{escape(title)}</b><br>{escape('; '.join(facts))}</p>"]
     if told:
         parts.append(f"<table>{head}{''.join(map(_row, told))}</table>")
     parts.append(

@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ropecheck import program
 from ropecheck.errors import RopecheckError
+
+if TYPE_CHECKING:
+    from ropecheck.report import Report
 
 REQUIREMENT = re.compile(r"^([A-Z]{3}-[0-9]{2})\s+(MUST|SHOULD)\s+(.*)$")
 
@@ -75,16 +78,19 @@ class RopeRequirement(pytest.Item):
         from ropecheck.running import verify
 
         option = self.config.getoption
-        report = verify(
-            self.subject,
-            convention=option("--rope-convention"),
-            device=option("--rope-device"),
-            level=option("--rope-level"),
-            spec=option("--rope-spec"),
-            require=option("--rope-require") or (),
-            seed=option("--rope-seed"),
-            only=self.name,
-        )
+        try:
+            report = verify(
+                self.subject,
+                convention=option("--rope-convention"),
+                device=option("--rope-device"),
+                level=option("--rope-level"),
+                spec=option("--rope-spec"),
+                require=option("--rope-require") or (),
+                seed=option("--rope-seed"),
+                only=self.name,
+            )
+        except RopecheckError as error:
+            raise NotJudged(re.sub(rf"^(python:)?{re.escape(self.subject)}: ", "", str(error))) from None
         result = report[self.name]
         self.user_properties += [("subject", report.subject), ("sentence", self.sentence), ("cases", result.cases),
                                  ("verdict", result.verdict)]
@@ -95,17 +101,29 @@ class RopeRequirement(pytest.Item):
         if result.verdict == "not_claimed":
             pytest.skip("not claimed")
         if not result.held:
-            raise DoesNotConform(str(report))
+            raise DoesNotConform(report)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report instead of our own traceback."""
-        if isinstance(excinfo.value, (DoesNotConform, RopecheckError)):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
+        """What was found instead of our own traceback. Its first line is the message of pytest's summary."""
+        if not isinstance(excinfo.value, (DoesNotConform, NotJudged)):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value", chain=False)
+        if shown.reprcrash is not None:
+            shown.reprcrash.message = str(excinfo.value).partition("\n")[0]
+        return shown
 
     def reportinfo(self) -> tuple[Any, int | None, str]:
         return self.path, None, f"{self.subject} {self.name}"
 
 
+class NotJudged(Exception):
+    """The kernel cannot be loaded, or an option is wrong."""
+
+
 class DoesNotConform(AssertionError):
     """The requirement does not hold."""
+
+    def __init__(self, report: Report) -> None:
+        # pytest has the subject's name above this text.
+        lines = [line for line in report.text.splitlines() if not line.strip().startswith(report.subject)]
+        super().__init__("\n".join([report.headline, "", *lines, f"  {report.where}"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ropecheck import notebook
@@ -52,9 +52,9 @@ class Report:
     permitted_variants: tuple[str, ...]
     diagnosis: Mapping[str, Any] | None
     """What a kernel that fails computes instead."""
-    text: str = field(repr=False)
-    markdown: str = field(repr=False)
-    data: Mapping[str, Any] = field(repr=False)
+    text: str
+    markdown: str
+    data: Mapping[str, Any]
     """The whole report as `--json` has it."""
 
     @classmethod
@@ -96,8 +96,42 @@ class Report:
         return "ran in the caller's process, which a crash of the kernel would have ended; isolate=True takes another"
 
     @property
+    def diagnosed(self) -> str:
+        """The diagnosis in a line; empty if there is none."""
+        candidates = self.diagnosis["candidates"] if self.diagnosis else []
+        if not candidates:
+            return ""
+        condition = candidates[0]["condition"]
+        sentence = candidates[0]["sentence"] + (f", {condition}" if condition else "")
+        return sentence if self.diagnosis["certain"] else f"most likely {sentence}"
+
+    @property
+    def headline(self) -> str:
+        """A failure with its diagnosis, in a line without the subject's name."""
+        if failures := self.failures:
+            explained = self.diagnosis["explained"] if self.diagnosis else []
+            told = next((each for each in failures if each.id in explained), failures[0])
+            words = [self.diagnosed] if self.diagnosed else []
+            words += [told.found] if told.found not in self.diagnosed else []
+            return f"{told.id}: {'; '.join(words)}"
+        if self.interrupted:
+            return f"interrupted after {self.cases} cases"
+        return "conforms" if self.conforms else "no case was run"
+
+    @property
     def _verdict(self) -> str:
         return f"{self.subject}: {'conforms' if self.conforms else 'does not conform'}"
+
+    @property
+    def _counts(self) -> str:
+        judged = sum(each.verdict != "not_claimed" for each in self.requirements)
+        return f"{len(self.failures)} of {judged} requirements failed, {self.cases} cases"
+
+    def __repr__(self) -> str:
+        if self.conforms:
+            grades = [f"grade {each.grade} in {each.dtype}" for each in self.grades if each.grade]
+            return f"<Report {'; '.join([self._verdict, self._counts, *grades])}>"
+        return f"<Report {self.headline}. {self._verdict}; {self._counts}>"
 
     def __getitem__(self, id: str) -> Requirement:
         for each in self.requirements:
@@ -115,11 +149,31 @@ class Report:
         return self.markdown
 
     def _repr_html_(self) -> str:
-        return notebook.html_of(self._verdict, f"{self.cases} cases; {self.where}", self.requirements)
+        facts = [self._counts, self.where]
+        if self.conforms:
+            return notebook.html_of(self._verdict, facts, self.requirements)
+        return notebook.html_of(self.diagnosed or self.headline, [self._verdict, *facts], self.requirements)
 
     def plot(self, axes: Any = None) -> Any:
         """The worst error of each requirement as a share of its bound, with matplotlib. Returns its axes."""
         return notebook.plot_of(self._verdict, self.requirements, axes)
+
+
+class Plan(dict[str, Any]):
+    """The rotation that was measured for one pairing, as tools/report/plan.schema.json has it."""
+
+    @property
+    def headline(self) -> str:
+        """The spec that was found and the first difference, in a line."""
+        if "problem" in self:
+            return str(self["problem"]).partition("\n")[0]
+        differences = self.get("differences") or []
+        more = f" and {len(differences) - 1} more" if len(differences) > 1 else ""
+        found = self.get("flags") or f"{self.get('pairing') or 'no known pairing'}, rotary_dim {self.get('rotary_dim')}"
+        return f"{found}; " + (f"differs from the request: {differences[0]}{more}" if differences else "as requested")
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.headline}>"
 
 
 @dataclass(frozen=True)
@@ -128,12 +182,18 @@ class Identification:
 
     subject: str
     isolated: bool
-    plans: tuple[Mapping[str, Any], ...]
-    """One for each pairing, as tools/report/plan.schema.json has them."""
-    text: str = field(repr=False)
+    plans: tuple[Plan, ...]
+    """One for each pairing."""
+    text: str
+
+    def __repr__(self) -> str:
+        return f"<Identification {self.subject}: {' | '.join(each.headline for each in self.plans)}>"
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return notebook.html_of_text(self.text)
 
 
 @dataclass(frozen=True)
@@ -141,10 +201,17 @@ class Replay:
     """One case, run again."""
 
     passed: bool
-    text: str = field(repr=False)
+    text: str
+    case: str
 
     def __bool__(self) -> bool:
         return self.passed
 
+    def __repr__(self) -> str:
+        return f"<Replay {'passed' if self.passed else 'failed'}: {self.case}>"
+
     def __str__(self) -> str:
         return self.text
+
+    def _repr_html_(self) -> str:
+        return notebook.html_of_text(self.text)

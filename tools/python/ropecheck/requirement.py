@@ -9,6 +9,11 @@ from typing import Any
 NO_FAILURE = ("pass", "note", "not_claimed", "expected_failure")
 
 
+def first_clause(message: str) -> str:
+    """A message without its details."""
+    return message.partition("\n")[0].partition("; ")[0]
+
+
 @dataclass(frozen=True)
 class Element:
     """The element that is furthest off."""
@@ -38,6 +43,10 @@ class Element:
         numbers = {key: float(data[key]) for key in ("phi", "expected", "actual", "error", "bound")}
         return cls(**{**data, **numbers})
 
+    def __repr__(self) -> str:
+        return (f"<Element {self.place}, feature {self.feature}: {self.actual:.9g}, expected {self.expected:.9g}; "
+                f"error {self.error:.3g}, bound {self.bound:.3g}>")
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -53,6 +62,9 @@ class Failure:
     numpy: str | None
     """A program that computes the element again."""
     element: Element | None
+
+    def __repr__(self) -> str:
+        return f"<Failure {self.kind}: {first_clause(self.message)}; {self.case}>"
 
 
 @dataclass(frozen=True)
@@ -89,3 +101,22 @@ class Requirement:
     def held(self) -> bool:
         """Whether this is not a failure."""
         return self.verdict in NO_FAILURE
+
+    @property
+    def found(self) -> str:
+        """The failure without its details, or else the verdict."""
+        if self.failure is not None:
+            return first_clause(self.failure.message)
+        if self.verdict == "unexpected_pass":
+            return "passes, although it is listed as an expected failure"
+        return self.verdict.replace("_", " ")
+
+    def __repr__(self) -> str:
+        words = [f"{self.id}: {self.found}"]
+        if self.failure is not None:
+            words.append(f"{self.verdict.replace('_', ' ')} in {self.failed} of {self.cases} cases")
+        elif self.cases:
+            words.append(f"{self.cases} cases")
+        if self.worst_use is not None:
+            words.append(f"worst {self.worst_use:.3g} of the bound")
+        return f"<Requirement {'; '.join(words)}>"

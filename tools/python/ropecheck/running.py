@@ -17,7 +17,7 @@ from typing import Any
 
 from ropecheck import program
 from ropecheck.errors import RopecheckError, SubjectError, UsageError
-from ropecheck.report import Identification, Replay, Report
+from ropecheck.report import Identification, Plan, Replay, Report
 
 Subject = str | Callable[..., Any]
 Words = str | Iterable[str]
@@ -272,7 +272,7 @@ def identify(
         ran = _run(subject, isolate, convention, device, python, command)
         ran.check()
         data = json.loads((folder / "plans.json").read_text())
-    plans = tuple(data["subjects"][0]["plans"])
+    plans = tuple(Plan(each) for each in data["subjects"][0]["plans"])
     return Identification(ran.name, ran.isolated, plans, ran.out)
 
 
@@ -284,4 +284,4 @@ def replay(subject: Subject, case: str, *, convention: str | None = None, device
 
     ran = _run(subject, isolate, convention, device, python, command)
     ran.check()
-    return Replay(ran.code == 0, ran.out)
+    return Replay(ran.code == 0, ran.out, case)
