@@ -1,4 +1,5 @@
-option(ROPECHECK_WARNINGS_ARE_ERRORS "Off where a compiler that nobody has tried must not stop the build" ON)
+option(ROPECHECK_WARNINGS_ARE_ERRORS "Off where a compiler that nobody has tried must not stop the build"
+  ${PROJECT_IS_TOP_LEVEL})
 set(warnings_are_errors $<$<BOOL:${ROPECHECK_WARNINGS_ARE_ERRORS}>:-Werror>)
 
 # The compiler options of every target of the project.
@@ -21,16 +22,18 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # A second clone or worktree takes from ccache what the first one compiled: no object holds the path of the clone.
-find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM)
-  set(CMAKE_C_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${CCACHE_PROGRAM}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
+if(PROJECT_IS_TOP_LEVEL)
+  find_program(CCACHE_PROGRAM ccache)
+  if(CCACHE_PROGRAM)
+    set(CMAKE_C_COMPILER_LAUNCHER env "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${CCACHE_PROGRAM}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
+  endif()
+  find_program(MOLD_PROGRAM mold)
+  if(MOLD_PROGRAM AND NOT CMAKE_TOOLCHAIN_FILE)
+    add_link_options(-fuse-ld=mold)
+  endif()
 endif()
 add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
-find_program(MOLD_PROGRAM mold)
-if(MOLD_PROGRAM AND NOT CMAKE_TOOLCHAIN_FILE)
-  add_link_options(-fuse-ld=mold)
-endif()
 
 option(ROPECHECK_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
 if(ROPECHECK_SANITIZE)

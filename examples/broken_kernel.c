@@ -35,22 +35,23 @@ static int32_t apply(const rope_call* call) {
   return ROPE_OK;
 }
 
-/* What is not named here is not claimed, and not tested. */
-static const rope_kernel broken_kernel = {
-    .struct_size = sizeof(rope_kernel),
-    .abi = ROPE_KERNEL_ABI,
-    .name = "broken_kernel",
-    .description = "half-split pairs in plain C, wrong in place",
-    .apply = apply,
-    .claims = {.out_dtypes = {[ROPE_F32] = ROPE_BIT(ROPE_F32)},
-               .table_dtypes = ROPE_BIT(ROPE_F32),
-               .position_dtypes = ROPE_BIT(ROPE_I32),
-               .pairings = ROPE_BIT(ROPE_HALF_SPLIT),
-               .angle_sources = ROPE_BIT(ROPE_TABLES),
-               .half_tables = 1,
-               .features = ROPE_BIT(ROPE_FEATURE_POSITIONS) | ROPE_BIT(ROPE_FEATURE_BATCH_POSITIONS) |
-                           ROPE_BIT(ROPE_FEATURE_OFFSET) | ROPE_BIT(ROPE_FEATURE_IN_PLACE),
-               .max_position = INT32_MAX}};
-
 uint32_t rope_kernel_count(void) { return 1; }
-const rope_kernel* rope_kernel_get(uint32_t index) { return index == 0 ? &broken_kernel : NULL; }
+
+const rope_kernel* rope_kernel_get(uint32_t index) {
+  static rope_kernel kernel; /* zero: what is not named here is not claimed, and not tested */
+  kernel.struct_size = sizeof kernel;
+  kernel.abi = ROPE_KERNEL_ABI;
+  kernel.name = "broken_kernel";
+  kernel.description = "half-split pairs in plain C, wrong in place";
+  kernel.apply = apply;
+  kernel.claims.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
+  kernel.claims.table_dtypes = ROPE_BIT(ROPE_F32);
+  kernel.claims.position_dtypes = ROPE_BIT(ROPE_I32);
+  kernel.claims.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
+  kernel.claims.angle_sources = ROPE_BIT(ROPE_TABLES);
+  kernel.claims.half_tables = 1;
+  kernel.claims.features = ROPE_BIT(ROPE_FEATURE_POSITIONS) | ROPE_BIT(ROPE_FEATURE_BATCH_POSITIONS) |
+                           ROPE_BIT(ROPE_FEATURE_OFFSET) | ROPE_BIT(ROPE_FEATURE_IN_PLACE);
+  kernel.claims.max_position = INT32_MAX;
+  return index == 0 ? &kernel : NULL;
+}

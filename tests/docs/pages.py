@@ -95,6 +95,8 @@ class Page:
         for link in LINKS:
             if (self.root / link).is_dir():
                 (folder / link).symlink_to(self.root / link)
+        (folder / "build").mkdir()
+        (folder / "build" / "release").symlink_to(build)
         with Shell(folder, self._environment(base, build, python), limit) as shell:
             for block in found:
                 absent = [each for each in block.options.get("needs", "").split(",") if each in missing]

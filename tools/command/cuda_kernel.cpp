@@ -1,9 +1,9 @@
 #include "tools/command/cuda_kernel.hpp"
 
-#include "tools/command/program_folder.hpp"
+#include "tools/worker/client/program_files.hpp"
 
 namespace rope {
 
-std::filesystem::path cuda_kernel_library() { return program_folder() / "libropecheck_cuda.so"; }
+std::filesystem::path cuda_kernel_library() { return program_file("libropecheck_cuda.so"); }
 
 }  // namespace rope

@@ -16,6 +16,7 @@
 #include "tools/judge/verdict/source_use.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
+#include "tools/worker/client/program_files.hpp"
 
 namespace rope {
 namespace {
@@ -23,12 +24,13 @@ namespace {
 // Python does the rest in its own virtual environment. It replaces this process, so its progress, its interrupts and
 // its exit code are the command's.
 int regenerate(const std::vector<std::string>& arguments) {
-  if (source_folder().empty()) {
-    throw InputError(
-        "golden regenerate: only a checkout of ropecheck holds the programs that make golden files; clone it and run "
-        "tools/run golden regenerate there");
+  const std::string script = program_file("golden/regenerate/bootstrap.py").string();
+  if (std::error_code absent; !std::filesystem::exists(script, absent)) {
+    throw InputError(fmt::format(
+        "golden regenerate: {} is missing: only a checkout of ropecheck holds the programs that make golden files; "
+        "clone it and run tools/run golden regenerate there",
+        script));
   }
-  const std::string script = (source_folder() / "golden" / "regenerate" / "bootstrap.py").string();
   std::vector<std::string> words{"python3", script};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;

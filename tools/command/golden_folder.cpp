@@ -1,33 +1,18 @@
 #include "tools/command/golden_folder.hpp"
 
 #include <cstdlib>
-#include <fstream>
-#include <string>
-#include <string_view>
 
-#include "tools/command/program_folder.hpp"
+#include "tools/worker/client/program_files.hpp"
 
 namespace rope {
-
-std::filesystem::path source_folder() {
-  constexpr std::string_view entry = "ropecheck_SOURCE_DIR:STATIC=";
-  std::ifstream cache(program_folder() / "CMakeCache.txt");
-  for (std::string line; std::getline(cache, line);) {
-    if (line.starts_with(entry)) return line.substr(entry.size());
-  }
-  return {};
-}
 
 std::optional<Manifest> find_golden() {
   if (const char* folder = std::getenv("ROPECHECK_GOLDEN"); folder != nullptr && *folder != '\0') {
     return read_manifest(folder);
   }
-  std::error_code unreadable;
-  for (const std::filesystem::path& parent : {program_folder(), source_folder()}) {
-    const std::filesystem::path folder = parent / "golden";
-    if (!parent.empty() && std::filesystem::exists(folder / "manifest.json", unreadable)) return read_manifest(folder);
-  }
-  return std::nullopt;
+  const std::filesystem::path manifest = program_file("golden/manifest.json");
+  if (std::error_code unreadable; !std::filesystem::exists(manifest, unreadable)) return std::nullopt;
+  return read_manifest(manifest.parent_path());
 }
 
 std::size_t check_arrays(const Manifest& golden) {

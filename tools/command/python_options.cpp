@@ -10,8 +10,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/command_words.hpp"
-#include "tools/command/golden_folder.hpp"
-#include "tools/command/program_folder.hpp"
+#include "tools/worker/client/program_files.hpp"
 
 namespace rope {
 namespace {
@@ -86,12 +85,10 @@ std::string default_python() {
 }
 
 std::vector<std::string> python_environment() {
-  // An installed program lies within the package, and the interpreter that it was installed for finds the package.
-  // For another interpreter this folder of packages would be wrong.
-  std::error_code unreadable;
-  if (fs::exists(program_folder().parent_path() / "worker.py", unreadable)) return {};
-  if (source_folder().empty()) return {};
-  const std::string package = (source_folder() / "tools" / "python").string();
+  // A wheel's program has no such folder: it lies within the package, and the interpreter that it was installed for
+  // finds the package. For another interpreter the folder of packages around it would be wrong.
+  const std::string package = program_file("python").string();
+  if (std::error_code unreadable; !fs::exists(package, unreadable)) return {};
   const std::string others = variable("PYTHONPATH");
   return {"PYTHONPATH=" + package + (others.empty() ? "" : ":" + others)};
 }
@@ -115,7 +112,7 @@ worker::Launch python_launch(const std::string& subject) {
   }
   if (target.empty()) wrong("it names no function");
   worker::Launch launch{{python, "-m", "ropecheck.worker", target}, python_environment()};
-  launch.environment.push_back("ROPECHECK_FAULTS=" + (program_folder() / "libropecheck_faults.so").string());
+  launch.environment.push_back("ROPECHECK_FAULTS=" + program_file("libropecheck_faults.so").string());
   const std::string stand_in = "ROPECHECK_CUDA_STAND_IN";
   if (const std::string device_of_tests = variable(stand_in.c_str()); !device_of_tests.empty()) {
     launch.environment.push_back(stand_in + "=" + device_of_tests);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "tools/worker/client/first_words.hpp"
+#include "tools/worker/client/program_files.hpp"
 #include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
@@ -14,10 +15,10 @@ using worker::Launch;
 
 std::string host_program(const WorkerOptions& options) {
   if (!options.host.empty()) return options.host.string();
-  const std::filesystem::path host = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "ropecheck_host";
+  const std::filesystem::path host = program_file("ropecheck_host");
   if (!std::filesystem::exists(host)) {
     throw SubjectError(
-        fmt::format("{} is missing; it is built and installed next to ropecheck (CMake target "
+        fmt::format("{} is missing; it is built and installed with ropecheck (CMake target "
                     "ropecheck_host) and runs kernels of shared libraries",
                     host.string()));
   }

@@ -1,0 +1,81 @@
+# ropecheck_add_test(TARGET target [NAME test] [KERNEL kernel] [LEVEL quick|full|exhaustive] [REQUIRE demand...]
+#                    [ONLY requirement...] [OPTIONS option...] [LABELS label...])
+#
+# Adds a ctest that judges the kernels of a shared library; KERNEL names one of them. The test passes if ropecheck ends
+# with 0: docs/cmake.md explains the arguments. In a project with ropecheck's sources, the first such test comes with
+# the test ropecheck_build, a fixture of all of them that builds the program if it is not up to date.
+function(ropecheck_add_test)
+  set(one_value TARGET NAME KERNEL LEVEL)
+  set(many_values REQUIRE ONLY OPTIONS LABELS)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "${one_value}" "${many_values}")
+  _ropecheck_check_arguments("${arg_UNPARSED_ARGUMENTS}" "${arg_KEYWORDS_MISSING_VALUES}" "${arg_TARGET}" "${arg_LEVEL}")
+
+  set(name ropecheck.${arg_TARGET})
+  set(subject "$<TARGET_FILE:${arg_TARGET}>")
+  if(arg_KERNEL)
+    string(APPEND name ".${arg_KERNEL}")
+    string(APPEND subject "#${arg_KERNEL}")
+  endif()
+  if(arg_NAME)
+    set(name "${arg_NAME}")
+  endif()
+  if(NOT arg_LEVEL)
+    set(arg_LEVEL quick)
+  endif()
+  set(options --level "${arg_LEVEL}")
+  foreach(option IN ITEMS REQUIRE ONLY)
+    if(arg_${option})
+      string(TOLOWER "--${option}" word)
+      list(JOIN arg_${option} "," values)
+      list(APPEND options "${word}" "${values}")
+    endif()
+  endforeach()
+
+  get_target_property(is_imported ropecheck::ropecheck IMPORTED)
+  if(NOT is_imported)
+    _ropecheck_add_build()
+  endif()
+  add_test(NAME "${name}" COMMAND "$<TARGET_FILE:ropecheck::ropecheck>" verify "${subject}" ${options} ${arg_OPTIONS}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  set_tests_properties("${name}" PROPERTIES LABELS "ropecheck;${arg_LABELS}")
+  if(NOT is_imported)
+    set_tests_properties("${name}" PROPERTIES FIXTURES_REQUIRED ropecheck_program)
+  endif()
+endfunction()
+
+function(_ropecheck_check_arguments unknown without_value target level)
+  set(usage "expected ropecheck_add_test(TARGET target [NAME test] [KERNEL kernel] [LEVEL quick|full|exhaustive] \
+[REQUIRE demand...] [ONLY requirement...] [OPTIONS option...] [LABELS label...])")
+  if(NOT unknown STREQUAL "")
+    message(FATAL_ERROR "ropecheck_add_test: unknown argument ${unknown}; ${usage}")
+  elseif(NOT without_value STREQUAL "")
+    message(FATAL_ERROR "ropecheck_add_test: ${without_value} has no value; ${usage}")
+  elseif(target STREQUAL "")
+    message(FATAL_ERROR "ropecheck_add_test: TARGET is missing; ${usage}")
+  elseif(NOT TARGET "${target}")
+    message(FATAL_ERROR "ropecheck_add_test: TARGET ${target} is not a target; call this after add_library(${target} ..)")
+  elseif(NOT level STREQUAL "" AND NOT level MATCHES "^(quick|full|exhaustive)$")
+    message(FATAL_ERROR "ropecheck_add_test: LEVEL ${level} is unknown; expected quick, full or exhaustive")
+  elseif(NOT TARGET ropecheck::ropecheck)
+    message(FATAL_ERROR "ropecheck_add_test: ropecheck::ropecheck is not a target here; call find_package(ropecheck) in "
+      "this folder or one above it")
+  endif()
+  get_target_property(type "${target}" TYPE)
+  if(NOT type MATCHES "^(SHARED|MODULE)_LIBRARY$")
+    message(FATAL_ERROR "ropecheck_add_test: TARGET ${target} is of type ${type}; expected a SHARED or MODULE library, "
+      "because ropecheck loads it")
+  endif()
+endfunction()
+
+function(_ropecheck_add_build)
+  get_property(is_there GLOBAL PROPERTY ropecheck_build_is_a_test)
+  if(is_there)
+    return()
+  endif()
+  set_property(GLOBAL PROPERTY ropecheck_build_is_a_test TRUE)
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  add_test(NAME ropecheck_build COMMAND "${CMAKE_COMMAND}" --build "${CMAKE_BINARY_DIR}" --config "$<CONFIG>"
+    --target ropecheck --parallel ${cores})
+  set_tests_properties(ropecheck_build PROPERTIES
+    FIXTURES_SETUP ropecheck_program LABELS ropecheck PROCESSORS ${cores} TIMEOUT 3600)
+endfunction()

@@ -1,0 +1,20 @@
+# For CMAKE_PROJECT_INCLUDE: writes the names of all targets of a project into targets.txt of its build folder.
+function(targets_below folder result)
+  get_property(names DIRECTORY "${folder}" PROPERTY BUILDSYSTEM_TARGETS)
+  get_property(folders DIRECTORY "${folder}" PROPERTY SUBDIRECTORIES)
+  foreach(each IN LISTS folders)
+    targets_below("${each}" more)
+    list(APPEND names ${more})
+  endforeach()
+  set(${result} "${names}" PARENT_SCOPE)
+endfunction()
+
+function(write_targets)
+  targets_below("${CMAKE_SOURCE_DIR}" names)
+  list(JOIN names "\n" text)
+  file(WRITE "${CMAKE_BINARY_DIR}/targets.txt" "${text}\n")
+endfunction()
+
+if(PROJECT_IS_TOP_LEVEL)
+  cmake_language(DEFER CALL write_targets)
+endif()
