@@ -6,16 +6,11 @@
 #include <array>
 
 #include "reference/input_error.hpp"
+#include "reference/model_pairings.hpp"
 #include "reference/spec_json.hpp"
 
 namespace rope {
 namespace {
-
-// The models of transformers 5.23 that rotate neighbours. All others rotate halves.
-constexpr std::string_view interleaved_models[] = {
-    "blt",          "codegen",      "cohere", "cohere2", "cohere2_moe", "deepseek_v2", "deepseek_v3",
-    "ernie4_5",     "ernie4_5_moe", "glm",    "glm4",    "glm4v",       "glm4v_text",  "glm_ocr",
-    "glm_ocr_text", "gptj",         "helium", "llama4",  "llama4_text", "moonshine",   "moonshine_streaming"};
 
 // Pairs of the axes time, height and width if the file leaves them out.
 struct DefaultSections {
@@ -149,8 +144,8 @@ class Reader {
     spec.head_dim = spec.rotary_dim = head_dim(layers);
     spec.pairing = pairing();
     spec.base = base(rope, path);
-    std::string kind = optional<std::string>(rope, "rope_type", path)
-                           .value_or(optional<std::string>(rope, "type", path).value_or("default"));
+    const char* kind_key = rope.contains("rope_type") && !rope["rope_type"].is_null() ? "rope_type" : "type";
+    std::string kind = optional<std::string>(rope, kind_key, path).value_or("default");
     if (kind == "mrope") kind = "default";  // Qwen2-VL's word for its axes
     auto part = optional<double>(rope, "partial_rotary_factor", path);
     if (!part) part = first<double>({"partial_rotary_factor", "rotary_pct"});
@@ -164,7 +159,7 @@ class Reader {
       spec.rotary_dim = *given;
     }
     fill_lengths(kind, rule);
-    spec.scaling = read_scaling(rule, path, Unknown::passed_over);
+    spec.scaling = read_scaling(rule, path, Unknown::passed_over, kind_key);
     spec.attention_factor = optional<double>(rope, "attention_factor", path);
     read_axes(rope, path, spec);
     try {
@@ -210,9 +205,9 @@ class Reader {
     if (const auto neighbours = first<bool>({"rope_interleave"})) {
       return *neighbours ? Pairing::interleaved : Pairing::half_split;
     }
-    const bool known = std::find(std::begin(interleaved_models), std::end(interleaved_models), result_.model_type) !=
-                       std::end(interleaved_models);
-    return known ? Pairing::interleaved : Pairing::half_split;
+    const std::optional<Pairing> known = pairing_of_model(result_.model_type);
+    if (!known) result_.guessed_pairing = Pairing::half_split;
+    return known.value_or(Pairing::half_split);
   }
 
   void read_axes(const Json& rope, const std::string& path, RopeSpec& spec) {

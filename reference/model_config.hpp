@@ -23,6 +23,7 @@ struct ModelConfig {
   std::optional<std::int64_t> max_position_embeddings;  // tokens
   std::optional<DType> dtype;                           // of weights and activations
   std::vector<std::string> assumed;                     // what the file does not say, as sentences
+  std::optional<Pairing> guessed_pairing;               // if neither the file nor its model_type tells which it is
 };
 
 // `where` names the file in messages. InputError names the field: an unknown rope type (with the known ones), a model

@@ -24,7 +24,9 @@ Json parse_json(std::string_view text, std::string_view where);
 enum class Unknown { refused, passed_over };  // fields that the rule does not have
 
 // {"kind": "yarn", "factor": 4, ..}. Aliases of a kind are understood: "default" for "none" and so on.
-Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown = Unknown::refused);
+// `kind_key` is what the person's file calls the kind, for messages.
+Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown = Unknown::refused,
+                     std::string_view kind_key = "kind");
 
 // Hands out the fields of one JSON object and remembers which. So a misspelt field is reported, not ignored.
 class ObjectReader {

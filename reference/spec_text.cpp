@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 #include "reference/rope_spec.hpp"
 #include "reference/spec_json.hpp"
@@ -60,17 +61,18 @@ Scaling rule_called(const std::string& text, const std::string& path) {
     if (!found && is_called(rule, text)) found = rule;
   });
   if (found) return *std::move(found);
-  throw InputError(
-      fmt::format("{}: scaling kind \"{}\" is not known; use one of {}", path, text, fmt::join(scaling_kinds, ", ")));
+  const std::vector<std::string_view> known(scaling_kinds.begin(), scaling_kinds.end());
+  throw InputError(fmt::format("{}: scaling kind \"{}\" is not known; {}use one of {}", path, text,
+                               did_you_mean(text, known), fmt::join(known, ", ")));
 }
 
 }  // namespace
 
-Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown) {
+Scaling read_scaling(const Json& object, const std::string& path, Unknown unknown, std::string_view kind_key) {
   ObjectReader reader(object, path);
   std::string kind = "none";
   reader.read("kind", kind);
-  Scaling scaling = rule_called(kind, path + ".kind");
+  Scaling scaling = rule_called(kind, fmt::format("{}.{}", path, kind_key));
   std::visit(
       [&](auto& rule) {
         rule.fields(rule,

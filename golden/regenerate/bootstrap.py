@@ -57,6 +57,8 @@ def install_tried(python: Path, wanted: list[str]) -> None:
 
 def main() -> None:
     arguments = sys.argv[1:]
+    if "-h" in arguments or "--help" in arguments:  # needs no environment
+        os.execv(sys.executable, [sys.executable, str(HERE), *arguments])
     wanted = versions_to_try(arguments)
     try:
         python = pinned_environment.golden_python(say)

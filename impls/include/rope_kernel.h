@@ -62,7 +62,8 @@ enum rope_scaling_kind {
   ROPE_SCALING_LONGROPE = 5, /* t(base) / short_factor[p] where n <= L, t(base) / long_factor[p] beyond */
   ROPE_SCALING_LLAMA3 = 6,   /* u = L t(base) / (2 pi) is the number of turns within L. u > high_freq_factor: t(base).
                               * u < low_freq_factor: t(base) / f. Between them: (1 - w) t(base) / f + w t(base), where
-                              * w = (u - low_freq_factor) / (high_freq_factor - low_freq_factor) */
+                              * w = (u - low_freq_factor) / (high_freq_factor - low_freq_factor). The two may be equal:
+                              * then no u lies between them */
   ROPE_SCALING_PROPORTIONAL = 7, /* t(base) / f for the first floor(proportion * r/2) pairs, 0 for the others; r is
                                   * head_dim */
   ROPE_SCALING_PIXEL = 8,        /* pi (1 + (max_frequency/2 - 1) p / (r/2 - 1)); pi where r is 2. base is not used */

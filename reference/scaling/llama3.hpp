@@ -1,5 +1,9 @@
 // Llama 3.1 compares the wavelength w = 2 pi/theta with the original length L. w < L/high_freq_factor keeps theta.
 // w > L/low_freq_factor gets theta / factor. In between, the two are mixed in proportion to L/w.
+//
+// Llama 4 has low_freq_factor = high_freq_factor. Then nothing is in between: the limit of the formula is a step at
+// w = L/high_freq_factor. Meta's and Hugging Face's code compute that step, and 0/0 for a pair that lies on it. No pair
+// does, because pi is transcendental. One that lies too near, where rounding decides, is refused.
 #pragma once
 
 #include "reference/scaling/setting.hpp"
@@ -22,12 +26,20 @@ struct Llama3 : UnitLambda {
     visit("high_freq_factor", self.high_freq_factor, Presence::required, above(0));
     visit("original_max_position_embeddings", self.original_max_position_embeddings, Presence::required, above(0));
   }
-  void check(const Setting&) const {
+  void check(const Setting& s) const {
     require(factor > 0, "scaling.factor must be above 0", factor);
     require(original_max_position_embeddings > 0, "scaling.original_max_position_embeddings must be above 0",
             original_max_position_embeddings);
-    require(low_freq_factor > 0 && high_freq_factor > low_freq_factor,
-            "scaling.high_freq_factor must be above low_freq_factor, and both above 0");
+    require(low_freq_factor > 0 && high_freq_factor >= low_freq_factor,
+            "scaling.high_freq_factor must be at least low_freq_factor, and both above 0");
+    if (high_freq_factor > low_freq_factor) return;
+    constexpr double too_near = 0x1p-14;  // more than theta in f32 can be off
+    for (const double value : unscaled<double>(s.base, s.rotary_dim)) {
+      const double turns = original_max_position_embeddings * value / (2 * pi<double>());
+      require(std::abs(turns / high_freq_factor - 1) > too_near,
+              "scaling.high_freq_factor equals low_freq_factor, so one pair lies on the step between them, where "
+              "rounding decides; give another original_max_position_embeddings");
+    }
   }
 
   static std::vector<Example<Llama3>> examples(int, double length) {
@@ -58,7 +70,7 @@ struct Llama3 : UnitLambda {
     std::vector<T> result = unscaled(T(s.base), s.rotary_dim);
     for (T& value : result) {
       const T turns = original * value / (T(2) * pi<T>());
-      if (turns > T(high_freq_factor)) continue;
+      if (turns >= T(high_freq_factor)) continue;  // and at the step, so that nothing is divided by 0
       if (turns < T(low_freq_factor)) {
         value = value / T(factor);
       } else {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 
 namespace rope {
@@ -58,10 +59,11 @@ const Requirement& requirement_called(std::string_view id) {
   static const std::vector<Requirement> all = all_requirements();
   std::vector<std::string_view> known;
   for (const Requirement& requirement : all) {
-    if (requirement.id == id) return requirement;
+    if (same_word(requirement.id, id)) return requirement;
     known.push_back(requirement.id);
   }
-  throw InputError(fmt::format("requirement \"{}\" is not known; known are {}", id, fmt::join(known, ", ")));
+  throw InputError(fmt::format("requirement \"{}\" is not known; {}known are {}", id, did_you_mean(id, known),
+                               fmt::join(known, ", ")));
 }
 
 }  // namespace rope

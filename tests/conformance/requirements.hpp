@@ -41,6 +41,8 @@ std::string_view family_id(std::string_view requirement);
 const Family* family_of(std::string_view requirement);
 
 std::vector<Requirement> all_requirements();
-const Requirement& requirement_called(std::string_view id);  // throws InputError that lists the known ones
+
+// The id may be written in any case. Throws InputError that lists the known ones.
+const Requirement& requirement_called(std::string_view id);
 
 }  // namespace rope

@@ -6,7 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "golden/npy.hpp"
+#include "reference/did_you_mean.hpp"
+#include "reference/error_model.hpp"
 #include "reference/input_error.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/vectors/export.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -20,7 +23,9 @@ std::uint32_t bits_of(const std::vector<std::string>& words, wire::Names names, 
   for (const std::string& word : words) {
     const auto found = std::find(names.begin(), names.end(), word);
     if (found == names.end()) {
-      throw InputError(fmt::format("{}: \"{}\" is not known; use {}", option, word, wire::listed(names)));
+      const std::vector<std::string_view> known(names.begin(), names.end());
+      throw InputError(fmt::format("{}: \"{}\" is not known; {}use {}", option, word, did_you_mean(word, known),
+                                   wire::listed(names)));
     }
     bits |= 1u << (found - names.begin());
   }
@@ -42,31 +47,43 @@ Claims claims_in(const std::string& file) {
   return vectors::without_memory(claims);
 }
 
+// All that files can carry. With types selected, tables and frequencies come only in these and in the types that
+// kernels work in for them.
+Claims files_with_types(const std::vector<DType>& selected) {
+  Claims claims = vectors::claims_of_files();
+  if (selected.empty()) return claims;
+  std::uint32_t given = 0;
+  for (const DType dtype : selected) {
+    given |= ROPE_BIT(static_cast<int>(dtype)) | ROPE_BIT(static_cast<int>(working_type(dtype)));
+  }
+  claims.capabilities.table_dtypes &= given;
+  claims.capabilities.theta_dtypes &= given;
+  return claims;
+}
+
 }  // namespace
 
 void ClaimsOptions::add_to(CLI::App& command) {
   const char* group = "What the program can do (default: all that files can carry)";
-  command.add_option("--source", sources_, "where it takes angles from: tables, frequencies, computed")
-      ->delimiter(',')
+  takes_some_of(command.add_option("--source", sources_, "where it takes angles from"),
+                {wire::sources.begin(), wire::sources.end()})
       ->group(group);
-  command.add_option("--tables", tables_, "the width of tables that it takes: half, full")
-      ->delimiter(',')
+  takes_some_of(command.add_option("--tables", tables_, "the width of tables that it takes"), {"half", "full"})
       ->group(group);
-  command
-      .add_option("--features", features_,
-                  "partial, positions, batch_positions, key, grouped_heads, backward, axes, attention_factor, "
-                  "unequal_halves, offset; none")
-      ->delimiter(',')
+  takes_list_of(command.add_option("--features", features_,
+                                   fmt::format("{}", fmt::join(words_of(kinds::feature), ", "))),
+                kinds::feature)
       ->group(group);
   command.add_option("--max-position", max_position_, "the largest position")
       ->check(CLI::NonNegativeNumber)
       ->group(group);
   command.add_option("--claims", file_, "all of it: a JSON file with the claims of tools/worker/protocol/PROTOCOL.md")
+      ->type_name(kinds::file)
       ->group(group);
 }
 
-Claims ClaimsOptions::claims() const {
-  Claims claims = file_.empty() ? vectors::claims_of_files() : claims_in(file_);
+Claims ClaimsOptions::claims(const Selection& selection) const {
+  Claims claims = file_.empty() ? files_with_types(selection.dtypes) : claims_in(file_);
   rope_capabilities& can = claims.capabilities;
   if (!sources_.empty()) can.angle_sources &= bits_of(sources_, wire::sources, "--source");
   if (!tables_.empty()) {
@@ -88,7 +105,7 @@ Claims ClaimsOptions::claims() const {
     can.features = asked;
   }
   if (max_position_) can.max_position = std::min(can.max_position, *max_position_);
-  return claims;
+  return vectors::narrowed(std::move(claims), selection);
 }
 
 }  // namespace rope

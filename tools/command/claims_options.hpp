@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/judge/run/subject.hpp"
+#include "tools/judge/case/case_list.hpp"
 
 namespace rope {
 
@@ -13,7 +13,8 @@ class ClaimsOptions {
  public:
   void add_to(CLI::App& command);
 
-  Claims claims() const;  // throws InputError
+  // Narrowed to what is selected. Throws InputError.
+  Claims claims(const Selection& selection) const;
 
  private:
   std::string file_;

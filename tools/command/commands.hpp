@@ -18,5 +18,8 @@ Action add_replay(CLI::App& app);
 Action add_golden(CLI::App& app);
 Action add_vectors(CLI::App& app);
 Action add_list(CLI::App& app);
+Action add_help(CLI::App& app);
+Action add_completion(CLI::App& app);
+Action add_man(CLI::App& app);
 
 }  // namespace rope

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 
 namespace rope {
@@ -23,13 +24,28 @@ void demand(const std::vector<std::string>& words, Selection& selection) {
       continue;
     }
     const std::optional<Grade> grade = grade_from_name(word);
-    if (!grade) throw InputError(fmt::format("--require: \"{}\" is not known; use {}", word, known_words()));
+    if (!grade) {
+      const std::vector<std::string> names = demand_names();
+      throw InputError(fmt::format("--require: \"{}\" is not known; {}use {}", word,
+                                   did_you_mean(word, {names.begin(), names.end()}), known_words()));
+    }
     if (graded && *graded != word) {
       throw InputError(fmt::format("--require: {} and {} are two grades; give one", *graded, word));
     }
     graded = word;
     selection.grade = *grade;
   }
+}
+
+std::vector<std::string> demand_names() {
+  std::vector<std::string> names;
+  for (std::size_t a = 0; a < angle_grades; ++a) {
+    for (std::size_t w = 0; w < arithmetic_grades; ++w) {
+      names.push_back(name(Grade{static_cast<AngleGrade>(a), static_cast<ArithmeticGrade>(w)}));
+    }
+  }
+  for (const DemandWord& known : demand_words()) names.emplace_back(known.word);
+  return names;
 }
 
 std::string demand_help() { return "demand more than the MUSTs: " + known_words(); }

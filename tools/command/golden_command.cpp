@@ -10,12 +10,15 @@
 #include "tools/command/commands.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
+#include "tools/command/option_values.hpp"
+#include "tools/command/output_options.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/judge/run/golden_report.hpp"
 #include "tools/judge/verdict/source_use.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
+#include "tools/report/words.hpp"
 #include "tools/worker/client/program_files.hpp"
 
 namespace rope {
@@ -49,8 +52,8 @@ Manifest needed_golden() {
 int check_files() {
   const Manifest golden = needed_golden();
   const std::size_t arrays = check_arrays(golden);
-  fmt::print("{} cases, {} arrays in {}: all as the manifest says\n", golden.cases.size(), arrays,
-             golden.folder.string());
+  fmt::print("{}, {} in {}: all as the manifest says\n", counted(std::ssize(golden.cases), "case"),
+             counted(static_cast<std::int64_t>(arrays), "array"), golden.folder.string());
   return exit_conforms;
 }
 
@@ -128,7 +131,7 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
   int code = exit_conforms;
   for (const std::string& name : expand_subjects(options.python.named(options.subjects))) {
     const std::unique_ptr<Subject> subject = open_subject(name);
-    ProgressLine progress(isatty(STDERR_FILENO) != 0);
+    ProgressLine progress(can_show_progress());
     const GoldenReport report = verify_golden(
         *subject, oracles, golden_requirements(), golden, options.only,
         [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", name, outcome.id)); }, &stop_requested);
@@ -151,10 +154,12 @@ Action add_golden(CLI::App& app) {
   auto options = std::make_shared<VerifyGoldenOptions>();
   CLI::App* kernels = command->add_subcommand(
       "verify", "Every golden case on a kernel: from stored tables, stored frequencies, and base and scaling");
-  kernels->add_option(
-      "subjects", options->subjects,
-      "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "
-      "every built-in");
+  kernels
+      ->add_option(
+          "subjects", options->subjects,
+          "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "
+          "every built-in")
+      ->type_name(kinds::subject);
   kernels->add_option("--only", options->only, "cases whose id begins so, for example labml/");
   kernels->add_flag("--list", options->list, "a line for every case, not only for failures");
   options->python.add_to(*kernels);

@@ -3,7 +3,9 @@
 #include "reference/input_error.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/selection_options.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/identify/describe.hpp"
@@ -93,13 +95,13 @@ Action add_identify(CLI::App& app) {
   auto options = std::make_shared<IdentifyOptions>();
   CLI::App* command = app.add_subcommand(
       "identify", "Measure from outside which rotation a kernel executes, one plan for each pairing");
-  command->add_option("subjects", options->subjects, "as for verify")->required();
+  command->add_option("subjects", options->subjects, "as for verify")->type_name(kinds::subject)->required();
   options->spec.add_to(*command);
-  command->add_option("--dtype", options->dtype, "f64, f32, f16 or bf16; default: f32, or what is claimed");
-  command->add_option("--source", options->source,
-                      "tables, frequencies or computed; default: computed, or what is claimed");
+  takes_one_of(command->add_option("--dtype", options->dtype, "default: f32, or what is claimed"), float_words());
+  takes_one_of(command->add_option("--source", options->source, "default: computed, or what is claimed"),
+               {"tables", "frequencies", "computed"});
   command->add_flag("--backward", options->backward, "the backward pass");
-  command->add_option("--json", options->json, "write the plans here (- is stdout)");
+  command->add_option("--json", options->json, "write the plans here (- is stdout)")->type_name(kinds::file);
   options->deadlines.add_to(*command);
   options->python.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? identify_subjects(*options) : -1; };

@@ -6,6 +6,7 @@
 #include "reference/input_error.hpp"
 #include "reference/rotation_plan.hpp"
 #include "tools/command/commands.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/report/write_file.hpp"
 
@@ -87,7 +88,7 @@ Action add_plan(CLI::App& app) {
                    fmt::format("tokens that exist; {} follow it", fmt::join(kinds_that_follow_length(), " and ")))
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
-  command->add_option("--json", options->json, "write it as JSON, - for stdout");
+  command->add_option("--json", options->json, "write it as JSON (- is stdout)")->type_name(kinds::file);
   return [options, command]() -> int { return command->parsed() ? print_plans(*options) : -1; };
 }
 

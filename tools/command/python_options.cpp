@@ -10,6 +10,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/command_words.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/worker/client/program_files.hpp"
 
 namespace rope {
@@ -55,12 +56,14 @@ void PythonOptions::add_to(CLI::App& command) {
   command
       .add_option("--python", python_,
                   "the interpreter; default: $ROPECHECK_PYTHON, then the one in $VIRTUAL_ENV, then python3 in PATH")
+      ->type_name(kinds::file)
       ->group(group);
   command.add_option("--convention", convention_, "how the function is called: `ropecheck list conventions`")
+      ->type_name(kinds::convention)
       ->group(group);
-  command
-      .add_option("--device", device_, "where its tensors are: cpu, or cuda (torch and JAX); default: as it declares")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+  takes_one_of(command.add_option("--device", device_,
+                                  "where its tensors are (cuda: torch and JAX); default: as it declares"),
+               {"cpu", "cuda"})
       ->group(group);
 }
 

@@ -5,6 +5,7 @@
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
 #include "tools/command/golden_folder.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
 #include "tools/command/subjects.hpp"
@@ -17,10 +18,18 @@
 namespace rope {
 namespace {
 
+// A traceback has several lines. None of them is empty: the first empty line is where the numpy program begins.
+std::string indented(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '\n' ? "\n            " : std::string(1, c);
+  return result;
+}
+
 int replay_case(const std::string& id, const std::string& subject_name, const std::vector<std::string>& require,
                 const WorkerOptions& worker) {
-  const Case c = case_from_text(id);
+  Case c = case_from_text(id);
   const Requirement& requirement = requirement_called(c.requirement);
+  c.requirement = requirement.id;  // as it is written
   const std::optional<Manifest> golden = find_golden();
   const std::optional<std::string> folder = vectors::folder_of(subject_name);
   const vectors::Vectors exported = folder ? vectors::read_vectors(*folder) : vectors::Vectors{};
@@ -38,7 +47,7 @@ int replay_case(const std::string& id, const std::string& subject_name, const st
   const Finding finding = replay(requirement, c, *subject, oracles, golden ? &*golden : nullptr, demanded.grade);
   fmt::print("{}  {}\n", requirement.id, requirement.sentence);
   fmt::print("  spec      {}\n", to_flags(c.spec));
-  fmt::print("  found     {}\n", explain(finding));
+  fmt::print("  found     {}\n", indented(explain(finding)));
   if (finding.element) {
     fmt::print("  worst     {}\n", place(*finding.element, c));
     for (const auto& [label, text] : details(finding)) fmt::print("  {:<9} {}\n", label, text);
@@ -57,14 +66,16 @@ Action add_replay(CLI::App& app) {
   auto subject = std::make_shared<std::string>();
   auto deadlines = std::make_shared<DeadlineOptions>();
   CLI::App* command = app.add_subcommand("replay", "Run one case again, as verify printed it");
-  command->add_option("case", *id, "REQUIREMENT:field=value,..")->required();
+  command->add_option("case", *id, "REQUIREMENT:field=value,..")->type_name("CASE")->required();
   command
       ->add_option(
           "--subject", *subject,
           "built-in, lib.so#kernel, python:package.module:function, \"cmd:PROGRAM ARGUMENTS\" or vectors:FOLDER")
+      ->type_name(kinds::subject)
       ->required();
   auto require = std::make_shared<std::vector<std::string>>();
-  command->add_option("--require", *require, "as it was for verify; here only a grade matters")->delimiter(',');
+  takes_list_of(command->add_option("--require", *require, "as it was for verify; here only a grade matters"),
+                kinds::demand);
   deadlines->add_to(*command);
   auto sanitizer = std::make_shared<SanitizerOptions>();
   sanitizer->add_to(*command);

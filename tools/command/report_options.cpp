@@ -6,6 +6,7 @@
 #include <map>
 
 #include "reference/input_error.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/report/write_file.hpp"
 
 namespace rope {
@@ -27,6 +28,7 @@ void ReportOptions::add_to(CLI::App& command) {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const Format& format = formats()[i];
     command.add_option(option_of(format), files_[i], std::string(format.help))
+        ->type_name(kinds::file)
         ->group("Reports (FILE; - is stdout, for one of them)");
   }
 }

@@ -4,13 +4,16 @@
 #include <unistd.h>
 
 #include "reference/input_error.hpp"
+#include "tools/command/option_values.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
 
 namespace rope {
 
 void SanitizerOptions::add_to(CLI::App& command) {
-  command.add_option("--compute-sanitizer", program_,
-                     "the program, or none; default: the one in PATH or in CUDA's folder (MEM-07, only CUDA kernels)");
+  command
+      .add_option("--compute-sanitizer", program_,
+                  "the program, or none; default: the one in PATH or in CUDA's folder (MEM-07, only CUDA kernels)")
+      ->type_name(kinds::file);
 }
 
 void SanitizerOptions::apply_to(WorkerOptions& options) const {

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
-#include <set>
 
+#include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tools/command/option_values.hpp"
 
 namespace rope {
 namespace {
@@ -28,17 +30,27 @@ Level level_called(const std::string& text) {
 
 }  // namespace
 
+std::vector<std::string_view> float_words() {
+  std::vector<std::string_view> words;
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) words.push_back(name(dtype));
+  return words;
+}
+
+void add_only(CLI::App& command, std::vector<std::string>& only) {
+  takes_list_of(command.add_option("--only", only, "only these requirements or families: ROT-01, MEM"),
+                kinds::requirement);
+}
+
 std::string known_requirement(const std::string& text) {
-  std::set<std::string_view> families;
-  for (const Requirement& requirement : all_requirements()) {
-    const std::string_view family = requirement.id.substr(0, requirement.id.find('-'));
-    if (text == requirement.id || text == family) return text;
-    families.insert(family);
-  }
+  const std::vector<std::string> known = words_of(kinds::requirement);
+  const auto found = std::ranges::find_if(known, [&](const std::string& id) { return same_word(id, text); });
+  if (found != known.end()) return *found;
+  std::vector<std::string_view> letters;
+  for (const Family& family : families()) letters.push_back(family.id);
   throw InputError(
       fmt::format("--only: \"{}\" is neither a requirement (`ropecheck list requirements`) nor one of the "
-                  "families {}",
-                  text, fmt::join(families, ", ")));
+                  "families {}{}",
+                  text, fmt::join(letters, ", "), did_you_mean(text, {known.begin(), known.end()}, "; ", "")));
 }
 
 Selection SelectionOptions::common() const {
@@ -81,10 +93,12 @@ std::vector<Selection> SelectionOptions::selections() const {
 
 void SelectionOptions::add_to(CLI::App& command) {
   spec_.add_to(command);
-  command.add_option("--dtype", dtypes_, "only these: f64, f32, f16, bf16")->delimiter(',');
-  command.add_option("--level", level_, "quick (a second), full (ten), exhaustive")->capture_default_str();
+  takes_some_of(command.add_option("--dtype", dtypes_, "only these types"), float_words());
+  takes_one_of(command.add_option("--level", level_, "how many cases: a second, ten seconds, or minutes"),
+               {"quick", "full", "exhaustive"})
+      ->capture_default_str();
   command.add_option("--seed", seed_, "of the random cases")->capture_default_str()->check(seed_error, "");
-  command.add_option("--only", only_, "only these requirements or families: ROT-01, MEM")->delimiter(',');
+  add_only(command, only_);
 }
 
 }  // namespace rope

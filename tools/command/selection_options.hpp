@@ -32,7 +32,13 @@ class SelectionOptions {
   std::vector<std::string> only_;
 };
 
-// The id of a requirement or of a family, as --only takes it. Throws InputError.
+// The words of the types that x may have.
+std::vector<std::string_view> float_words();
+
+// --only, a list of requirements and families.
+void add_only(CLI::App& command, std::vector<std::string>& only);
+
+// The id of a requirement or of a family, given in any case. Throws InputError.
 std::string known_requirement(const std::string& text);
 
 }  // namespace rope

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "reference/input_error.hpp"
+#include "tools/command/option_values.hpp"
 
 namespace rope {
 
@@ -33,13 +34,23 @@ std::string contents(const std::string& file, std::string_view option, std::stri
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
+std::string guess_of(const ModelConfig& model) {
+  return fmt::format("{}: the pairing is a guess, {}, which most models have; give --pairing",
+                     model.model_type.empty() ? std::string("model_type is not there")
+                                              : fmt::format("model_type \"{}\" is not known", model.model_type),
+                     name(*model.guessed_pairing));
+}
+
 }  // namespace
 
 void SpecOptions::add_to(CLI::App& command) {
   const char* group = "Which rope (default: everything that the subject claims)";
-  command.add_option("--spec", file_, "a RopeSpec as JSON, reference/rope_spec.schema.json")->group(group);
+  command.add_option("--spec", file_, "a RopeSpec as JSON, reference/rope_spec.schema.json")
+      ->type_name(kinds::file)
+      ->group(group);
   command
       .add_option("--model-config", model_file_, "the config.json of a model, as Hugging Face's transformers save it")
+      ->type_name(kinds::file)
       ->group(group);
   command.add_option("--layers", layers_, "of a model whose layers have several ropes: full_attention, ..")
       ->group(group);
@@ -47,16 +58,20 @@ void SpecOptions::add_to(CLI::App& command) {
   command.add_option("--rotary-dim", rotary_dim_, "features that rotate, from the first; default all")->group(group);
   command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
   command.add_option("--scaling", scaling_, "kind,name=value,..; for example linear,factor=4")->group(group);
-  command.add_option("--axes", axes_, "pairs of each position axis, 16:24:24")->delimiter(':')->group(group);
-  command.add_option("--axes-order", axes_order_, "chunked (default) or interleaved")->group(group);
+  takes_list_of(command.add_option("--axes", axes_, "of each position axis, 16:24:24"), kinds::pairs, ':')->group(group);
+  takes_one_of(command.add_option("--axes-order", axes_order_, "default: chunked"), {"chunked", "interleaved"})
+      ->group(group);
   command.add_flag("--axes-restart", axes_restart_, "frequencies start again on each axis")->group(group);
   command.add_option("--attention-factor", attention_factor_, "lambda, in place of the rule's own")->group(group);
-  command.add_option("--pairing", pairing_, "half_split or interleaved")->group(group);
+  takes_one_of(command.add_option("--pairing", pairing_, "which two features a pair has"),
+               {"half_split", "interleaved"})
+      ->group(group);
 }
 
 const std::optional<ModelConfig>& SpecOptions::model() const {
   if (!model_file_.empty() && !model_) {
     model_ = model_config_from_json(contents(model_file_, "--model-config", "a config.json"), model_file_);
+    if (model_->guessed_pairing && !pairing_) model_->assumed.push_back(guess_of(*model_));
   }
   return model_;
 }

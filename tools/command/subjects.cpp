@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "impls/builtin.hpp"
+#include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 #include "tools/command/command_words.hpp"
 #include "tools/command/cuda_kernel.hpp"
@@ -98,10 +99,10 @@ std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptio
   }
   if (!looks_like_library(name)) {
     throw InputError(
-        fmt::format("subject \"{}\" is neither a built-in ({}) nor the path of a shared library "
+        fmt::format("subject \"{}\" is neither a built-in ({}{}) nor the path of a shared library "
                     "(lib.so or lib.so#kernel) nor a kernel in Python (python:package.module:function) nor a worker "
                     "program (cmd:PROGRAM ARGUMENTS)",
-                    name, fmt::join(known, ", ")));
+                    name, fmt::join(known, ", "), did_you_mean(name, known, "; ", "")));
   }
   const auto [path, kernel] = split(name);
   return open_library(path, kernel, options);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 
@@ -10,6 +9,8 @@
 #include "tools/command/demand_options.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
+#include "tools/command/option_values.hpp"
+#include "tools/command/output_options.hpp"
 #include "tools/command/report_options.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/report/expected_failures.hpp"
@@ -36,6 +37,7 @@ struct VerifyVectorsOptions {
   std::vector<std::string> only;
   bool fail_fast = false;
   std::string expected_failures;
+  OutputOptions output;
   ReportOptions reports;
 };
 
@@ -53,14 +55,14 @@ Selection the_selection(const SelectionOptions& options) {
 int export_to(const ExportCommandOptions& options) {
   vectors::ExportOptions exporting;
   exporting.selection = the_selection(options.selection);
-  exporting.claims = options.claims.claims();
+  exporting.claims = options.claims.claims(exporting.selection);
   const std::optional<Manifest> golden = find_golden();
   exporting.golden = golden ? &*golden : nullptr;
   exporting.expected = options.expected;
   exporting.most_bytes = options.most_kilobytes * 1000;
   exporting.version = ROPECHECK_VERSION;
   exporting.stop = &stop_on_signal();
-  ProgressLine progress(isatty(STDERR_FILENO) != 0);
+  ProgressLine progress(can_show_progress());
   const auto start = std::chrono::steady_clock::now();
   exporting.progress = [&](const std::string& requirement, std::size_t done, std::size_t all) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -78,11 +80,11 @@ int export_to(const ExportCommandOptions& options) {
     fmt::print("interrupted: nothing was written\n");
     return exit_incomplete;
   }
-  fmt::print("{}: {} calls of {} cases, {} files, {:.1f} MB\n", options.folder, exported.calls, exported.cases,
-             exported.files, static_cast<double>(exported.bytes) / 1e6);
+  fmt::print("{}: {} of {}, {}, {:.1f} MB\n", options.folder, counted(exported.calls, "call"),
+             counted(exported.cases, "case"), counted(exported.files, "file"),
+             static_cast<double>(exported.bytes) / 1e6);
   for (const vectors::LeftOut& left : exported.left_out) {
-    fmt::print("  left out  {}, {} case{}: {}\n", left.requirement, left.cases, left.cases == 1 ? "" : "s",
-               left.reason);
+    fmt::print("  left out  {}, {}: {}\n", left.requirement, counted(left.cases, "case"), left.reason);
   }
   if (!golden) fmt::print("no golden files were found, so GLD is left out; set ROPECHECK_GOLDEN to their folder\n");
   fmt::print("answer each call of manifest.json (docs/kernel-as-files.md), then: ropecheck vectors verify {}\n",
@@ -91,8 +93,8 @@ int export_to(const ExportCommandOptions& options) {
 }
 
 void print_responses(std::FILE* text, const Responses& responses) {
-  fmt::print(text, "{} responses asked for, {} missing, {} malformed\n", responses.asked_for, responses.missing.size(),
-             responses.malformed.size());
+  fmt::print(text, "{} asked for, {} missing, {} malformed\n", counted(responses.asked_for, "response"),
+             responses.missing.size(), responses.malformed.size());
   const auto list = [&](const char* what, const std::vector<std::string>& lines) {
     for (std::size_t i = 0; i < std::min(lines.size(), most_named); ++i)
       fmt::print(text, "  {:<9}  {}\n", what, lines[i]);
@@ -138,14 +140,14 @@ int verify_folder(const VerifyVectorsOptions& options) {
         "manifest.json first",
         options.folder, responses.asked_for, responses.missing.front()));
   }
-  print_responses(text, responses);
+  if (!options.output.quiet()) print_responses(text, responses);
   std::vector<Case> cases;
   for (const vectors::CaseRecord& record : exported.cases) cases.push_back(record.c);
   suite.cases = &cases;
   vectors::Answers answers(exported, name);
   suite.before_case = [&](const Case& c) { answers.begin(c); };
   suite.stop = &stop_on_signal();
-  ProgressLine progress(isatty(STDERR_FILENO) != 0);
+  ProgressLine progress(options.output.shows_progress());
   suite.progress = [&](const Progress& at) {
     progress.show(fmt::format("{}  {} of {} cases", at.requirement.id, at.cases, at.all_cases));
   };
@@ -154,7 +156,7 @@ int verify_folder(const VerifyVectorsOptions& options) {
   progress.clear();
   SubjectReport& report = run.subjects.front();
   report.responses = responses;
-  fmt::print(text, "{}", terminal_report(report, {isatty(fileno(text)) != 0}));
+  fmt::print(text, "{}", terminal_report(report, options.output.style(text)));
   options.reports.write(run);
   if (report.count(Verdict::fail) + report.count(Verdict::unexpected_pass) > 0) return exit_fails;
   if (report.interrupted) return exit_incomplete;
@@ -169,7 +171,9 @@ Action add_vectors(CLI::App& app) {
   command->require_subcommand(1);
   auto exporting = std::make_shared<ExportCommandOptions>();
   CLI::App* to = command->add_subcommand("export", "Write the calls into a new folder");
-  to->add_option("folder", exporting->folder, "is made; it must not hold anything yet")->required();
+  to->add_option("folder", exporting->folder, "is made; it must not hold anything yet")
+      ->type_name(kinds::folder)
+      ->required();
   exporting->selection.add_to(*to);
   exporting->claims.add_to(*to);
   to->add_flag("--expected", exporting->expected, "also write the exact values and their bounds");
@@ -178,12 +182,16 @@ Action add_vectors(CLI::App& app) {
 
   auto judging = std::make_shared<VerifyVectorsOptions>();
   CLI::App* from = command->add_subcommand("verify", "Judge the responses in a folder that `vectors export` made");
-  from->add_option("folder", judging->folder, "with manifest.json and responses/")->required();
-  from->add_option("--require", judging->require, demand_help())->delimiter(',');
-  from->add_option("--only", judging->only, "only these requirements or families: ROT-01, POS")->delimiter(',');
+  from->add_option("folder", judging->folder, "with manifest.json and responses/")
+      ->type_name(kinds::folder)
+      ->required();
+  takes_list_of(from->add_option("--require", judging->require, demand_help()), kinds::demand);
+  add_only(*from, judging->only);
   from->add_flag("--fail-fast", judging->fail_fast, "stop after the first requirement that fails");
   from->add_option("--expected-failures", judging->expected_failures,
-                   "a file, a line each: [SUBJECT-PATTERN] REQUIREMENT [# reason]; one that passes is a failure");
+                   "a file, a line each: [SUBJECT-PATTERN] REQUIREMENT [# reason]; one that passes is a failure")
+      ->type_name(kinds::file);
+  judging->output.add_to(*from);
   judging->reports.add_to(*from);
   return [=]() -> int {
     if (to->parsed()) return export_to(*exporting);

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 
@@ -10,6 +9,8 @@
 #include "tools/command/demand_options.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
+#include "tools/command/option_values.hpp"
+#include "tools/command/output_options.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
@@ -34,6 +35,7 @@ struct VerifyOptions {
   bool fail_fast = false;
   bool no_diagnosis = false;
   std::string expected_failures;
+  OutputOptions output;
   ReportOptions reports;
 };
 
@@ -56,8 +58,8 @@ std::vector<std::string> subjects_that_open(const std::vector<std::string>& name
   return subjects;
 }
 
-SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, bool with_diagnosis) {
-  ProgressLine progress(isatty(STDERR_FILENO) != 0);
+SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, const VerifyOptions& options) {
+  ProgressLine progress(options.output.shows_progress());
   const auto start = std::chrono::steady_clock::now();
   suite.progress = [&](const Progress& at) {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
@@ -65,7 +67,7 @@ SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, bool
                               at.requirement.cases, time_left(elapsed.count(), at.cases, at.all_cases)));
   };
   SubjectReport report = run_suite(subject, oracles, all_requirements(), suite);
-  if (with_diagnosis && !*suite.stop) {
+  if (!options.no_diagnosis && !*suite.stop) {
     progress.show(fmt::format("{}  looking for what it computes instead", subject.name()));
     report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden);
   }
@@ -82,7 +84,6 @@ int verify(const VerifyOptions& options) {
       options.expected_failures.empty() ? ExpectedFailures() : ExpectedFailures(options.expected_failures);
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
-  const bool colour = isatty(fileno(text)) != 0;
   const std::atomic<bool>& stop_requested = stop_on_signal();
 
   if (const std::optional<ModelConfig>& model = options.selection.model()) {
@@ -108,8 +109,8 @@ int verify(const VerifyOptions& options) {
       suite.stop = &stop_requested;
       suite.fail_fast = options.fail_fast;
       suite.expected_failures = expected.of(name);
-      run.subjects.push_back(judge(*subject, oracles, suite, !options.no_diagnosis));
-      fmt::print(text, "{}", terminal_report(run.subjects.back(), {colour}));
+      run.subjects.push_back(judge(*subject, oracles, suite, options));
+      fmt::print(text, "{}", terminal_report(run.subjects.back(), options.output.style(text)));
       std::fflush(text);
     }
   }
@@ -131,19 +132,24 @@ Action add_verify(CLI::App& app) {
       "verify",
       "Judge subjects: built-ins by name, any shared library that exports rope_kernel.h, functions in Python, or any "
       "program that speaks tools/worker/protocol/PROTOCOL.md");
-  command->add_option(
-      "subjects", options->subjects,
-      "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "
-      "every built-in");
+  command
+      ->add_option(
+          "subjects", options->subjects,
+          "built-in, lib.so, lib.so#kernel, python:package.module:function or \"cmd:PROGRAM ARGUMENTS\"; default: "
+          "every built-in")
+      ->type_name(kinds::subject);
   options->selection.add_to(*command);
   options->deadlines.add_to(*command);
   options->sanitizer.add_to(*command);
   options->python.add_to(*command);
-  command->add_option("--require", options->require, demand_help())->delimiter(',');
+  takes_list_of(command->add_option("--require", options->require, demand_help()), kinds::demand);
   command->add_flag("--fail-fast", options->fail_fast, "stop after the first requirement that fails");
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
-  command->add_option("--expected-failures", options->expected_failures,
-                      "a file, a line each: [SUBJECT-PATTERN] REQUIREMENT [# reason]; one that passes is a failure");
+  command
+      ->add_option("--expected-failures", options->expected_failures,
+                   "a file, a line each: [SUBJECT-PATTERN] REQUIREMENT [# reason]; one that passes is a failure")
+      ->type_name(kinds::file);
+  options->output.add_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };
 }

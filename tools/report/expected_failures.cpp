@@ -58,7 +58,7 @@ ExpectedFailures::ExpectedFailures(const std::filesystem::path& file) : file_(fi
     line.requirement = words.substr(blank == words.npos ? 0 : blank + 1);
     if (blank != words.npos) line.subjects = trimmed(words.substr(0, blank));
     try {
-      requirement_called(line.requirement);
+      line.requirement = requirement_called(line.requirement).id;
     } catch (const InputError& unknown) {
       throw InputError(
           fmt::format("{}:{}: {}; a line is REQUIREMENT or SUBJECT-PATTERN REQUIREMENT, then possibly "

@@ -69,8 +69,8 @@ bool is_error(const RequirementResult& result) {
 
 std::string details(const RequirementResult& result, const SubjectReport& report) {
   const Failure& failure = *result.failure;
-  return fmt::format("{}\n{}      failed    {} of {} cases\n{}", result.sentence, finding_lines(failure), result.failed,
-                     result.cases, replay_line(failure.minimal, report.subject, report.selection.grade));
+  return fmt::format("{}\n{}      failed    {} of {}\n{}", result.sentence, finding_lines(failure), result.failed,
+                     counted(result.cases, "case"), replay_line(failure.minimal, report.subject, report.selection.grade));
 }
 
 std::string with_reason(const std::string& text, const RequirementResult& result) {

@@ -63,9 +63,9 @@ std::string overview(const RunReport& run, std::size_t limit) {
 
 std::string head(const SubjectReport& report) {
   std::string text =
-      fmt::format("\n## {}\n\n**{}**: {}; {} cases, {} calls, {:.1f} s, level {}, seed {}", plain(title_of(report)),
-                  plain(verdict_words(report)), count_words(report), report.executed(), report.calls, report.seconds,
-                  name(report.selection.level), report.selection.seed);
+      fmt::format("\n## {}\n\n**{}**: {}; {}, {}, {:.1f} s, level {}, seed {}", plain(title_of(report)),
+                  plain(verdict_words(report)), count_words(report), counted(report.executed(), "case"),
+                  counted(report.calls, "call"), report.seconds, name(report.selection.level), report.selection.seed);
   const std::vector<std::string> required = required_words(report.selection);
   if (!required.empty()) text += fmt::format("; required: {}", fmt::join(required, ", "));
   if (!report.selection.only.empty()) text += fmt::format("; only {}", fmt::join(report.selection.only, ", "));
@@ -98,7 +98,7 @@ std::string details_of(const RequirementResult& result, const SubjectReport& rep
   return fmt::format(
       "\n<details><summary>{}: {}. {}</summary>\n\n{}\n</details>\n", result.id, name(result.verdict),
       html_text(result.sentence),
-      code_block(finding_lines(failure) + fmt::format("      failed    {} of {} cases\n", result.failed, result.cases) +
+      code_block(finding_lines(failure) + fmt::format("      failed    {} of {}\n", result.failed, counted(result.cases, "case")) +
                  replay_line(failure.minimal, report.subject, report.selection.grade)));
 }
 

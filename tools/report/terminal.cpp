@@ -1,5 +1,6 @@
 #include "tools/report/terminal.hpp"
 
+#include <fmt/color.h>
 #include <fmt/format.h>
 
 #include <map>
@@ -10,20 +11,29 @@
 namespace rope {
 namespace {
 
-std::string painted(const TerminalStyle& style, const char* code, std::string text) {
-  return style.colour ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : text;
+constexpr fmt::text_style bold = fmt::emphasis::bold;
+constexpr fmt::text_style green = fmt::fg(fmt::terminal_color::green);
+constexpr fmt::text_style yellow = fmt::fg(fmt::terminal_color::yellow);
+constexpr fmt::text_style red = fmt::fg(fmt::terminal_color::red) | bold;
+
+std::string painted(const TerminalStyle& style, const fmt::text_style& paint, std::string text) {
+  return style.colour ? fmt::format(paint, "{}", text) : text;
 }
 
 std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
   switch (verdict) {
-    case Verdict::pass: return painted(style, "32", "pass       ");
-    case Verdict::fail: return painted(style, "31;1", "FAIL       ");
-    case Verdict::note: return painted(style, "33", "note       ");
-    case Verdict::not_claimed: return painted(style, "2", "not claimed");
-    case Verdict::expected_failure: return painted(style, "33", "expected failure");
-    case Verdict::unexpected_pass: return painted(style, "31;1", "UNEXPECTED PASS");
+    case Verdict::pass: return painted(style, green, "pass       ");
+    case Verdict::fail: return painted(style, red, "FAIL       ");
+    case Verdict::note: return painted(style, yellow, "note       ");
+    case Verdict::not_claimed: return painted(style, fmt::emphasis::faint, "not claimed");
+    case Verdict::expected_failure: return painted(style, yellow, "expected failure");
+    case Verdict::unexpected_pass: return painted(style, red, "UNEXPECTED PASS");
   }
   return "";
+}
+
+bool is_failure(const RequirementResult& result) {
+  return result.verdict == Verdict::fail || result.verdict == Verdict::unexpected_pass;
 }
 
 std::string line(const char* label, const std::string& value) {
@@ -55,16 +65,31 @@ std::string failure_text(const TerminalStyle& style, const RequirementResult& re
                          Traces& shown) {
   const Failure& failure = *result.failure;
   const std::string found = without_known_trace(explain(failure), result.id, shown);
-  return fmt::format("    {}\n", painted(style, "1", result.sentence)) +
+  return fmt::format("    {}\n", painted(style, bold, result.sentence)) +
          lines_of(found, failure.finding, failure.minimal) +
-         line("failed", fmt::format("{} of {} cases", result.failed, result.cases)) +
+         line("failed", fmt::format("{} of {}", result.failed, counted(result.cases, "case"))) +
          replay_line(failure.minimal, report.subject, report.selection.grade);
+}
+
+// What was measured beside the verdict, and what the kernel was allowed.
+std::string measurements(const SubjectReport& report) {
+  std::string text;
+  for (const MeasuredGrade& grade : report.grades) {
+    text += fmt::format("  {:<5} {}\n", name(grade.dtype), grade_words(grade));
+  }
+  for (const Horizon& horizon : report.horizons) {
+    text += fmt::format("  {:<5} {}\n", name(horizon.dtype), horizon_words(horizon));
+  }
+  if (!report.permitted_variants.empty()) {
+    text += fmt::format("  permitted variants: {}\n", fmt::join(report.permitted_variants, "; "));
+  }
+  return text;
 }
 
 std::string diagnosis_text(const TerminalStyle& style, const Diagnosis& diagnosis) {
   std::string text;
   for (const std::string& words : diagnosis_lines(diagnosis)) {
-    text += fmt::format("  {}\n", text.empty() ? painted(style, "1", words) : words);
+    text += fmt::format("  {}\n", text.empty() ? painted(style, bold, words) : words);
   }
   return text;
 }
@@ -82,35 +107,30 @@ std::string replay_line(const Case& c, const std::string& subject, Grade require
 }
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style) {
-  std::string text = painted(style, "1", title_of(report)) + "\n";
+  std::string text = style.quiet ? "" : painted(style, bold, title_of(report)) + "\n";
   Traces shown;
   for (const RequirementResult& result : report.results) {
+    if (style.quiet && !is_failure(result)) continue;
     text += fmt::format("  {}  {}", result.id, verdict_word(style, result.verdict));
     if (result.cases > 0) {
       const std::string worst = worst_words(result);
-      text += fmt::format("  {:>5} cases{}{}", result.cases, worst.empty() ? "" : "  ", worst);
+      text += fmt::format("  {:>5} {}{}{}", result.cases, result.cases == 1 ? "case" : "cases",
+                          worst.empty() ? "" : result.cases == 1 ? "   " : "  ", worst);
     }
     text += "\n";
     if (!result.reason.empty()) text += line("listed", result.reason);
     if (!result.undecided.empty()) text += line("undecided", result.undecided);
     if (result.failure) text += failure_text(style, result, report, shown);
   }
-  for (const MeasuredGrade& grade : report.grades) {
-    text += fmt::format("  {:<5} {}\n", name(grade.dtype), grade_words(grade));
-  }
-  for (const Horizon& horizon : report.horizons) {
-    text += fmt::format("  {:<5} {}\n", name(horizon.dtype), horizon_words(horizon));
-  }
-  if (!report.permitted_variants.empty()) {
-    text += fmt::format("  permitted variants: {}\n", fmt::join(report.permitted_variants, "; "));
-  }
-  const char* code = report.interrupted     ? "33;1"
-                     : report.as_expected() ? (report.conforms() ? "32;1" : "33;1")
-                                            : "31;1";
+  if (!style.quiet) text += measurements(report);
+  const fmt::text_style paint = report.interrupted     ? yellow | bold
+                                : report.as_expected() ? (report.conforms() ? green : yellow) | bold
+                                                       : red;
   return text +
-         fmt::format("  {}: {}  ({}; {} cases, {} calls, {:.1f} s, seed {})\n", title_of(report),
-                     painted(style, code, verdict_words(report)), count_words(report), report.executed(), report.calls,
-                     report.seconds, report.selection.seed) +
+         fmt::format("  {}: {}  ({}; {}, {}, {:.1f} s, seed {})\n", title_of(report),
+                     painted(style, paint, verdict_words(report)), count_words(report),
+                     counted(report.executed(), "case"), counted(report.calls, "call"), report.seconds,
+                     report.selection.seed) +
          (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "");
 }
 

@@ -9,6 +9,7 @@ namespace rope {
 
 struct TerminalStyle {
   bool colour = false;
+  bool quiet = false;  // only failures and the verdict
 };
 
 // What a person needs to know of one failing case, a line each: found, where, expected, actual, error.

@@ -56,6 +56,10 @@ std::string worst_words(const RequirementResult& result) {
   return text;
 }
 
+std::string counted(std::int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string grade_words(const MeasuredGrade& grade) {
   if (grade.grade.empty()) return "no grade: not even C3 holds";
   return fmt::format("grade {}, {:.2f} of its bound used", grade.grade, grade.use);
@@ -108,11 +112,28 @@ std::string title_of(const SubjectReport& report) {
   return layers.empty() ? report.subject : fmt::format("{}, {} layers", report.subject, layers);
 }
 
+namespace {
+
+std::string nothing_executed(const SubjectReport& report) {
+  const std::vector<std::string>& only = report.selection.only;
+  if (report.missing_claim.empty() && !only.empty()) {
+    return fmt::format("no case was executed: {} {} no case for what is claimed", fmt::join(only, ", "),
+                       only.size() == 1 ? "has" : "have");
+  }
+  const std::string missing = report.missing_claim.empty() ? "" : fmt::format(" ({})", report.missing_claim);
+  return fmt::format("no case was executed: the claims cover nothing of what was asked{}", missing);
+}
+
+}  // namespace
+
 std::string verdict_words(const SubjectReport& report) {
   if (report.interrupted) return "interrupted: no verdict";
-  if (report.executed() == 0) return "no case was executed: the claims cover nothing of what was asked";
+  if (report.executed() == 0) return nothing_executed(report);
   if (report.count(Verdict::fail) > 0) return "does not conform";
   std::string verdict = report.conforms() ? "conforms" : "does not conform, as expected";
+  if (report.only_position_0) {
+    verdict += ", but only at position 0, where nothing turns: its max_position is 0; claim the largest position";
+  }
   const std::int64_t better = report.count(Verdict::unexpected_pass);
   if (better > 0) {
     verdict += fmt::format(", but {} expected failure{}: take {} off the list", better,

@@ -25,6 +25,9 @@ std::vector<std::string> required_words(const Selection& selection);
 // The worst element of a result: "worst 0.62 of the bound: f32, pair 3, position 1026"; empty if none was compared.
 std::string worst_words(const RequirementResult& result);
 
+// "1 case", "2 cases".
+std::string counted(std::int64_t count, std::string_view thing);
+
 std::string grade_words(const MeasuredGrade& grade);  // "grade A1, 0.97 of its bound used"
 std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant to 0.001 up to position .."
 // What the kernel computes instead: first the cause, then its evidence, trigger and rivals.

@@ -12,6 +12,7 @@
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/report/write_file.hpp"
+#include "tools/vectors/export_readme.hpp"
 #include "tools/vectors/recorder.hpp"
 
 namespace rope::vectors {
@@ -183,6 +184,7 @@ class Exporter {
 
   void finish() {
     write("manifest.json", to_json(vectors_));
+    write("README.md", readme_of(vectors_));
     exported_.left_out = vectors_.left_out;
   }
 
@@ -212,6 +214,21 @@ Claims claims_of_files() {
   Claims claims;
   claims.capabilities = everything_on_cpu(ROPE_BIT(ROPE_HALF_SPLIT) | ROPE_BIT(ROPE_INTERLEAVED));
   return without_memory(claims);
+}
+
+Claims narrowed(Claims claims, const Selection& selection) {
+  rope_capabilities& can = claims.capabilities;
+  if (selection.pairing) can.pairings &= ROPE_BIT(static_cast<int>(*selection.pairing));
+  const std::vector<std::int32_t>& dims = claims.head_dims;
+  const auto claims_dim = [&](std::int32_t dim) { return dims.empty() || std::ranges::find(dims, dim) != dims.end(); };
+  if (selection.spec && claims_dim(selection.spec->head_dim)) claims.head_dims = {selection.spec->head_dim};
+  if (selection.dtypes.empty()) return claims;
+  std::uint32_t selected = 0;
+  for (const DType dtype : selection.dtypes) selected |= ROPE_BIT(static_cast<int>(dtype));
+  for (std::size_t in = 0; in < std::size(can.out_dtypes); ++in) {
+    can.out_dtypes[in] &= (selected >> in & 1u) != 0 ? selected : 0;
+  }
+  return claims;
 }
 
 Exported export_vectors(const fs::path& folder, Oracles& oracles, const ExportOptions& options) {

@@ -19,6 +19,10 @@ Claims claims_of_files();
 // Removes the claims that no file can show.
 Claims without_memory(Claims claims);
 
+// Removes what the selection leaves out: other pairings, other types of q and k, and with a spec other head_dims. Some
+// requirements look at state between calls, and would ask for such a call in between.
+Claims narrowed(Claims claims, const Selection& selection);
+
 struct ExportOptions {
   Selection selection;
   Claims claims;

@@ -1,6 +1,7 @@
 // Runs the real ropecheck as a person does. Tests its answer to a mistake (what, where, what to do), its exit code, and
 // what it leaves behind.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
 #include "tests/unit/places.hpp"
@@ -8,14 +9,17 @@
 namespace rope {
 namespace {
 
+namespace fs = std::filesystem;
 using Catch::Contains;
+using Json = nlohmann::ordered_json;
 
 TEST_CASE("command: a wrong command line is answered with a right one") {
   check_refused(2, {},
-                {"no command was given; the commands are verify, identify, plan, replay, golden, vectors, list"});
+                {"no command was given; the commands are verify, identify, plan, replay, golden, vectors, list, help"});
   check_refused(
       2, {"frobnicate"},
       {"\"frobnicate\" is not a command; the commands are verify, identify, plan, replay, golden, vectors, list"});
+  check_refused(2, {"verrify"}, {"\"verrify\" is not a command; did you mean verify? the commands are verify"});
   check_refused(2, {"verify", "--frobnicate"}, {"verify: unknown option \"--frobnicate\"", "ropecheck verify --help"});
   check_refused(2, {"replay", "ROT-01:head_dim=2"}, {"replay: --subject is required", "ropecheck replay --help"});
   check_refused(2, {"list"}, {"list: what is required", "ropecheck list --help"});
@@ -34,6 +38,44 @@ TEST_CASE("command: list names everything there is") {
   const Result goldens = ropecheck({"list", "goldens"});
   CHECK(goldens.exit_code == 0);
   CHECK_THAT(goldens.out, Contains("labml") && Contains("huggingface/llama") && Contains("deviates"));
+}
+
+TEST_CASE("command: list prints JSON for programs") {
+  const Json requirements = Json::parse(ropecheck({"list", "requirements", "--json"}).out);
+  CHECK(requirements[0]["id"] == "ROT-01");
+  CHECK(requirements[0]["must"] == true);
+  for (const char* key : {"sentence", "answers", "limits"}) CHECK(requirements[0][key].is_string());
+  CHECK(Json::parse(ropecheck({"list", "impls", "--json"}).out)[0]["name"] == "half_split");
+  CHECK(Json::parse(ropecheck({"list", "goldens", "--json"}).out)[0].contains("package"));
+  const Json conventions =
+      Json::parse(ropecheck({"list", "conventions", "--json"}, {"ROPECHECK_PYTHON=" + rope::python()}).out);
+  CHECK(conventions[0].contains("signature"));
+  check_refused(2, {"list", "requirements", "--json", "--markdown", "-"}, {"two formats"});
+}
+
+TEST_CASE("command: help, the version and the man page are printed without anything else") {
+  CHECK(ropecheck({"help", "vectors", "export"}).out == ropecheck({"vectors", "export", "--help"}).out);
+  check_refused(2, {"help", "verrify"}, {"help: \"verrify\" is not known; did you mean verify?"});
+  CHECK(ropecheck({"-V"}).out == ropecheck({"--version"}).out);
+  CHECK_THAT(ropecheck({"man"}).out, Catch::StartsWith(".TH ROPECHECK 1"));
+  CHECK_THAT(ropecheck({"completion", "bash"}).out, Contains("complete -F _ropecheck ropecheck"));
+  const Result regenerate = ropecheck({"golden", "regenerate", "--help"});
+  CHECK(regenerate.err.empty());  // else it says what it installs
+  CHECK_THAT(regenerate.out, Contains("--check"));
+}
+
+TEST_CASE("command: tools/run prints help without building") {
+  const TemporaryFolder folder;
+  fs::create_directories(folder / "tools");
+  fs::create_directories(folder / "docs");
+  for (const char* file : {"tools/run", "tools/setup", "docs/command.md"}) {
+    fs::copy_file(source_folder() / file, folder / file);
+  }
+  const Result result = run_program({(folder / "tools/run").string(), "verify", "--help"});
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == read(source_folder() / "docs/command.md"));
+  CHECK_THAT(result.err, Contains("nothing is built here yet"));
+  CHECK_FALSE(fs::exists(folder / "build"));
 }
 
 // On a device the kernel has to conform. Without one it is not run, and a message says so.

@@ -18,7 +18,7 @@ Json subject_of(const Words& more) {
 }
 
 TEST_CASE("command: --require takes a grade and the words that list prints, and refuses others") {
-  const Words known{"\"bitwsie\" is not known; use a grade from A1 to C3, bitwise, batch-invariant, robust"};
+  const Words known{"\"bitwsie\" is not known; did you mean bitwise? use a grade from A1 to C3, bitwise, batch-invariant, robust"};
   check_refused(2, verify({"half_split"}, {"--require", "bitwsie"}), known);
   check_refused(2, {"replay", "ROT-01:head_dim=2", "--subject", "half_split", "--require", "bitwsie"}, known);
   check_refused(2, verify({"half_split"}, {"--require", "A4"}), {"--require: \"A4\" is not known"});
@@ -33,10 +33,10 @@ TEST_CASE("command: --require takes a grade and the words that list prints, and 
 TEST_CASE("command: --only takes known requirements and families") {
   check_refused(
       2, verify({"half_split"}, {"--only", "ROT-1"}),
-      {"--only: \"ROT-1\" is neither a requirement (`ropecheck list requirements`) nor one of the families", "ROT"});
+      {"--only: \"ROT-1\" is neither a requirement (`ropecheck list requirements`) nor one of the families", "ROT",
+       "; did you mean ROT-01?"});
   check_refused(2, verify({"half_split"}, {"--only", "ROT,XYZ"}), {"--only: \"XYZ\""});
-  check_refused(2, verify({"half_split"}, {"--only", "rot"}), {"--only: \"rot\""});
-  const Json subject = subject_of({"--only", "REL,ROT-02", "--json", "-"});
+  const Json subject = subject_of({"--only", "rel,Rot-02", "--json", "-"});  // in any case
   CHECK(subject["only"] == Json{"REL", "ROT-02"});
   std::vector<std::string> ids;
   for (const Json& requirement : subject["requirements"]) ids.push_back(requirement["id"]);

@@ -52,7 +52,7 @@ TEST_CASE("command: an undamaged golden folder is accepted wherever it lies") {
   GoldenFolder golden;
   const Result result = ropecheck({"golden", "check-files"}, golden.variables());
   CHECK(result.exit_code == 0);
-  CHECK_THAT(result.out, Contains("1 cases") && Contains("all as the manifest says"));
+  CHECK_THAT(result.out, Contains("1 case, ") && Contains("all as the manifest says"));
 }
 
 TEST_CASE("command: a damaged golden array is refused by file, array, case and byte") {

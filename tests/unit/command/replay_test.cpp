@@ -15,7 +15,7 @@ TEST_CASE("command: an invalid case is refused by field") {
     check_refused(2, {"replay", id, "--subject", "half_split"}, expected);
   };
   replay("ROT-01", {"case \"ROT-01\": expected REQUIREMENT:field=value"});
-  replay("ROT-99:head_dim=2", {"requirement \"ROT-99\" is not known; known are ROT-01, ROT-02"});
+  replay("ROT-99:head_dim=2", {"requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01, ROT-02"});
   replay("ROT-01:heads_dim=2",
          {"\"heads_dim=2\" is not field=value of a known field", "the fields are head_dim, rotary_dim"});
   replay("ROT-01:head_dim=two", {"head_dim: \"two\" is not a number"});

@@ -139,7 +139,7 @@ TEST_CASE("command: a wrong list of expected failures is refused by file and lin
   const std::string list = (folder / "expected.txt").string();
   write(list, "# what is known\nROT-99\n");
   check_refused(2, verify({"half_split"}, {"--expected-failures", list}),
-                {list + ":2: requirement \"ROT-99\" is not known; known are ROT-01"});
+                {list + ":2: requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01"});
   write(list, "ROT-01\ncomplex* ROT-02\n");
   check_refused(2, verify({"half_split"}, {"--expected-failures", list}),
                 {list + ":2: no subject that is judged matches \"complex*\"; they are half_split"});

@@ -1,6 +1,7 @@
 // ropecheck vectors: calls go out to files and results come back, through a program written only from
 // docs/kernel-as-files.md.
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/unit/command/command_checks.hpp"
 #include "tests/unit/places.hpp"
@@ -204,15 +205,38 @@ TEST_CASE("command: an export narrows to the program's claims, and says what is 
   }
 }
 
+TEST_CASE("command: an export asks for the types and the pairing that were selected, and explains empty calls") {
+  const Exchange files({"--dtype", "f32", "--pairing", "half_split", "--source", "tables,frequencies", "--only",
+                        "STA-01,SHP-06", "--most-kb", "100"},
+                       false);
+  const Json manifest = files.manifest();
+  std::set<std::string> seen;
+  for (const Json& record : manifest["cases"]) {
+    seen.insert(record["case"].get<std::string>().substr(0, 6));
+    for (const Json& call : record["calls"]) {
+      CHECK(call["attrs"]["pairing"] == "half_split");
+      for (const char* arrays : {"inputs", "outputs"}) {
+        for (const Json& array : call[arrays]) {
+          if (array["name"] == "positions" || array["name"] == "axis") continue;
+          CHECK(array["dtype"] == "f32");
+        }
+      }
+    }
+  }
+  CHECK(seen == std::set<std::string>{"SHP-06", "STA-01"});
+  CHECK_THAT(read(fs::path(files.path()) / "README.md"),
+             Contains("batch, seq or heads is 0; the first is SHP-06.0001.1") && Contains("may then have one row"));
+}
+
 TEST_CASE("command: what cannot be exported or judged is refused, with what to do") {
   const TemporaryFolder folder;
   const auto path = [&](const char* name) { return (folder / name).string(); };
   check_refused(2, {"vectors"}, {"vectors: "});
   check_refused(2, {"vectors", "verify", path("nothing")}, {"manifest.json is missing"});
   check_refused(2, {"vectors", "export", path("x"), "--source", "table"},
-                {"--source: \"table\" is not known; use tables"});
+                {"--source: \"table\" is not known; did you mean tables? use tables"});
   check_refused(2, {"vectors", "export", path("x"), "--tables", "third"},
-                {"--tables: \"third\" is not known; use half, full"});
+                {"--tables: \"third\" is not known; use half or full"});
   check_refused(2, {"vectors", "export", path("x"), "--features", "strided"},
                 {"--features: strided does not show in a file"});
   check_refused(2, {"vectors", "export", path("x"), "--features", "stride"}, {"--features: \"stride\" is not known"});

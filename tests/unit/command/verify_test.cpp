@@ -35,7 +35,7 @@ TEST_CASE("command: an invalid spec given by flags is refused by field, value an
   spec({"--head-dim", "64", "--rotary-dim", "33"}, {"rotary_dim is 33; it must be even"});
   spec({"--head-dim", "64", "--rotary-dim", "80"}, {"rotary_dim is 80; it must be 2 to head_dim = 64"});
   spec({"--rotary-dim", "32"}, {"--head-dim is missing"});
-  spec({"--head-dim", "64", "--scaling", "linaer,factor=2"}, {"\"linaer\" is not known; use one of none, linear"});
+  spec({"--head-dim", "64", "--scaling", "linaer,factor=2"}, {"\"linaer\" is not known; did you mean linear? use one of none, linear"});
   spec({"--head-dim", "64", "--scaling", "linear"}, {"--scaling.factor: missing", "\"linear\" needs it"});
   spec({"--axes-order", "interleaved", "--head-dim", "64"}, {"--axes is missing"});
   spec({"--axes", "16:16", "--axes-order", "mixed", "--head-dim", "64"}, {"\"mixed\"", "chunked or interleaved"});
@@ -79,7 +79,7 @@ TEST_CASE("command: a subject without a kernel is refused by path and reason") {
   check_refused(3, {"verify", (build_folder() / "no_kernels.so").string()},
                 {"no_kernels.so does not export rope_kernel_count", "see impls/include/rope_kernel.h"});
   check_refused(3, {"verify", (build_folder() / "zero_kernels.so").string()}, {"zero_kernels.so holds no kernels"});
-  check_refused(3, {"verify", mutants + "#PAIR-99"}, {mutants + " holds no kernel PAIR-99; it holds none, PAIR-01"});
+  check_refused(3, {"verify", mutants + "#PAIR-99"}, {mutants + " holds no kernel PAIR-99; did you mean PAIR-", "? it holds none, PAIR-01"});
   const std::string crashing = (build_folder() / "throwing.so").string();
   check_refused(3, {"verify", crashing}, {crashing + ": the subject aborted", "while it was loaded, before any call"},
                 {"CRASH_WHILE_LOADING=1"});
@@ -97,7 +97,7 @@ TEST_CASE("command: a subject that cannot be opened is reported before any other
 TEST_CASE("command: a run without cases is not a pass") {
   const Result result = ropecheck({"verify", "half_split", "--pairing", "interleaved"});
   CHECK(result.exit_code == 2);
-  CHECK_THAT(result.out, Contains("no case was executed: the claims cover nothing of what was asked"));
+  CHECK_THAT(result.out, Contains("the claims cover nothing of what was asked (interleaved is not claimed)"));
   CHECK_THAT(result.out, !Contains("half_split: conforms"));
 }
 
@@ -115,10 +115,26 @@ TEST_CASE("command: a right kernel conforms, with only the report in a pipe") {
 
 TEST_CASE("command: on a terminal there is colour, and a line of progress that goes away") {
   const std::string command = (build_folder() / "ropecheck").string() + " verify half_split --level quick --dtype f32";
-  const Result result = run_program({"script", "-qec", command, "/dev/null"});
+  const Result result = run_program({"script", "-qec", command, "/dev/null"}, {"TERM=xterm", "NO_COLOR="});
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out,
              Contains("/" + requirement_count() + "] half_split  ") && Contains("\r\x1b[K\x1b[1mhalf_split"));
+}
+
+TEST_CASE("command: NO_COLOR, TERM=dumb and --color decide on colours, --quiet on the rest") {
+  const auto on_terminal = [](const std::string& more, const Words& variables) {
+    const std::string command =
+        (build_folder() / "ropecheck").string() + " verify --only ROT-02 half_split --dtype f32 --level quick " + more;
+    return run_program({"script", "-qec", command, "/dev/null"}, variables).out;
+  };
+  CHECK_THAT(on_terminal("", {"TERM=xterm", "NO_COLOR="}), Contains("\x1b[32mpass"));
+  CHECK_THAT(on_terminal("", {"TERM=xterm", "NO_COLOR=1"}), !Contains("\x1b[32m") && Contains("ROT-02  pass"));
+  const std::string dumb = on_terminal("", {"TERM=dumb", "NO_COLOR="});
+  CHECK_THAT(dumb, !Contains("\x1b") && Contains("ROT-02  pass"));
+  CHECK_THAT(on_terminal("--color always", {"TERM=dumb", "NO_COLOR=1"}), Contains("\x1b[32mpass"));
+  const Result quiet = ropecheck({"verify", "--only", "ROT-02", "half_split", "--level", "quick", "-q"});
+  CHECK_THAT(quiet.out, Catch::StartsWith("  half_split: conforms  (1 passed"));
+  CHECK(std::count(quiet.out.begin(), quiet.out.end(), '\n') == 1);
 }
 
 TEST_CASE("command: a seed gives the same cases, another seed gives others") {

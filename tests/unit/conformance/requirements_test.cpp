@@ -34,7 +34,7 @@ TEST_CASE("a requirement is found by its id, and an unknown one is refused with 
     CHECK(requirement_called(requirement.id).sentence == requirement.sentence);
   }
   CHECK_THROWS_WITH(requirement_called("ROT-99"),
-                    Catch::Contains("requirement \"ROT-99\" is not known; known are ROT-01, ROT-02"));
+                    Catch::Contains("requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01, ROT-02"));
   CHECK_THROWS_AS(requirement_called(""), InputError);
 }
 

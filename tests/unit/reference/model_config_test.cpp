@@ -1,5 +1,7 @@
 #include "reference/model_config.hpp"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "reference/input_error.hpp"
@@ -38,6 +40,26 @@ TEST_CASE("model config: Llama's fields, of either generation", "[model_config]"
     "factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,"original_max_position_embeddings":8192}})");
   CHECK(later.ropes[0].spec == spec);
   CHECK(later.dtype == old.dtype);
+}
+
+TEST_CASE("model config: the pairing of an unknown model is marked as a guess", "[model_config]") {
+  const ModelConfig unknown = read(R"({"model_type":"llamma","head_dim":64,"rope_theta":1e4})");
+  CHECK(unknown.ropes[0].spec.pairing == Pairing::half_split);
+  CHECK(unknown.guessed_pairing == Pairing::half_split);
+  CHECK(read(R"({"head_dim":64,"rope_theta":1e4})").guessed_pairing);
+  for (const char* known : {"llama", "qwen3", "gpt_oss", "gemma3_text", "llama4_text", "deepseek_v3"}) {
+    const std::string text = fmt::format(R"({{"model_type":"{}","head_dim":64,"rope_theta":1e4}})", known);
+    CHECK_FALSE(read(text.c_str()).guessed_pairing);
+  }
+  CHECK_FALSE(read(R"({"model_type":"new","head_dim":64,"rope_theta":1e4,"rope_interleave":true})").guessed_pairing);
+}
+
+TEST_CASE("model config: Llama 4 has one boundary of wavelengths", "[model_config]") {
+  const RopeSpec scout = only(R"({"model_type":"llama4","text_config":{"model_type":"llama4_text","head_dim":128,
+    "max_position_embeddings":10485760,"rope_theta":500000.0,"rope_scaling":{"rope_type":"llama3","factor":16.0,
+    "low_freq_factor":1.0,"high_freq_factor":1.0,"original_max_position_embeddings":8192}}})");
+  CHECK(scout.pairing == Pairing::interleaved);
+  CHECK(std::get<scaling::Llama3>(scout.scaling).high_freq_factor == 1);
 }
 
 TEST_CASE("model config: missing fields of a file are named", "[model_config]") {
@@ -134,7 +156,10 @@ TEST_CASE("model config: unreadable values are named with their field", "[model_
   says(R"({"model_type":"bert","hidden_size":768,"num_attention_heads":12})", "nothing in it tells of rope");
   says(R"({"rope_theta":1e4})", "hidden_size");
   says(R"({"rope_theta":"much","head_dim":64})", ".rope_theta: expected a number");
+  says(R"({"head_dim":64,"rope_scaling":{"type":"spiral"}})", ".rope_scaling.type: scaling kind \"spiral\"");
   says(R"({"head_dim":64,"rope_scaling":{"type":"spiral"}})", "use one of none, linear");
+  says(R"({"head_dim":64,"rope_parameters":{"rope_type":"yarm"}})",
+       ".rope_parameters.rope_type: scaling kind \"yarm\" is not known; did you mean yarn? use one of none");
   says(R"({"head_dim":64,"rope_scaling":7})", ".rope_scaling: expected an object");
   says(R"({"head_dim":64,"rope_scaling":{"type":"linear"}})", "factor: missing");
   says(R"({"head_dim":7,"rope_theta":1e4})", "rotary_dim is 7");

@@ -76,7 +76,11 @@ TEST_CASE("a scaling rule names its invalid parameter", "[rope_spec]") {
   CHECK_THAT(with(scaling::Dynamic{{}, 0.5, 2048}), Contains("scaling.factor must be at least 1"));
   CHECK_THAT(with(scaling::Dynamic{{}, 2, 2048}, 2), Contains("rotary_dim above 2"));
   CHECK_THAT(with(scaling::Dynamic{{}, 2, 0}), Contains("original_max_position_embeddings must be above 0"));
-  CHECK_THAT(with(scaling::Llama3{{}, 8, 4, 4, 8192}), Contains("high_freq_factor must be above low_freq_factor"));
+  CHECK_THAT(with(scaling::Llama3{{}, 8, 4, 2, 8192}), Contains("high_freq_factor must be at least low_freq_factor"));
+  CHECK(with(scaling::Llama3{{}, 8, 4, 4, 8192}).empty());
+  // Pair 0 turns once in 2 pi positions.
+  CHECK_THAT(with(scaling::Llama3{{}, 8, 1, 1, 6.28318}), Contains("one pair lies on the step"));
+  CHECK(with(scaling::Llama3{{}, 8, 1, 1, 6.3}).empty());
   CHECK_THAT(with(scaling::Proportional{{}, 1, 1.5}), Contains("scaling.proportion must be 0 to 1"));
   CHECK_THAT(with(scaling::Proportional{{}, 1, 0.5}, 64), Contains("rotary_dim equal to head_dim"));
   CHECK_THAT(with(scaling::Pixel{{}, 0}), Contains("scaling.max_frequency must be above 0"));

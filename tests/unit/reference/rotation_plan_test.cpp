@@ -271,6 +271,18 @@ TEST_CASE("llama3 has three bands of wavelengths", "[rotation_plan]") {
   CHECK(plan.lambda == 1);
 }
 
+TEST_CASE("llama3 with equal factors is a step between two wavelengths", "[rotation_plan]") {
+  const RopeSpec spec = spec_of(128, scaling::Llama3{{}, 16, 1, 1, 8192}, 500000);  // Llama 4 Scout
+  check_theta(spec, 1,  // mpmath, by wavelength as Meta's apply_scaling has it; pair 35 turns 0.9967 times
+              {{0, 1},
+               {1, 0.8146172338565447041},
+               {33, 0.0011520427402627807396},
+               {34, 0.00093847387035738024707},
+               {35, 0.000047781061769823415099},
+               {36, 0.000038923276369662248722},
+               {63, 1.5344629944572555445e-7}});
+}
+
 TEST_CASE("proportional turns the first pairs only, spaced over the whole head", "[rotation_plan]") {
   const RotationPlan plan = compile(spec_of(16, scaling::Proportional{{}, 8, 0.25}), 1);
   CHECK(theta(plan, 0) == 0.125);

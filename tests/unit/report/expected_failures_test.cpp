@@ -73,7 +73,7 @@ TEST_CASE("expected failures: an unknown requirement is refused by file and line
     return "";
   };
   CHECK_THAT(refused("ROT-01\n\nROT-99 # why\n"),
-             Contains("expected.txt:3: requirement \"ROT-99\" is not known; known are ROT-01") &&
+             Contains("expected.txt:3: requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01") &&
                  Contains("a line is REQUIREMENT or SUBJECT-PATTERN REQUIREMENT"));
   CHECK_THAT(refused("ROT\n"), Contains("expected.txt:1: requirement \"ROT\""));
   CHECK_THAT(refused("ROT-01 half_split\n"), Contains("expected.txt:1: requirement \"half_split\""));

@@ -75,6 +75,24 @@ TEST_CASE("terminal: a failure without an element, or beyond any bound, is descr
   CHECK_THAT(text, Contains("  bf16  no grade: not even C3 holds\n"));
 }
 
+TEST_CASE("terminal: quiet leaves failures and the verdict") {
+  const TerminalStyle quiet{.quiet = true};
+  CHECK(lines(terminal_report(right_report(), quiet)) == std::vector<std::string>{last_line(right_report())});
+  const std::string text = terminal_report(sample_report(), quiet);
+  CHECK_THAT(text, Catch::StartsWith("  ROT-01  FAIL ") && Contains("replay    ropecheck replay 'ROT-01:") &&
+                       !Contains("  pass  ") && !Contains("  note  ") && !Contains("grade"));
+  CHECK(lines(text).back() == last_line(sample_report()));
+}
+
+TEST_CASE("terminal: one case is not \"1 cases\"") {
+  SubjectReport report = right_report();
+  report.results.resize(1);
+  report.results[0].cases = 1;
+  report.calls = 1;
+  const std::string text = terminal_report(report, {});
+  CHECK_THAT(text, Contains("  ROT-02  pass             1 case   exact\n") && Contains("; 1 case, 1 call, "));
+}
+
 TEST_CASE("terminal: a note has as much as a failure, and is counted apart") {
   const std::string text = terminal_report(sample_report(), {});
   CHECK_THAT(text, Contains("  POS-09  note            12 cases\n"
@@ -127,7 +145,7 @@ TEST_CASE("terminal: without colour there is no escape code, and colour adds not
   const std::string plain = terminal_report(sample_report(), {});
   const std::string coloured = terminal_report(sample_report(), {.colour = true});
   CHECK(plain.find('\x1b') == std::string::npos);
-  CHECK_THAT(coloured, Contains("\x1b[31;1mFAIL"));
+  CHECK_THAT(coloured, Contains("\x1b[31mFAIL"));
   CHECK(std::regex_replace(coloured, std::regex("\x1b\\[[0-9;]*m"), "") == plain);
 }
 

@@ -45,5 +45,19 @@ TEST_CASE("words: a verdict names expected and unexpected results", "[words]") {
   CHECK_FALSE(report.as_expected());
 }
 
+TEST_CASE("words: a verdict says how little was tested, and why", "[words]") {
+  SubjectReport report = right_report();
+  report.only_position_0 = true;
+  CHECK(verdict_words(report).starts_with("conforms, but only at position 0, where nothing turns"));
+  report.results.clear();
+  CHECK(verdict_words(report) == "no case was executed: the claims cover nothing of what was asked");
+  report.missing_claim = "interleaved is not claimed";
+  CHECK(verdict_words(report) ==
+        "no case was executed: the claims cover nothing of what was asked (interleaved is not claimed)");
+  report.missing_claim.clear();
+  report.selection.only = {"MEM-07"};
+  CHECK(verdict_words(report) == "no case was executed: MEM-07 has no case for what is claimed");
+}
+
 }  // namespace
 }  // namespace rope

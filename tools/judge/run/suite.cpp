@@ -11,6 +11,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/missing_claim.hpp"
 #include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
@@ -188,6 +189,9 @@ class Run {
     if (wanted && !decided && options_.cases == nullptr && !stopped())
       report.horizons = measure_horizons(examiner_, options_.selection);
     report.calls = examiner_.calls();
+    const Claims& claims = examiner_.subject().claims();
+    if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
+    report.only_position_0 = claims.capabilities.max_position == 0;
     report.interrupted = stopped();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;

@@ -71,6 +71,8 @@ struct SubjectReport {
   std::int64_t calls = 0;
   double seconds = 0;
   bool interrupted = false;
+  std::string missing_claim;     // why no case was executed, if a claim is the reason
+  bool only_position_0 = false;  // the claims allow no other, so nothing was turned
 
   std::int64_t executed() const;  // cases
   std::int64_t count(Verdict verdict) const;

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 
+#include "reference/did_you_mean.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
@@ -86,7 +87,8 @@ const rope_kernel& NativeLibrary::kernel(std::string_view name) const {
       return *kernels_[i];
     }
   }
-  fail("{} holds no kernel {}; it holds {}", path_, name, wire::listed(names_));
+  fail("{} holds no kernel {}; {}it holds {}", path_, name, did_you_mean(name, {names_.begin(), names_.end()}),
+       wire::listed(names_));
 }
 
 }  // namespace rope::worker

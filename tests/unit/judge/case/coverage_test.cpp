@@ -159,14 +159,14 @@ TEST_CASE("a case that no call can express is never covered", "[coverage]") {
   Case c;
   c.in_place = true;
   c.dtype = DType::bf16;
-  CHECK_THAT(uncovered(c, claims), Contains("one dtype"));
+  CHECK_THAT(uncovered(c, claims), Contains("the dtype of the input"));
   c.dtype = DType::f32;
   c.layout = Layout::expanded;
   CHECK_THAT(uncovered(c, claims), Contains("rows that share their memory"));
   c.layout = Layout::packed;
   CHECK_THAT(uncovered(c, claims), Contains("no k that could lie behind q"));
   c.layout = Layout::key_strided;
-  CHECK_THAT(uncovered(c, claims), Contains("no k whose strides"));
+  CHECK_THAT(uncovered(c, claims), Contains("no k that could have other strides"));
   c.in_place = false;
   c.layout = Layout::distant_rows;
   c.source = AngleSource::computed;

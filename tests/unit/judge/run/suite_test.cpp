@@ -54,6 +54,21 @@ TEST_CASE("a right kernel conforms, requirement by requirement", "[suite]") {
   }
 }
 
+TEST_CASE("a kernel that claims no position but 0 is marked, and so is one that nothing was asked of", "[suite]") {
+  Claims claims = narrow_claims();
+  SuiteOptions how = options();
+  how.selection.only = {"ROT-02"};
+  Fake usual(claims, right);
+  CHECK_FALSE(run(usual, how).only_position_0);
+  claims.capabilities.max_position = 0;
+  Fake still(claims, right);
+  const SubjectReport report = run(still, how);
+  CHECK(report.conforms());
+  CHECK(report.only_position_0);
+  how.selection.pairing = Pairing::interleaved;
+  CHECK(run(still, how).missing_claim == "interleaved is not claimed");
+}
+
 TEST_CASE("a kernel gets no case that it does not claim", "[suite]") {
   std::int64_t unclaimed = 0;
   Fake subject(narrow_claims(), [&](Call& call) {

@@ -60,7 +60,7 @@ TEST_CASE("a library that cannot be opened is refused with what to do") {
   CHECK_THAT(refusal(built / "zero_kernels.so", ""), Contains("holds no kernels: rope_kernel_count() returned 0"));
   CHECK_THAT(refusal(misbehaving, ""),
              Contains("holds 34 kernels; choose one of them") && Contains("right, null_write"));
-  CHECK_THAT(refusal(misbehaving, "rihgt"), Contains("holds no kernel rihgt; it holds right, null_write"));
+  CHECK_THAT(refusal(misbehaving, "rihgt"), Contains("holds no kernel rihgt; did you mean right? it holds right, null_write"));
   CHECK_THAT(refusal(misbehaving, "future_abi"), Contains("is built for ABI 2, this ropecheck speaks ABI 1"));
   CHECK_THAT(refusal(misbehaving, "short_struct"), Contains("says struct_size 24, ABI 1 needs at least"));
   CHECK_THAT(refusal(misbehaving, "null_apply"), Contains("has no apply"));

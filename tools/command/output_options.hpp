@@ -1,0 +1,28 @@
+// How much is written for a person, and in colour or not: --quiet and --color.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "tools/report/terminal.hpp"
+
+namespace rope {
+
+// Whether stderr is a terminal that can take a line away again.
+bool can_show_progress();
+
+class OutputOptions {
+ public:
+  void add_to(CLI::App& command);
+
+  TerminalStyle style(std::FILE* text) const;
+  bool quiet() const { return quiet_; }
+  bool shows_progress() const { return !quiet_ && can_show_progress(); }
+
+ private:
+  bool quiet_ = false;
+  std::string colour_ = "auto";
+};
+
+}  // namespace rope
