@@ -9,6 +9,7 @@
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/report/words.hpp"
 
 namespace rope {
 namespace {
@@ -21,10 +22,8 @@ std::string seed_error(const std::string& text) {
   return fmt::format("\"{}\" is not a seed; expected a whole number from 0 to 2^64 - 1", text);
 }
 
-Level level_called(const std::string& text) {
-  if (text == "quick") return Level::quick;
-  if (text == "full") return Level::full;
-  if (text == "exhaustive") return Level::exhaustive;
+Level chosen_level(const std::string& text) {
+  if (const std::optional<Level> level = level_called(text)) return *level;
   throw InputError(fmt::format("--level: \"{}\" is not known; use quick, full or exhaustive", text));
 }
 
@@ -68,7 +67,7 @@ Selection SelectionOptions::common() const {
     }
     selection.dtypes.push_back(*dtype);
   }
-  selection.level = level_called(level_);
+  selection.level = chosen_level(level_);
   selection.seed = seed_;
   for (const std::string& text : only_) selection.only.push_back(known_requirement(text));
   return selection;

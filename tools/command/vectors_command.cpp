@@ -7,13 +7,13 @@
 #include "tools/command/claims_options.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/demand_options.hpp"
+#include "tools/command/expected_failures_options.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
 #include "tools/command/report_options.hpp"
 #include "tools/command/selection_options.hpp"
-#include "tools/report/expected_failures.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/vectors/answers.hpp"
@@ -36,7 +36,7 @@ struct VerifyVectorsOptions {
   std::vector<std::string> require;
   std::vector<std::string> only;
   bool fail_fast = false;
-  std::string expected_failures;
+  ExpectedFailuresOptions expected_failures;
   OutputOptions output;
   ReportOptions reports;
 };
@@ -125,11 +125,9 @@ int verify_folder(const VerifyVectorsOptions& options) {
   suite.golden = golden_for(exported, golden);
   suite.fail_fast = options.fail_fast;
   const std::string name = vectors::subject_name(options.folder);
-  if (!options.expected_failures.empty()) {
-    const ExpectedFailures expected(options.expected_failures);
-    expected.check_subjects({name});
-    suite.expected_failures = expected.of(name);
-  }
+  const ExpectedFailures expected = options.expected_failures.list(options.fail_fast);
+  expected.check_subjects({name}, {suite.selection});
+  suite.expected_failures = expected.of(name, suite.selection);
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
 
@@ -158,6 +156,7 @@ int verify_folder(const VerifyVectorsOptions& options) {
   report.responses = responses;
   fmt::print(text, "{}", terminal_report(report, options.output.style(text)));
   options.reports.write(run);
+  options.expected_failures.write(expected, run, text);
   if (report.count(Verdict::fail) + report.count(Verdict::unexpected_pass) > 0) return exit_fails;
   if (report.interrupted) return exit_incomplete;
   return report.executed() == 0 ? exit_bad_input : exit_conforms;
@@ -188,9 +187,7 @@ Action add_vectors(CLI::App& app) {
   takes_list_of(from->add_option("--require", judging->require, demand_help()), kinds::demand);
   add_only(*from, judging->only);
   from->add_flag("--fail-fast", judging->fail_fast, "stop after the first requirement that fails");
-  from->add_option("--expected-failures", judging->expected_failures,
-                   "a file, a line each: [SUBJECT-PATTERN] REQUIREMENT [# reason]; one that passes is a failure")
-      ->type_name(kinds::file);
+  judging->expected_failures.add_to(*from);
   judging->output.add_to(*from);
   judging->reports.add_to(*from);
   return [=]() -> int {

@@ -7,6 +7,7 @@
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
+#include "tools/command/expected_failures_options.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
@@ -18,7 +19,6 @@
 #include "tools/command/subjects.hpp"
 #include "tools/diagnose/diagnose.hpp"
 #include "tools/judge/run/suite.hpp"
-#include "tools/report/expected_failures.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 
@@ -34,7 +34,7 @@ struct VerifyOptions {
   std::vector<std::string> require;
   bool fail_fast = false;
   bool no_diagnosis = false;
-  std::string expected_failures;
+  ExpectedFailuresOptions expected_failures;
   OutputOptions output;
   ReportOptions reports;
 };
@@ -80,8 +80,7 @@ int verify(const VerifyOptions& options) {
   for (Selection& selection : selections) demand(options.require, selection);
   const std::optional<Manifest> golden = find_golden();
   if (golden) check_arrays(*golden);  // now, not when GLD's turn comes after everything else
-  const ExpectedFailures expected =
-      options.expected_failures.empty() ? ExpectedFailures() : ExpectedFailures(options.expected_failures);
+  const ExpectedFailures expected = options.expected_failures.list(options.fail_fast);
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
   const std::atomic<bool>& stop_requested = stop_on_signal();
@@ -94,7 +93,7 @@ int verify(const VerifyOptions& options) {
   Oracles oracles;
   RunReport run{ROPECHECK_VERSION, {}, {}};
   const std::vector<std::string> subjects = subjects_that_open(options.python.named(options.subjects), worker);
-  expected.check_subjects(subjects);
+  expected.check_subjects(subjects, selections);
   for (const std::string& name : subjects) {
     if (stop_requested) {
       run.not_judged.push_back(name);
@@ -108,7 +107,7 @@ int verify(const VerifyOptions& options) {
       suite.golden = golden ? &*golden : nullptr;
       suite.stop = &stop_requested;
       suite.fail_fast = options.fail_fast;
-      suite.expected_failures = expected.of(name);
+      suite.expected_failures = expected.of(name, selection);
       run.subjects.push_back(judge(*subject, oracles, suite, options));
       fmt::print(text, "{}", terminal_report(run.subjects.back(), options.output.style(text)));
       std::fflush(text);
@@ -118,6 +117,7 @@ int verify(const VerifyOptions& options) {
     fmt::print(text, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
   }
   options.reports.write(run);
+  options.expected_failures.write(expected, run, text);
   const int code = exit_code_of(run.subjects);
   if (run.not_judged.empty() || code == exit_fails) return code;
   fmt::print(text, "interrupted: {} of {} subjects were judged\n", run.subjects.size(), subjects.size());
@@ -145,10 +145,7 @@ Action add_verify(CLI::App& app) {
   takes_list_of(command->add_option("--require", options->require, demand_help()), kinds::demand);
   command->add_flag("--fail-fast", options->fail_fast, "stop after the first requirement that fails");
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
-  command
-      ->add_option("--expected-failures", options->expected_failures,
-                   "a file, a line each: [SUBJECT-PATTERN] REQUIREMENT [# reason]; one that passes is a failure")
-      ->type_name(kinds::file);
+  options->expected_failures.add_to(*command);
   options->output.add_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };

@@ -79,6 +79,7 @@ std::string with_reason(const std::string& text, const RequirementResult& result
 
 Properties add_properties(pugi::xml_node testcase, const RequirementResult& result) {
   Properties properties(testcase);
+  properties.add("requirement", result.id);
   properties.add("force", result.is_must ? "MUST" : "SHOULD");
   properties.add("verdict", std::string(name(result.verdict)));
   properties.add("cases", std::to_string(result.cases));
@@ -102,7 +103,7 @@ void add_failure(pugi::xml_node testcase, const RequirementResult& result, const
 void add_testcase(pugi::xml_node suite, const RequirementResult& result, const SubjectReport& report) {
   pugi::xml_node testcase = suite.append_child("testcase");
   set(testcase, "classname", report.subject);
-  set(testcase, "name", result.id);
+  set(testcase, "name", fmt::format("{}: {}", result.id, result.sentence));
   set(testcase, "time", seconds(result.seconds));
   Properties properties = add_properties(testcase, result);
   if (result.failure && result.failure->finding.element) {

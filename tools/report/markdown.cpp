@@ -84,10 +84,10 @@ std::string head(const SubjectReport& report) {
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
   }
-  text += "\n| requirement | | verdict | cases | worst |\n| --- | --- | --- | ---: | --- |\n";
+  text += "\n| id | requirement | verdict | cases | worst |\n| --- | --- | --- | ---: | --- |\n";
   for (const RequirementResult& result : report.results) {
     const std::string reason = result.reason.empty() ? "" : ": " + plain(result.reason);
-    text += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, result.is_must ? "MUST" : "SHOULD",
+    text += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, plain(result.sentence),
                         verdict_cell(result.verdict), reason, result.cases, worst_words(result));
   }
   return text;

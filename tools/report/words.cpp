@@ -33,6 +33,13 @@ std::string_view name(Level level) {
   return "?";
 }
 
+std::optional<Level> level_called(std::string_view word) {
+  for (const Level level : {Level::quick, Level::full, Level::exhaustive}) {
+    if (word == name(level)) return level;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> required_words(const Selection& selection) {
   std::vector<std::string> words;
   if (selection.grade != Grade{}) words.push_back(name(selection.grade));
@@ -107,10 +114,11 @@ std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
   return lines;
 }
 
-std::string title_of(const SubjectReport& report) {
-  const std::string& layers = report.selection.layers;
-  return layers.empty() ? report.subject : fmt::format("{}, {} layers", report.subject, layers);
+std::string title_of(const std::string& subject, const Selection& selection) {
+  return selection.layers.empty() ? subject : fmt::format("{}, {} layers", subject, selection.layers);
 }
+
+std::string title_of(const SubjectReport& report) { return title_of(report.subject, report.selection); }
 
 namespace {
 

@@ -1,6 +1,7 @@
 // Words that all reports share.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ struct RunReport {
 
 std::string_view name(FailureKind kind);  // "value"
 std::string_view name(Level level);       // "quick"
+std::optional<Level> level_called(std::string_view word);
 
 // As --require takes them.
 std::vector<std::string> required_words(const Selection& selection);
@@ -33,6 +35,7 @@ std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant
 // What the kernel computes instead: first the cause, then its evidence, trigger and rivals.
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
 // The subject, and the layers of the model whose rope was judged.
+std::string title_of(const std::string& subject, const Selection& selection);
 std::string title_of(const SubjectReport& report);
 std::string verdict_words(const SubjectReport& report);
 std::string count_words(const SubjectReport& report);  // "34 passed, 0 failed, .."

@@ -148,7 +148,9 @@ class Installation(Case):
         variables = f"PKG_CONFIG_PATH={self.libraries / 'pkgconfig'}"
         out = self.run_words("make", "-f", EXAMPLES / "pkg_config/Makefile", "check", variables)
         self.assertIn("my_kernel: conforms", out)
-        self.assertIn(str(self.prefix), out)
+        for variable, place in (("program", "bin/ropecheck"), ("schemas", "share/ropecheck/schemas")):
+            out = self.run_words("env", variables, "pkg-config", f"--variable={variable}", "ropecheck")
+            self.assertEqual(Path(out.strip()).resolve(), self.prefix / place)
 
     def test_arguments(self):
         self.find("ropecheck_add_test(TARGET kernel)", "-DLIBRARY=/my kernels/a.so")

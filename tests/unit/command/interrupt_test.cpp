@@ -43,9 +43,10 @@ void check_interrupted(int signal) {
   const TemporaryFolder folder;
   const std::string json = (folder / "report.json").string();
   const std::string junit = (folder / "junit.xml").string(), markdown = (folder / "summary.md").string();
-  const std::string mark = "MARK_OF_A_TEST=" + folder.path().string();
+  const std::string mark = "MARK_OF_A_TEST=" + folder.path().string(), list = (folder / "expected.txt").string();
   Program program({(build_folder() / "ropecheck").string(), "verify", mutants + "#none", mutants + "#NAN-03", "--level",
-                   "exhaustive", "--only", "ROT", "--json", json, "--junit", junit, "--markdown", markdown},
+                   "exhaustive", "--only", "ROT", "--json", json, "--junit", junit, "--markdown", markdown,
+                   "--write-expected-failures", list},
                   {mark});
   // Until the cases are listed and some have run, however busy the machine is.
   REQUIRE(within(std::chrono::seconds(300), [&] { return seconds_of_worker(mark) >= 1; }));
@@ -54,6 +55,8 @@ void check_interrupted(int signal) {
   CHECK(result.exit_code == 4);
   CHECK_THAT(result.out, Contains("#none: interrupted: no verdict") && Contains("1 of 2 subjects were judged"));
   CHECK_THAT(result.out, !Contains("conforms"));
+  CHECK_THAT(result.out, Contains(list + " was not written: the run was interrupted\n"));
+  CHECK_FALSE(fs::exists(list));
   const Json report = Json::parse(read(json));
   REQUIRE(report["subjects"].size() == 1);
   CHECK(report["subjects"][0]["interrupted"] == true);

@@ -37,7 +37,8 @@ TEST_CASE("command: all reports of one run say the same") {
     CHECK(suite.attribute("tests").as_uint() == subject["requirements"].size());
     for (const Json& requirement : subject["requirements"]) {
       const std::string id = requirement["id"];
-      const pugi::xml_node testcase = suite.find_child_by_attribute("testcase", "name", id.c_str());
+      const std::string name = id + ": " + requirement["sentence"].get<std::string>();
+      const pugi::xml_node testcase = suite.find_child_by_attribute("testcase", "name", name.c_str());
       INFO(id);
       REQUIRE_FALSE(testcase.empty());
       const bool fails = !testcase.child("failure").empty() || !testcase.child("error").empty();
@@ -145,6 +146,51 @@ TEST_CASE("command: a wrong list of expected failures is refused by file and lin
                 {list + ":2: no subject that is judged matches \"complex*\"; they are half_split"});
   check_refused(2, verify({"half_split"}, {"--expected-failures", "/nowhere/list"}),
                 {"--expected-failures: /nowhere/list cannot be read: No such file or directory"});
+}
+
+TEST_CASE("command: --write-expected-failures writes the list with which the same run is as expected") {
+  const TemporaryFolder folder;
+  const std::string list = (folder / "expected.txt").string(), wrong = mutants + "#PIPE-01";
+  const Words subjects{"half_split", wrong};
+  const Result first = ropecheck(verify(subjects, {"--write-expected-failures", list}));
+  CHECK(first.exit_code == 1);  // the verdict is the same with it
+  CHECK_THAT(first.out, Contains(list + ": written; new failures: ") && Contains(", lines taken off: 0\n"));
+  const std::string written = read(list);
+  CHECK_THAT(written, Contains(wrong + " ROT-01 at quick  # ") && !Contains("half_split"));
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 1);  // nothing temporary
+
+  CHECK(ropecheck(verify(subjects, {"--expected-failures", list})).exit_code == 0);
+  // At another level a failure is expected too, and a pass would be right.
+  const Words at_full{"verify",     wrong, "--level", "full", "--only",         "ROT-01",
+                      "--head-dim", "8",   "--dtype", "f32",  "--no-diagnosis", "--expected-failures",
+                      list};
+  CHECK(ropecheck(at_full).exit_code == 0);
+  write(list, "half_split ROT-01 at full\n" + written);
+  CHECK(ropecheck(verify(subjects, {"--expected-failures", list})).exit_code == 0);
+
+  // The update: one that passes is taken off, what was known stays.
+  write(list, "# mine\nhalf_split ROT-02 # was wrong once\n" + written);
+  const Result update =
+      ropecheck(verify(subjects, {"--expected-failures", list, "--write-expected-failures", list, "--json", "-"}));
+  CHECK(update.exit_code == 1);
+  CHECK_THAT(update.err, Contains(list + ": written; new failures: 0, lines taken off: 1\n"));
+  CHECK(read(list) == "# mine\n" + written);
+}
+
+TEST_CASE("command: --write-expected-failures refuses before the run what would lose something") {
+  const TemporaryFolder folder;
+  const std::string list = (folder / "expected.txt").string(), other = (folder / "other.txt").string();
+  const auto with = [](const Words& more) { return verify({"half_split"}, more); };
+  write(list, "# mine\n");
+  write(other, "# another\n");
+  check_refused(2, with({"--write-expected-failures", list}),
+                {list + " exists; to bring it up to date, add --expected-failures with the same file"});
+  check_refused(2, with({"--write-expected-failures", list, "--expected-failures", other}), {list + " exists"});
+  check_refused(2, with({"--write-expected-failures", "/nowhere/list"}), {"/nowhere/list: cannot be written"});
+  check_refused(2, with({"--write-expected-failures", (folder / "new").string(), "--fail-fast"}),
+                {"--write-expected-failures needs the whole run; leave --fail-fast out"});
+  CHECK(read(list) == "# mine\n");
+  CHECK_FALSE(fs::exists(folder / "new"));
 }
 
 TEST_CASE("command: the page of requirements is written whole, and only with requirements") {

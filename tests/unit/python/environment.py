@@ -50,16 +50,16 @@ def with_real_kernels():
     continue_in(python)
 
 
-def with_requirements():
-    """build/python-venv, made if it is missing or stale."""
-    folder = pinned_environment.BUILD / "python-venv"
+def with_requirements(name="python-venv", requirements=REQUIREMENTS):
+    """The environment of this name in build/, made if it is missing or stale."""
+    folder = pinned_environment.BUILD / name
     if Path(sys.prefix) == folder:
         return
     try:
         with pinned_environment.locked(folder):
             python = pinned_environment.environment(
-                folder, pinned_environment.fingerprint(REQUIREMENTS),
-                lambda made: pinned_environment.pip_install(made, "--requirement", str(REQUIREMENTS)))
+                folder, pinned_environment.fingerprint(requirements),
+                lambda made: pinned_environment.pip_install(made, "--requirement", str(requirements)))
     except pinned_environment.Unavailable as error:
-        leave_out(f"build/python-venv cannot be made: {error}")
+        leave_out(f"{folder} cannot be made: {error}")
     continue_in(python)

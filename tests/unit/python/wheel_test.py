@@ -113,6 +113,10 @@ class Wheel(unittest.TestCase):
         done = self.run_in_work(str(self.python), "-c", script)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout, self.command("--version").stdout)
+    def test_the_command_for_ci(self):
+        done = self.run_in_work("bash", "-c", 'PATH="$0:$PATH" ropecheck-ci half_split --only ROT-01,GLD-01',
+                                str(self.python.parent))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_the_kernel_for_cuda_where_it_was_built(self):
         is_built = (BUILD / "libropecheck_cuda.so").is_file()

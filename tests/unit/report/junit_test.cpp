@@ -44,8 +44,12 @@ class Parsed {
   pugi::xml_node suite(const std::string& name) const {
     return document_.child("testsuites").find_child_by_attribute("testsuite", "name", name.c_str());
   }
+  // By the requirement, whose sentence stands beside its id.
   pugi::xml_node testcase(const std::string& id) const {
-    return document_.child("testsuites").first_child().find_child_by_attribute("testcase", "name", id.c_str());
+    return named(id + ": What " + id + (id == "POS-09" ? " says SHOULD hold." : " says MUST hold."));
+  }
+  pugi::xml_node named(const std::string& name) const {
+    return document_.child("testsuites").first_child().find_child_by_attribute("testcase", "name", name.c_str());
   }
   static std::string property(pugi::xml_node of, const std::string& name) {
     return of.child("properties").find_child_by_attribute("property", "name", name.c_str()).attribute("value").value();
@@ -109,10 +113,11 @@ TEST_CASE("junit: these tests' own check rejects invalid JUnit", "[junit]") {
     REQUIRE(at != std::string::npos);
     return std::string(right).replace(at, from.size(), to);
   };
-  const std::vector<std::string> answers = answers_to(
-      {changed("tests=\"9\"", "tests=\"8\""), changed("failures=\"3\"", "failures=\"4\""),
-       changed("name=\"ROT-02\"", "name=\"ROT-01\""), changed("</testsuites>", ""), changed("<skipped", "<left_out"),
-       changed("message=", "text="), changed("time=\"0.250\"", "time=\"soon\""), changed("4 bytes", "4\x01 bytes")});
+  const std::vector<std::string> answers =
+      answers_to({changed("tests=\"9\"", "tests=\"8\""), changed("failures=\"3\"", "failures=\"4\""),
+                  changed("name=\"ROT-02: What ROT-02", "name=\"ROT-01: What ROT-01"), changed("</testsuites>", ""),
+                  changed("<skipped", "<left_out"), changed("message=", "text="),
+                  changed("time=\"0.250\"", "time=\"soon\""), changed("4 bytes", "4\x01 bytes")});
   CHECK(answers.size() == 8);
   for (const std::string& answer : answers) CHECK_THAT(answer, Catch::StartsWith("invalid: "));
 }
@@ -143,6 +148,7 @@ TEST_CASE("junit: a violation is a failure, and a process that ends badly is an 
   CHECK(Parsed::property(wrong, "bound") == "1.19e-07");
   CHECK(Parsed::property(wrong, "worst_use") == "3.24e+06");
   CHECK(Parsed::property(wrong, "cases") == "411");
+  CHECK(Parsed::property(wrong, "requirement") == "ROT-01");
 
   const pugi::xml_node crashed = xml.testcase("STA-01");
   CHECK(crashed.child("failure").empty());
@@ -178,14 +184,13 @@ TEST_CASE("junit: a run without a verdict is not green", "[junit]") {
   SubjectReport report = right_report();
   report.interrupted = true;
   const Parsed interrupted(junit({report}, {"half_split"}));
-  CHECK(std::string(interrupted.testcase("run").child("error").attribute("message").value()) ==
-        "interrupted: no verdict");
+  CHECK(std::string(interrupted.named("run").child("error").attribute("message").value()) == "interrupted: no verdict");
   CHECK(interrupted.suite("my lib.so#kernel").attribute("errors").as_int() == 1);
   CHECK(interrupted.suite("half_split").attribute("errors").as_int() == 1);
   report = right_report();
   report.results = {judged("ROT-01", Verdict::not_claimed, 0, 0)};
   const Parsed empty(junit({report}));
-  CHECK_THAT(empty.testcase("run").child("error").attribute("message").value(), Contains("no case was executed"));
+  CHECK_THAT(empty.named("run").child("error").attribute("message").value(), Contains("no case was executed"));
 }
 
 }  // namespace

@@ -28,10 +28,12 @@ TEST_CASE("markdown: the page holds what the terminal says", "[markdown]") {
   CHECK_THAT(page, Contains("- f32: grade A1, 0.97 of its bound used\n"));
   CHECK_THAT(page, Contains("- f32: scores shift-invariant to 0.001 up to position 8192, not to 16384"));
   CHECK_THAT(page, Contains("- permitted variants: f32 output for bf16 input; data aligned to 64 bytes\n"));
-  CHECK_THAT(page, Contains("| ROT-01 | MUST | **fail** | 411 | worst 3.24e+06 of the bound: f32, pair 1"));
-  CHECK_THAT(page, Contains("| ROT-02 | MUST | pass | 80 | exact |\n"));
-  CHECK_THAT(page, Contains("| POS-09 | SHOULD | note | 12 | "));
-  CHECK_THAT(page, Contains("| BWD-01 | MUST | not claimed | 0 |  |\n"));
+  CHECK_THAT(
+      page,
+      Contains("| ROT-01 | What ROT-01 says MUST hold. | **fail** | 411 | worst 3.24e+06 of the bound: f32, pair 1"));
+  CHECK_THAT(page, Contains("| ROT-02 | What ROT-02 says MUST hold. | pass | 80 | exact |\n"));
+  CHECK_THAT(page, Contains("| POS-09 | What POS-09 says SHOULD hold. | note | 12 | "));
+  CHECK_THAT(page, Contains("| BWD-01 | What BWD-01 says MUST hold. | not claimed | 0 |  |\n"));
   CHECK_THAT(page, Contains("<details><summary>ROT-01: fail. What ROT-01 says MUST hold.</summary>\n\n```text\n"
                             "      found     2 of 8 elements are wrong"));
   CHECK_THAT(page, Contains("      replay    ropecheck replay 'ROT-01:head_dim=4,batch=2,seq=3,in_place=1' --subject "
@@ -56,9 +58,16 @@ TEST_CASE("markdown: it lists what was asked for and what was not reached", "[ma
 
 TEST_CASE("markdown: expected failures are told from others, with their reasons", "[markdown]") {
   const std::string page = markdown({expected_report()});
-  CHECK_THAT(page, Contains("| STA-01 | MUST | expected failure: known \\| since May | 3 |"));
-  CHECK_THAT(page, Contains("| ROT-02 | MUST | **unexpected pass**: fixed? | 80 |"));
+  CHECK_THAT(page, Contains("| STA-01 | What STA-01 says MUST hold. | expected failure: known \\| since May | 3 |"));
+  CHECK_THAT(page, Contains("| ROT-02 | What ROT-02 says MUST hold. | **unexpected pass**: fixed? | 80 |"));
   CHECK_THAT(page, Contains("**does not conform, as expected, but 1 expected failure passes: take it off the list**"));
+}
+
+TEST_CASE("markdown: a sentence cannot break the table", "[markdown]") {
+  SubjectReport report = sample_report();
+  report.results = {judged("ROT-02", Verdict::pass, 1, 0)};
+  report.results[0].sentence = "a|b\nMUST <hold>";
+  CHECK_THAT(markdown({report}), Contains("\n| ROT-02 | a\\|b MUST &lt;hold&gt; | pass | 1 |"));
 }
 
 TEST_CASE("markdown: a subject's name is text, whatever it contains", "[markdown]") {
