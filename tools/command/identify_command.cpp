@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "reference/input_error.hpp"
+#include "tools/command/callable_subject.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/option_values.hpp"
@@ -60,7 +61,8 @@ int identify_subjects(const IdentifyOptions& options) {
   std::vector<IdentifiedSubject> all;
   int code = exit_conforms;
   for (const std::string& subject_name : expand_subjects(options.python.named(options.subjects))) {
-    const std::unique_ptr<Subject> subject = open_subject(subject_name, options.deadlines.worker_options());
+    const std::unique_ptr<Subject> subject = 
+        open_callable(subject_name, options.deadlines.worker_options(), oracles, {});
     IdentifiedSubject identified{subject->name(), {}};
     for (const Case& way : ways(subject->claims(), options))
       identified.plans.push_back(identify(*subject, way, oracles));

@@ -4,6 +4,7 @@
 
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tools/command/callable_subject.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
@@ -18,6 +19,7 @@
 #include "tools/command/selection_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/diagnose/diagnose.hpp"
+#include "tools/judge/run/conforms_without.hpp"
 #include "tools/judge/run/suite.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
@@ -49,11 +51,12 @@ int exit_code_of(const std::vector<SubjectReport>& reports) {
   return code;
 }
 
-// Opens all of them before the first is judged: a typo in the last name should not cost the wait for the others.
-std::vector<std::string> subjects_that_open(const std::vector<std::string>& names, const WorkerOptions& worker) {
+// Calls all of them before the first is judged: a typo in the last name should not cost the wait for the others.
+std::vector<std::string> callable_subjects(const std::vector<std::string>& names, const WorkerOptions& worker,
+                                           Oracles& oracles, const Selection& selection) {
   std::vector<std::string> subjects = expand_subjects(names);
   if (subjects.size() > 1) {
-    for (const std::string& subject : subjects) open_subject(subject, worker);
+    for (const std::string& subject : subjects) open_callable(subject, worker, oracles, selection);
   }
   return subjects;
 }
@@ -66,9 +69,12 @@ SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, cons
     progress.show(fmt::format("[{}/{}] {}  {}  {} cases{}", at.index + 1, at.count, subject.name(), at.requirement.id,
                               at.requirement.cases, time_left(elapsed.count(), at.cases, at.all_cases)));
   };
+  JudgedCases judged;
+  if (!options.no_diagnosis) suite.after_case = [&](const Case& c, bool passed) { judged.note(c, passed); };
   SubjectReport report = run_suite(subject, oracles, all_requirements(), suite);
   if (!options.no_diagnosis && !*suite.stop) {
     progress.show(fmt::format("{}  looking for what it computes instead", subject.name()));
+    report.conforms_without = conforms_without(report, judged, subject, oracles, all_requirements(), suite);
     report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden);
   }
   progress.clear();
@@ -92,14 +98,17 @@ int verify(const VerifyOptions& options) {
   options.sanitizer.apply_to(worker);
   Oracles oracles;
   RunReport run{ROPECHECK_VERSION, {}, {}};
-  const std::vector<std::string> subjects = subjects_that_open(options.python.named(options.subjects), worker);
+  const std::vector<std::string> subjects =
+      callable_subjects(options.python.named(options.subjects), worker, oracles, selections.front());
   expected.check_subjects(subjects, selections);
   for (const std::string& name : subjects) {
     if (stop_requested) {
       run.not_judged.push_back(name);
       continue;
     }
-    const std::unique_ptr<Subject> subject = open_subject(name, worker);
+    const bool is_known = subjects.size() > 1;
+    const std::unique_ptr<Subject> subject =
+        is_known ? open_subject(name, worker) : open_callable(name, worker, oracles, selections.front());
     for (const Selection& selection : selections) {
       if (stop_requested) break;
       SuiteOptions suite;

@@ -74,7 +74,8 @@ Json result_json(const RequirementResult& result, const SubjectReport& report) {
             {"verdict", verdict_name(result.verdict)},
             {"cases", result.cases},
             {"failed", result.failed},
-            {"seconds", result.seconds}};
+            {"seconds", result.seconds},
+            {"kernel_seconds", result.kernel_seconds}};
   if (!result.reason.empty()) json["reason"] = result.reason;
   if (!result.undecided.empty()) json["undecided"] = result.undecided;
   if (result.worst && result.worst->element) {
@@ -108,7 +109,8 @@ Json subject_json(const SubjectReport& report) {
             {"seed", report.selection.seed},
             {"cases", report.executed()},
             {"calls", report.calls},
-            {"seconds", report.seconds}};
+            {"seconds", report.seconds},
+            {"kernel_seconds", report.kernel_seconds()}};
   if (report.selection.spec) json["spec"] = Json::parse(to_json(*report.selection.spec));
   if (!report.selection.layers.empty()) json["layers"] = report.selection.layers;
   if (report.selection.most_tokens) json["most_tokens"] = *report.selection.most_tokens;
@@ -129,6 +131,11 @@ Json subject_json(const SubjectReport& report) {
     json["grades"].push_back({{"dtype", name(grade.dtype)},
                               {"grade", grade.grade.empty() ? Json(nullptr) : Json(grade.grade)},
                               {"use", number(grade.use)}});
+  }
+  if (!report.claims_note.empty()) json["claims_note"] = report.claims_note;
+  if (report.conforms_without) {
+    json["conforms_without"] = {{"claims", report.conforms_without->claims},
+                                {"judged_again", report.conforms_without->judged_again}};
   }
   if (report.diagnosis) json["diagnosis"] = diagnosis_json(*report.diagnosis);
   if (report.responses) {

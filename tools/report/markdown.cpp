@@ -81,6 +81,11 @@ std::string head(const SubjectReport& report) {
     text +=
         fmt::format("- permitted variants: {}\n", plain(fmt::format("{}", fmt::join(report.permitted_variants, "; "))));
   }
+  if (!report.claims_note.empty()) text += fmt::format("- claims: {}\n", plain(report.claims_note));
+  if (report.conforms_without) {
+    text += fmt::format("- claims: {}\n", plain(conforms_without_words(*report.conforms_without)));
+  }
+  if (const std::string slow = slow_words(report); !slow.empty()) text += fmt::format("- slow: {}\n", plain(slow));
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
   }

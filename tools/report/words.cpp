@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -112,6 +113,25 @@ std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
                                 c.fit, diagnosis.candidates[0].fit));
   }
   return lines;
+}
+
+std::string slow_words(const SubjectReport& report) {
+  constexpr double slow = 5;  // seconds
+  const double seconds = report.kernel_seconds();
+  if (seconds < slow) return "";
+  const auto most = std::ranges::max_element(report.results, {}, &RequirementResult::kernel_seconds);
+  return fmt::format("the kernel took {:.1f} s; {:.1f} s of it in the {} cases of {}", seconds, most->kernel_seconds,
+                     most->cases, most->id);
+}
+
+std::string conforms_without_words(const ConformsWithout& without) {
+  const std::size_t again = without.judged_again.size();
+  const std::string result = again == 1
+                                 ? fmt::format("{} does not fail", without.judged_again.front())
+                                 : fmt::format("none of the {} requirements that failed does so", again);
+  const char* what = without.claims.size() == 1 ? "this claim" : "these claims";
+  return fmt::format("it would conform without {}: {} (judged again, {})", what, fmt::join(without.claims, ", "),
+                     result);
 }
 
 std::string title_of(const std::string& subject, const Selection& selection) {

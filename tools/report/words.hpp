@@ -34,6 +34,9 @@ std::string grade_words(const MeasuredGrade& grade);  // "grade A1, 0.97 of its 
 std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant to 0.001 up to position .."
 // What the kernel computes instead: first the cause, then its evidence, trigger and rivals.
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
+// How much time the kernel took and where; empty if it was not slow.
+std::string slow_words(const SubjectReport& report);
+std::string conforms_without_words(const ConformsWithout& without);
 // The subject, and the layers of the model whose rope was judged.
 std::string title_of(const std::string& subject, const Selection& selection);
 std::string title_of(const SubjectReport& report);

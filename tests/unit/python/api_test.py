@@ -244,6 +244,14 @@ class Refusals(unittest.TestCase):
                 ropecheck.kernel(**wrong)
 
 
+    def test_functions_of_this_process_that_are_no_kernels(self):
+        for command in (ropecheck.verify, ropecheck.identify):
+            with self.assertRaisesRegex(ropecheck.SubjectError, r'fit .*in Python: convention="huggingface_gptj"\):'):
+                command(lambda tensor, sin, cos: tensor)
+        with self.assertRaisesRegex(ropecheck.SubjectError, "cannot run here: ModuleNotFoundError: .*api_test.py"):
+            ropecheck.verify(lambda call: __import__("no_such_module"))
+
+
 class Interrupts(unittest.TestCase):
     def test_ctrl_c_ends_all(self):
         script = ("import ropecheck, kernels, time\n"

@@ -9,6 +9,10 @@ import numpy as np
 
 import ropecheck
 
+if "COUNT_STARTS" in os.environ:  # a line for each process that loads this file
+    with open(os.environ["COUNT_STARTS"], "a") as starts:
+        starts.write("started\n")
+
 
 def tables(call):
     """cos and sin of the first and of the second feature of each pair, [batch, seq, 1, pairs]."""
@@ -62,6 +66,31 @@ def right(call):
     if call.in_place:
         return None
     return turned[0] if call.k is None else tuple(turned)
+
+
+def undecorated(call):
+    return right(call)
+
+
+def only_tables(call):
+    """Does far less than it claims."""
+    cos, sin = (table[call.position_ids()][:, :, None, :] for table in (call.cos, call.sin))
+    first, second = np.split(call.q, 2, axis=-1)
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+
+
+@F32
+def not_in_place(call):
+    """Claims more than it does."""
+    if call.in_place:
+        raise NotImplementedError("in place")
+    return right(call)
+
+
+@F32
+def takes_its_time(call):
+    time.sleep(0.02)
+    return right(call)
 
 
 @F32

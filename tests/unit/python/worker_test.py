@@ -1,7 +1,10 @@
 """Kernels in Python as subjects of the command: python3 worker_test.py BUILD. Exit code 77: numpy is missing."""
 
+import re
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 import running
 
@@ -13,8 +16,9 @@ except ImportError:
     print("numpy is missing: pip install numpy")
     sys.exit(77)
 
+from ropecheck.errors import SubjectError  # noqa: E402
 from ropecheck.memory import GuardedMemory, Pages  # noqa: E402
-from running import failures, judge  # noqa: E402
+from running import failures, judge, ropecheck  # noqa: E402
 
 # The kernel, the kind of its failure, and words that its message must have.
 WRONG = [
@@ -78,6 +82,151 @@ class WrongKernels(unittest.TestCase):
     def test_the_python_lines_of_a_crash_are_shown(self):
         found, _ = judge("kernels:segfault", "--only", "ROT-01")
         self.assertIn("in segfault", failures(found)["ROT-01"][1])
+
+
+WITH_DIAGNOSIS = ["--head-dim", "8", "--level", "quick"]
+
+
+class NotKernels(unittest.TestCase):
+    """What cannot be called, or cannot run here, ends the run at once, with exit code 3."""
+
+    FITS = [
+        ("huggingface", ["huggingface", "huggingface_cohere", "huggingface_glm", "huggingface_neox"]),
+        ("module", ["huggingface", "huggingface_cohere", "huggingface_glm", "huggingface_neox"]),
+        ("vllm", ["vllm"]),
+        ("onnx", ["onnx"]),
+        ("gptj", ["huggingface_gptj"]),
+        ("Labml", ["labml"]),
+        ("Lucidrains", ["lucidrains"]),
+        ("three", []),
+        ("older", []),
+        ("Llama", []),
+    ]
+
+    def refused(self, *words):
+        done = ropecheck(*words)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "")
+        return done.stderr
+
+    def test_the_conventions_that_the_parameters_fit_are_named(self):
+        import not_kernels
+        from ropecheck.signature import check_signature
+
+        for name, conventions in self.FITS:
+            with self.subTest(name), self.assertRaises(SubjectError) as raised:
+                check_signature(getattr(not_kernels, name))
+            named = re.findall(r"--convention (\w+)", str(raised.exception))
+            self.assertEqual(named, conventions)
+            self.assertEqual("def rope(call):" in str(raised.exception), not conventions)
+
+    def test_kernels_may_be_functions_methods_and_objects(self):
+        from ropecheck.signature import check_signature
+
+        class Rope:
+            def __call__(self, call):
+                return call.q
+
+            def method(self, call, cached=None):
+                return call.q
+
+        for kernel in (lambda call: call.q, Rope(), Rope().method, passes_all, np.sin, dict):
+            check_signature(kernel)
+        with self.assertRaises(SubjectError):
+            check_signature(Rope.method)
+
+    def test_verify_and_identify_end_before_the_first_call(self):
+        for command in ("verify", "identify"):
+            said = self.refused(command, "python:not_kernels:vllm")
+            self.assertIn("vllm(positions, query, key, head_size, cos_sin_cache, is_neox) cannot be called with one "
+                          'argument; its parameters fit this convention (in Python: convention="vllm"):\n'
+                          "  --convention vllm ", said)
+
+    def test_what_only_a_call_shows(self):
+        for command in ("verify", "identify"):
+            self.assertIn("huggingface() missing 3 required positional arguments",
+                          self.refused(command, "python:not_kernels:passes_on"))
+        said = self.refused("verify", "python:not_kernels:vllm", "--convention", "onnx")
+        self.assertRegex(said, r"vllm\(\) got an unexpected keyword .*; its parameters fit .*\n  --convention vllm ")
+
+    def test_what_is_missing_here_is_named(self):
+        for kernel, words in [
+            ("without_module", "ModuleNotFoundError: No module named 'no_such_module' ("),
+            ("without_program", "FileNotFoundError: [Errno 2] No such file or directory: 'no-such-compiler' ("),
+            ("without_library", "OSError: libnosuch.so: cannot open shared object file: No such file or directory ("),
+            ("without_compiler", "RuntimeError: Failed to find C compiler. Please specify via CC ("),
+        ]:
+            with self.subTest(kernel):
+                said = self.refused("verify", f"python:not_kernels:{kernel}")
+                self.assertIn(f"python:not_kernels:{kernel}: it cannot run here: {words}", said)
+                self.assertRegex(said, r"not_kernels.py, line \d+\); install it")
+
+    def test_an_exception_of_its_own_code_is_judged(self):
+        for kernel in ("without_file", "wrong_types", "wrong_types_within"):
+            with self.subTest(kernel):
+                found, done = judge(f"not_kernels:{kernel}", "--only", "ROT-02")
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertEqual(failures(found)["ROT-02"][0], "status")
+
+    def test_with_several_subjects_nothing_is_judged_before_all_can_be_called(self):
+        said = self.refused("verify", "half_split", "python:not_kernels:without_module", "--level", "quick")
+        self.assertIn("no_such_module", said)
+
+
+class Claims(unittest.TestCase):
+    def test_without_a_decorator_everything_is_claimed_and_said_so(self):
+        found, done = judge("kernels:undecorated", "--only", "ROT-02")
+        note = ("undecorated has no decorator, so it claims everything; @ropecheck.kernel(dtypes=.., sources=.., "
+                "features=..) claims less")
+        self.assertEqual(found["claims_note"], note)
+        self.assertIn(f"  claims: {note}\n", done.stdout)
+        self.assertNotIn("claims_note", judge("kernels:right", "--only", "ROT-02")[0])
+
+    def test_much_is_dropped_from_what_an_undecorated_function_claims(self):
+        found, done = judge("kernels:only_tables", "--only", "ROT-01", level=WITH_DIAGNOSIS)
+        self.assertIn("conforms_without", found, done.stdout)
+        dropped = found["conforms_without"]["claims"]
+        for claim in ("angle source computed", "angle source frequencies", "q and k in one call"):
+            self.assertIn(claim, dropped)
+        self.assertNotIn("half_split", dropped)
+
+    def test_the_claims_without_which_a_kernel_would_conform_are_named(self):
+        found, done = judge("kernels:not_in_place", "--only", "ROT,MEM", level=WITH_DIAGNOSIS)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(found["conforms_without"]["claims"], ["in place"])
+        self.assertEqual(sorted(found["conforms_without"]["judged_again"]), sorted(failures(found)))
+        self.assertIn("  claims: it would conform without this claim: in place (", done.stdout)
+
+
+class Time(unittest.TestCase):
+    def test_the_kernels_own_time_is_told_apart(self):
+        found, _ = judge("kernels:takes_its_time", "--only", "ROT-02,ROT-03")
+        calls = found["calls"]
+        self.assertGreater(calls, 3)
+        self.assertTrue(0.02 * calls <= found["kernel_seconds"] <= found["seconds"])
+        parts = [one["kernel_seconds"] for one in found["requirements"]]
+        self.assertAlmostEqual(sum(parts), found["kernel_seconds"])
+
+    def started(self, kernel, only):
+        """The verdicts, and how many processes loaded the kernel. Loading a framework costs seconds."""
+        with tempfile.TemporaryDirectory() as folder:
+            starts = Path(folder) / "starts"
+            found, _ = judge(kernel, "--only", only, variables={"COUNT_STARTS": str(starts)})
+            return [one["verdict"] for one in found["requirements"]], starts.read_text().count("started\n")
+
+    def test_a_kernel_that_takes_wrong_calls_is_not_started_again(self):
+        verdicts, starts = self.started("kernels:right", "ERR")
+        self.assertIn("note", verdicts)
+        self.assertEqual(starts, 1)
+
+    def test_of_exceptions_only_the_first_is_tried_in_a_new_process(self):
+        verdicts, starts = self.started("kernels:unsupported", "ROT-01,ROT-02,ROT-03,ROT-04")
+        self.assertEqual(verdicts, ["fail"] * 4)
+        self.assertEqual(starts, 2)
+
+
+def passes_all(*args, **kwargs):
+    return args[0].q
 
 
 class RightKernels(unittest.TestCase):

@@ -43,6 +43,18 @@ TEST_CASE("markdown: the page holds what the terminal says", "[markdown]") {
   CHECK_THAT(page, !Contains("left out"));
 }
 
+TEST_CASE("markdown: it says what the terminal says of claims and of slow kernels", "[markdown]") {
+  SubjectReport report = sample_report();
+  report.claims_note = "it claims everything";
+  report.conforms_without = {{"in place"}, {"ROT-01"}};
+  report.results[0].kernel_seconds = 21;
+  const std::string page = markdown({report});
+  CHECK_THAT(page, Contains("- claims: it claims everything\n"));
+  CHECK_THAT(page, Contains("- claims: it would conform without this claim: in place (judged again, ROT-01 "
+                            "does not fail)\n"));
+  CHECK_THAT(page, Contains("- slow: the kernel took 21.0 s; 21.0 s of it in the 411 cases of ROT-01\n"));
+}
+
 TEST_CASE("markdown: it lists what was asked for and what was not reached", "[markdown]") {
   SubjectReport report = right_report();
   report.selection.demands = mask(Demand::bitwise);

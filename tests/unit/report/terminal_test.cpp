@@ -128,6 +128,26 @@ TEST_CASE("terminal: the last line is the verdict") {
   CHECK_THAT(last_line(report), Contains("no case was executed") && !Contains("conforms"));
 }
 
+TEST_CASE("terminal: what is to be known of the claims stands before the requirements and behind the verdict") {
+  SubjectReport report = sample_report();
+  report.claims_note = "it claims everything";
+  report.conforms_without = {{"in place", "bf16 input"}, {"ROT-01"}};
+  const std::vector<std::string> text = lines(terminal_report(report, {}));
+  CHECK(text.at(1) == "  claims: it claims everything");
+  CHECK(text.back() ==
+        "  claims: it would conform without these claims: in place, bf16 input (judged again, ROT-01 does not fail)");
+  report.conforms_without->judged_again.push_back("MEM-01");
+  CHECK_THAT(last_line(report), Contains("(judged again, none of the 2 requirements that failed does so)"));
+}
+
+TEST_CASE("terminal: only a slow kernel's time is shown, with the requirement that took most of it") {
+  SubjectReport report = right_report();
+  report.results[0].kernel_seconds = 1.5;
+  CHECK_THAT(terminal_report(report, {}), !Contains("slow"));
+  report.results[1].kernel_seconds = 21;
+  CHECK(last_line(report) == "  slow: the kernel took 22.5 s; 21.0 s of it in the 1152 cases of ROT-03");
+}
+
 TEST_CASE("terminal: columns stand under each other and no line ends in blanks") {
   std::size_t columns = 0;
   for (const std::string& line : lines(terminal_report(sample_report(), {}))) {

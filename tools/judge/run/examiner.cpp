@@ -93,12 +93,17 @@ Trial Examiner::run_concurrently(const Case& c, const Case& companion) {
   });
 }
 
+Reply Examiner::counted(const Reply& reply) {
+  ++calls_;
+  kernel_nanoseconds_ += reply.nanoseconds;
+  return reply;
+}
+
 Trial Examiner::tried(Call call, const std::function<Reply(Call&)>& apply) {
   Trial trial{std::move(call), {}, {}, {}};
   trial.q = trial.call.q;
   trial.k = trial.call.k;
-  ++calls_;
-  trial.problem = problem_of(apply(trial.call));
+  trial.problem = problem_of(counted(apply(trial.call)));
   if (trial.ok()) trial.problem = padding_of("q", trial.call.q_result());
   if (trial.ok() && trial.k) trial.problem = padding_of("k", trial.call.k_result());
   return trial;
@@ -107,8 +112,7 @@ Trial Examiner::tried(Call call, const std::function<Reply(Call&)>& apply) {
 Finding Examiner::refusal(const Case& c) {
   Call call = build(c);
   rope::apply(c.fault, call);
-  ++calls_;
-  const Reply reply = subject_.apply(call);
+  const Reply reply = counted(subject_.apply(call));
   if (reply.kind != ReplyKind::done) return problem_of(reply);
   if (reply.status != ROPE_OK) return {};
   return problem(FailureKind::status,

@@ -59,8 +59,10 @@ class Examiner {
   Oracles& oracles() { return oracles_; }
   const Manifest* golden() const { return golden_; }
   std::int64_t calls() const { return calls_; }
+  double kernel_seconds() const { return static_cast<double>(kernel_nanoseconds_) * 1e-9; }  // of these calls
 
  private:
+  Reply counted(const Reply& reply);
   Trial tried(Call call, const std::function<Reply(Call&)>& apply);
   Finding under(SanitizerTool tool, std::span<const Case> cases);
   void sanitize(SanitizerTool tool, std::span<const Case> cases);
@@ -70,6 +72,7 @@ class Examiner {
   const Manifest* golden_;
   Grade required_;
   std::int64_t calls_ = 0;
+  std::int64_t kernel_nanoseconds_ = 0;
   std::map<SanitizerTool, std::vector<Case>> to_sanitize_;
   std::map<std::string, Finding> sanitized_;  // by the case, as text
 };

@@ -28,6 +28,7 @@ struct Reply {
   std::string detail;             // a sentence for the reader; empty if all is well, or a note on how it was made
   std::int64_t nanoseconds = 0;   // spent in the kernel
   std::optional<OutsideAccess> access = std::nullopt;  // the access in `detail`
+  std::string cannot_run = {};  // why no call can run here, and what to do; empty if the worker does not say so
 };
 
 class Subject {
@@ -39,6 +40,8 @@ class Subject {
 
   virtual const std::string& name() const = 0;
   virtual const Claims& claims() const = 0;
+  // What a reader should know about the claims, in a sentence; empty: nothing.
+  virtual std::string claims_note() const { return ""; }
 
   // Runs the kernel on the call. Outputs (q and k, if in place) are written into the call's tensors; all other tensors
   // come back unchanged. Never throws because of what the kernel does.

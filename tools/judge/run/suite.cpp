@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
@@ -31,6 +32,12 @@ std::string_view name(Verdict verdict) {
 std::int64_t SubjectReport::executed() const {
   std::int64_t sum = 0;
   for (const RequirementResult& result : results) sum += result.cases;
+  return sum;
+}
+
+double SubjectReport::kernel_seconds() const {
+  double sum = 0;
+  for (const RequirementResult& result : results) sum += result.kernel_seconds;
   return sum;
 }
 
@@ -68,7 +75,7 @@ constexpr int most_slow_deaths_in_shrinking = 4;
 
 // A new process takes a compiled kernel a few milliseconds, but an interpreter that loads its framework seconds. There,
 // the first death decides a requirement, and only the first of a run is shrunk. If one failure occurred in a new
-// process by itself, the others are assumed not to need earlier calls either.
+// process by itself, others of its kind are assumed not to need earlier calls either.
 bool starts_slowly(const Claims& claims) { return !claims.compiled; }
 
 // What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
@@ -132,8 +139,9 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
     failure.finding = found;
     return true;
   });
-  // Repeating a hang would cost its deadlines again.
-  if (renews && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
+  // Repeating a hang would cost its deadlines again. A kernel that takes wrong calls takes them in any process.
+  const bool takes_wrong_call = starts_slowly(claims) && failing.fault != Fault::none;
+  if (renews && !takes_wrong_call && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
     failure.needs_earlier_calls = requirement.check(failure.minimal, examiner).passed();
   }
   return failure;
@@ -185,6 +193,7 @@ class Run {
     }
     for (const auto& [dtype, use] : uses_) report.grades.push_back(measured(dtype, use));
     report.permitted_variants = permitted_variants(examiner_.subject().claims());
+    report.claims_note = examiner_.subject().claims_note();
     const bool wanted = std::ranges::any_of(tasks, [](const Task& t) { return t.requirement.handling.with_horizon; });
     if (wanted && !decided && options_.cases == nullptr && !stopped())
       report.horizons = measure_horizons(examiner_, options_.selection);
@@ -243,6 +252,7 @@ class Run {
 
   RequirementResult judge(const Task& task, std::size_t index, std::size_t count) {
     const auto start = std::chrono::steady_clock::now();
+    const double kernel_seconds = examiner_.kernel_seconds();
     const Requirement& requirement = task.requirement;
     RequirementResult result;
     result.id = requirement.id;
@@ -251,7 +261,7 @@ class Run {
     const bool decides = rope::decides(requirement, options_.selection.demands, examiner_.subject().claims());
     // An expected failure does not end the run, so there is time to shrink it.
     const bool goes_on = !options_.fail_fast || options_.expected_failures.contains(result.id);
-    const bool shrinks = goes_on && options_.cases == nullptr;
+    const bool shrinks = goes_on && options_.cases == nullptr && options_.shrinks;
     const bool slow = starts_slowly(examiner_.subject().claims());
     std::int64_t deaths = 0;
     if (requirement.prepare != nullptr && !stopped()) requirement.prepare(task.cases, examiner_);
@@ -265,6 +275,7 @@ class Run {
         continue;
       }
       ++result.cases;
+      if (options_.after_case && decides) options_.after_case(c, finding.passed());
       // Only MUSTs count for the grade: other cases may lie outside of every bound.
       if (requirement.is_must()) collect(uses_, c.dtype, finding);
       if (!result.worst || finding.use > result.worst->use) {
@@ -276,12 +287,12 @@ class Run {
         deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
         if (result.failed++ == 0) {
           const bool known = (hangs && has_hung_) || (slow && outcome.died && has_died_);
-          const bool renews = !slow || !has_failed_alone_ || requirement.handling.of_state;
+          const bool renews = !slow || !failed_alone_.contains(finding.kind) || requirement.handling.of_state;
           result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews, examiner_)
                                              : Failure{c, finding, to_text(c)};
-          const bool is_value = finding.kind == FailureKind::value && !requirement.handling.by_chance;
-          const bool alone = shrinks && renews && is_value && !result.failure->needs_earlier_calls;
-          has_failed_alone_ = has_failed_alone_ || alone;
+          const bool alone = shrinks && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
+                             !result.failure->needs_earlier_calls;
+          if (alone) failed_alone_.insert(finding.kind);
         }
         has_hung_ = has_hung_ || hangs;
         has_died_ = has_died_ || outcome.died;
@@ -293,6 +304,7 @@ class Run {
     if (result.cases > 0) result.verdict = Verdict::pass;
     if (result.failed > 0) result.verdict = decides ? Verdict::fail : Verdict::note;
     expect(result);
+    result.kernel_seconds = examiner_.kernel_seconds() - kernel_seconds;
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
   }
@@ -303,7 +315,7 @@ class Run {
   GradeUse uses_;
   bool has_hung_ = false;
   bool has_died_ = false;
-  bool has_failed_alone_ = false;  // in a new process
+  std::set<FailureKind> failed_alone_;  // in a new process
   std::int64_t cases_ = 0;
   std::int64_t all_cases_ = 0;
 };

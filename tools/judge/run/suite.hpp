@@ -43,6 +43,7 @@ struct RequirementResult {
   std::string reason;     // why a failure was expected
   std::string undecided;  // why the first undecided case could not be judged; undecided cases are not counted
   double seconds = 0;
+  double kernel_seconds = 0;  // of these, spent in the kernel, as its worker measures it
 };
 
 // The kernel's measured precision in one dtype: the tightest grade that held in every case.
@@ -59,6 +60,12 @@ struct Responses {
   std::vector<std::string> malformed;  // a sentence each
 };
 
+// Claims that a failing kernel should not make.
+struct ConformsWithout {
+  std::vector<std::string> claims;        // "in place", "bf16 input"
+  std::vector<std::string> judged_again;  // without these claims: the requirements that failed. None did so again
+};
+
 struct SubjectReport {
   std::string subject;
   Selection selection;
@@ -66,6 +73,8 @@ struct SubjectReport {
   std::vector<MeasuredGrade> grades;
   std::vector<Horizon> horizons;
   std::vector<std::string> permitted_variants;
+  std::string claims_note;                          // Subject::claims_note()
+  std::optional<ConformsWithout> conforms_without;  // if it does not conform and this was asked for
   std::optional<Diagnosis> diagnosis;  // if it does not conform and a diagnosis was asked for
   std::optional<Responses> responses;
   std::int64_t calls = 0;
@@ -75,6 +84,7 @@ struct SubjectReport {
   bool only_position_0 = false;  // the claims allow no other, so nothing was turned
 
   std::int64_t executed() const;  // cases
+  double kernel_seconds() const;  // for the requirements
   std::int64_t count(Verdict verdict) const;
   bool conforms() const;     // some case was executed, none failed, nothing was cut short
   bool as_expected() const;  // the same, except for expected failures; all of those occurred
@@ -101,7 +111,9 @@ struct SuiteOptions {
   // measured, because the subject can answer no other calls.
   const std::vector<Case>* cases = nullptr;
   std::function<void(const Case&)> before_case;
+  std::function<void(const Case&, bool passed)> after_case;  // of requirements that decide
   std::map<std::string, ExpectedFailure> expected_failures;  // by requirement
+  bool shrinks = true;               // failing cases
   bool fail_fast = false;            // stop after the first requirement that fails; then nothing is shrunk
   const Manifest* golden = nullptr;  // null: the golden requirements are not run
   std::function<void(const Progress&)> progress;

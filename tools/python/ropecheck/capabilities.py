@@ -81,6 +81,11 @@ def _or_all(chosen: tuple[str, ...] | None, every: list[str]) -> list[str]:
     return every if chosen is None else list(chosen)
 
 
+def declares_claims(kernel: Callable[..., Any]) -> bool:
+    """Whether it has the decorator."""
+    return isinstance(getattr(kernel, ATTRIBUTE, None), Capabilities)
+
+
 def capabilities_of(kernel: Callable[..., Any]) -> Capabilities:
     """The decorator's claims; without a decorator all claims, for numpy arrays."""
     found = getattr(kernel, ATTRIBUTE, None)

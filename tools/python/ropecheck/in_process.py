@@ -74,9 +74,10 @@ def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
 class KernelHere:
     """Where the relay connects to, for a kernel in this process."""
 
-    def __init__(self, kernel: Callable[..., Any], name: str = "", device: str = "") -> None:
+    def __init__(self, kernel: Callable[..., Any], name: str = "", device: str = "",
+                 function: Callable[..., Any] | None = None) -> None:
         memory = _idle_memory.pop() if _idle_memory else GuardedMemory(private_inputs=True)
-        self._server = Server(kernel, memory, name, device)
+        self._server = Server(kernel, memory, name, device, function)
         self._folder = tempfile.TemporaryDirectory(prefix="ropecheck-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = str(Path(self._folder.name) / "socket")

@@ -22,11 +22,14 @@ def split_target(target: str) -> tuple[str, list[str]]:
     return module, names
 
 
-def _last_line_of(error: BaseException) -> str:
+def last_line_of(error: BaseException) -> str:
+    """" (FILE, line N)", for a message: the last line that is not of Python itself, if there is one; else empty."""
     frames = traceback.extract_tb(error.__traceback__)
     # The user's own file, not the import machinery.
     ours = ("importlib", os.path.dirname(__file__))
     own = [frame for frame in frames if not any(folder in frame.filename for folder in ours)]
+    library = os.path.dirname(os.__file__) + os.sep
+    own = [frame for frame in own if not frame.filename.startswith(library)] or own
     return f" ({own[-1].filename}, line {own[-1].lineno})" if own else ""
 
 
@@ -41,11 +44,11 @@ def _import(name: str) -> Any:
                 "--python FILE"
             ) from None
         raise SubjectError(
-            f"importing {name} failed: {error}{_last_line_of(error)}; install it for {sys.executable}, or choose "
+            f"importing {name} failed: {error}{last_line_of(error)}; install it for {sys.executable}, or choose "
             "another interpreter with --python FILE"
         ) from None
     except Exception as error:
-        raise SubjectError(f"importing {name} raised {type(error).__name__}: {error}{_last_line_of(error)}") from None
+        raise SubjectError(f"importing {name} raised {type(error).__name__}: {error}{last_line_of(error)}") from None
     except SystemExit as error:
         raise SubjectError(f"importing {name} ended its process (SystemExit: {error})") from None
 

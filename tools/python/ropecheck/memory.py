@@ -72,6 +72,10 @@ class GuardedMemory:
         """The address that a slot's pages count from."""
         return self.base + slot * self.slot_size + self.slot_size // 4
 
+    def holds(self, address: int) -> bool:
+        """Whether an address lies within the reservation."""
+        return self.base <= address < self.base + SLOTS * self.slot_size
+
     def buffer(self, slot: int) -> ctypes.Array[ctypes.c_char]:
         """All memory that can be mapped in a slot, from its address on."""
         return self._buffers[slot]
@@ -93,7 +97,7 @@ class GuardedMemory:
         copied = self.private_inputs and not writable
         wanted = (file, writable, pages)
         if self._mapped.get(slot) != wanted:
-            self._take_away(slot)
+            self._make_room(slot, pages)
             for part in pages:
                 if copied:
                     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
@@ -142,6 +146,15 @@ class GuardedMemory:
         if not self.private_inputs or len(pages) != 1 or pages[0].at != 0:
             return ()
         return Pages(-mmap.PAGESIZE, 0, mmap.PAGESIZE), Pages(pages[0].length, 0, mmap.PAGESIZE)
+
+    def _make_room(self, slot: int, pages: tuple[Pages, ...]) -> None:
+        """Takes away what these pages do not replace."""
+        known = self._mapped.get(slot, (0, False, ()))[2]
+        in_one_piece = len(known) == len(pages) == 1 and known[0].at == pages[0].at
+        if self.private_inputs or not in_one_piece:
+            self._take_away(slot)
+        elif (end := pages[0].length) < known[0].length:
+            self._fix(slot, Pages(known[0].at + end, 0, known[0].length - end), self._around, RESERVED, -1, 0)
 
     def _take_away(self, slot: int) -> None:
         for border in self._borders(slot):

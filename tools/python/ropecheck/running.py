@@ -113,11 +113,15 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, device:
             from ropecheck import conventions
             from ropecheck.in_process import KernelHere
             from ropecheck.serving import name_of
+            from ropecheck.signature import check_signature
 
             kernel: Any = subject
+            if not convention:
+                check_signature(kernel)
             shown = name_of(kernel)
             here = stack.enter_context(
-                KernelHere(conventions.adapt(kernel, convention) if convention else kernel, shown, device or ""))
+                KernelHere(conventions.adapt(kernel, convention) if convention else kernel, shown, device or "",
+                           kernel))
             words = command(here.subject)
         else:
             if name.startswith("python:") and python is None:

@@ -11,14 +11,15 @@ from typing import Any
 from ropecheck.arrays import library_called
 from ropecheck.arrays.library import ArrayLibrary
 from ropecheck.call import Call
-from ropecheck.capabilities import capabilities_of
+from ropecheck.capabilities import capabilities_of, declares_claims
 from ropecheck.errors import InvalidArgument, SubjectError, Unsupported, UsageError, WrongResult
 from ropecheck.memory import GuardedMemory
 from ropecheck.protocol import NO_ROOM, VERSION, Connection, Files
 from ropecheck.results import check_outputs, store
+from ropecheck.signature import PACKAGE, advice, refused_arguments
 from ropecheck.tensors import Tensor, map_tensors
+from ropecheck.unavailable import why_unavailable
 
-PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 LONGEST_TRACE = 4000
 Kernel = Callable[[Call], Any]
 
@@ -36,10 +37,12 @@ def _trace_of(error: BaseException) -> str:
     return "".join(trace.format())[-LONGEST_TRACE:]
 
 
-def _error(kind: str, message: str, trace: str = "") -> dict[str, Any]:
+def _error(kind: str, message: str, trace: str = "", cannot_run: str = "") -> dict[str, Any]:
     error = {"type": kind, "msg": message}
     if trace:
         error["trace"] = trace
+    if cannot_run:
+        error["cannot_run"] = cannot_run
     return {"ok": False, "error": error}
 
 
@@ -60,8 +63,11 @@ class NoReports:
 class Server:
     """One kernel, its claims and the memory of its calls. Made once; serves one connection after the other."""
 
-    def __init__(self, kernel: Kernel, memory: GuardedMemory, name: str = "", device: str = "") -> None:
+    def __init__(self, kernel: Kernel, memory: GuardedMemory, name: str = "", device: str = "",
+                 function: Callable[..., Any] | None = None) -> None:
+        """`function`: what the kernel calls by a convention."""
         self.kernel = kernel
+        self.function = function or kernel
         self.memory = memory
         self.name = name or name_of(kernel)
         self.capabilities = capabilities_of(kernel)
@@ -85,7 +91,12 @@ class Server:
             "slot": self.memory.slot_size,
             "first_call_s": self.capabilities.first_call_seconds,
             "claims": self.claims,
+            **({} if declares_claims(self.kernel) else {"claims_note": self._claims_all()}),
         }
+
+    def _claims_all(self) -> str:
+        return (f"{self.name} has no decorator, so it claims everything; "
+                "@ropecheck.kernel(dtypes=.., sources=.., features=..) claims less")
 
     def serve(self, connection: Connection, files: Files, reports: Any = NoReports()) -> None:
         """Answers calls until "bye" or until the other side ends."""
@@ -124,7 +135,13 @@ class Server:
                 return {"ended": lost}
             if isinstance(error, NoRoom):
                 return _error(NO_ROOM, str(error))
-            return _error(type(error).__name__, str(error), _trace_of(error))
+            return _error(type(error).__name__, str(error), _trace_of(error), self._why_it_cannot_run(error))
+
+    def _why_it_cannot_run(self, error: BaseException) -> str:
+        """Why every call would raise this; empty if it is of the kernel's own code."""
+        if refused_arguments(error):
+            return f"its function does not take the arguments: {error}; {advice(self.function)}"
+        return why_unavailable(error)
 
     def _send(self, tensors: Mapping[str, Tensor]) -> None:
         try:
@@ -136,7 +153,7 @@ class Server:
         attrs = plan["attrs"]
         tensors = map_tensors(plan["t"], self.memory, files.inputs, files.outputs)
         check_outputs(tensors, attrs["in_place"])
-        for tensor in tensors.values():
+        for tensor in tensors.values() if self.memory.private_inputs else ():
             self.memory.stray(tensor.slot)  # a stray write of an earlier call that raised does not count for this one
         with self.library.running():
             self._send(tensors)
@@ -144,9 +161,9 @@ class Server:
             started = time.perf_counter_ns()
             returned = self.kernel(call)
             breach = self.library.fetch(tensors)
-            store(returned, call, tensors, self.library)
             took = time.perf_counter_ns() - started
-        for tensor in tensors.values():
+            store(returned, call, tensors, self.library)
+        for tensor in tensors.values() if self.memory.private_inputs else ():
             if (byte := self.memory.damage(tensor.slot)) is not None:
                 raise WrongResult(f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are")
             if (byte := self.memory.stray(tensor.slot)) is not None:

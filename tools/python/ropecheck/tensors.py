@@ -40,7 +40,7 @@ class Tensor:
     def bits(self) -> np.ndarray[Any, Any]:
         """The elements where they lie, without a copy; bf16 as uint16."""
         size = names.SIZES[self.dtype]
-        strides = tuple(stride * size for stride in self.strides)
+        strides = [stride * size for stride in self.strides]
         return np.ndarray(self.shape, STORAGE[self.dtype], self.memory.buffer(self.slot), self.at, strides)
 
     def seen_as(self, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:

@@ -56,14 +56,17 @@ def run(arguments: argparse.Namespace, connection: Connection, files: Files) -> 
     from ropecheck.loading import load
     from ropecheck.memory import GuardedMemory
     from ropecheck.serving import Server, name_of
+    from ropecheck.signature import check_signature
 
     reports = FaultReports(files.protocol)
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     function = load(arguments.target)
     name = name_of(function)
+    if not arguments.convention:
+        check_signature(function)
     kernel = conventions.adapt(function, arguments.convention) if arguments.convention else function
-    server = Server(kernel, GuardedMemory(), name, arguments.device)
+    server = Server(kernel, GuardedMemory(), name, arguments.device, function)
     reports.note_loaded_modules()
     server.serve(connection, files, reports)
 

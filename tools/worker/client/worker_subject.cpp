@@ -59,6 +59,7 @@ class Worker final : public WorkerSubject {
 
   const std::string& name() const override { return name_; }
   const Claims& claims() const override { return claims_; }
+  std::string claims_note() const override { return claims_note_; }
   Reply apply(Call& call) override { return apply(call, options_.placement); }
   Reply apply_at_start(Call& call) override { return apply(call, Placement::at_start); }
 
@@ -177,6 +178,7 @@ class Worker final : public WorkerSubject {
       claims_.concurrent_calls = beside_;
       claims_.far_tensors = hello.value("far", false);
       claims_.packed_tensors = hello.value("packed", false);
+      claims_note_ = wire::printable(hello.value("claims_note", ""), 1 << 10);
       space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
       if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
       const std::chrono::duration<double> asked(std::clamp(hello.value("first_call_s", 0.0), 0.0, 86400.0));
@@ -364,13 +366,16 @@ class Worker final : public WorkerSubject {
       return {ReplyKind::misbehaved, ROPE_FAILED,
               fmt::format("let a C++ exception escape from a C function: {}: {}", type, text), 0};
     }
-    return {ReplyKind::done, ROPE_FAILED, fmt::format("raised {}: {}", type, text), 0};
+    Reply reply{ReplyKind::done, ROPE_FAILED, fmt::format("raised {}: {}", type, text), 0};
+    reply.cannot_run = wire::printable(error.value("cannot_run", ""), 1 << 12);
+    return reply;
   }
 
   Launch launch_;
   std::string name_;
   WorkerOptions options_;
   Claims claims_;
+  std::string claims_note_;
   SharedMemory inputs_{"ropecheck-inputs"};
   SharedMemory outputs_{"ropecheck-outputs"};
   std::optional<WorkerProcess> process_;

@@ -1,0 +1,81 @@
+#include "tools/judge/run/conforms_without.hpp"
+
+#include <chrono>
+
+#include "tools/judge/case/narrower_claims.hpp"
+
+namespace rope {
+namespace {
+
+// Of each requirement; more would only take time.
+constexpr int most_failing = 1000, most_passing = 100;
+
+constexpr int most_rounds = 4;
+
+// A subject that claims less.
+class Narrowed final : public Subject {
+ public:
+  Narrowed(Subject& subject, Claims claims) : subject_(subject), claims_(std::move(claims)) {}
+
+  const std::string& name() const override { return subject_.name(); }
+  const Claims& claims() const override { return claims_; }
+  Reply apply(Call& call) override { return subject_.apply(call); }
+  bool renew() override { return subject_.renew(); }
+  std::int64_t deaths() const override { return subject_.deaths(); }
+  Reply apply_at_start(Call& call) override { return subject_.apply_at_start(call); }
+  std::optional<Reply> apply_concurrently(Call& call, Call& companion) override {
+    return subject_.apply_concurrently(call, companion);
+  }
+  SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
+    return subject_.apply_under(tool, calls);
+  }
+
+ private:
+  Subject& subject_;
+  Claims claims_;
+};
+
+}  // namespace
+
+void JudgedCases::note(const Case& c, bool passed) {
+  const std::scoped_lock lock(mutex_);
+  if ((passed ? passed_ : failed_)[c.requirement]++ >= (passed ? most_passing : most_failing)) return;
+  (passed ? passing_ : failing_).push_back(c);
+}
+
+std::optional<ConformsWithout> conforms_without(const SubjectReport& report, const JudgedCases& judged,
+                                                Subject& subject, Oracles& oracles,
+                                                std::span<const Requirement> requirements, SuiteOptions options) {
+  if (report.count(Verdict::fail) == 0 || report.interrupted) return std::nullopt;
+  const auto start = std::chrono::steady_clock::now();
+  ConformsWithout result;
+  for (const RequirementResult& one : report.results) {
+    if (one.verdict == Verdict::fail) result.judged_again.push_back(one.id);
+  }
+  options.selection.only = result.judged_again;
+  options.shrinks = false;
+  options.progress = {};
+  std::vector<Case> failing = judged.failing(), passing = judged.passing();
+  // Fewer claims make other cases, which may show what more to drop. All rounds may take as long as the run did.
+  const auto has_time = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < report.seconds;
+  };
+  for (int round = 0; round == 0 || (round < most_rounds && has_time()); ++round) {
+    std::optional<NarrowerClaims> narrower = narrower_claims(subject.claims(), failing, passing);
+    if (!narrower) return std::nullopt;
+    JudgedCases again;
+    options.after_case = [&](const Case& c, bool passed) { again.note(c, passed); };
+    Narrowed less(subject, std::move(narrower->claims));
+    const SubjectReport report_again = run_suite(less, oracles, requirements, options);
+    if (report_again.interrupted) return std::nullopt;
+    if (report_again.count(Verdict::fail) == 0) {
+      result.claims = std::move(narrower->dropped);
+      return result;
+    }
+    failing.insert(failing.end(), again.failing().begin(), again.failing().end());
+    passing.insert(passing.end(), again.passing().begin(), again.passing().end());
+  }
+  return std::nullopt;
+}
+
+}  // namespace rope

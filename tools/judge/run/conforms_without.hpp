@@ -1,0 +1,34 @@
+// Which claims keep a kernel from conforming, if it fails only where they are needed.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tools/judge/run/suite.hpp"
+
+namespace rope {
+
+// The cases that a run has decided, as far as they are needed here.
+class JudgedCases {
+ public:
+  void note(const Case& c, bool passed);  // from any thread
+
+  const std::vector<Case>& failing() const { return failing_; }
+  const std::vector<Case>& passing() const { return passing_; }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, int> failed_, passed_;  // by requirement
+  std::vector<Case> failing_, passing_;
+};
+
+// Looks for such claims, and judges the requirements that failed once more without them. nullopt: there are none, or
+// one of the requirements fails again. `options` are the run's.
+std::optional<ConformsWithout> conforms_without(const SubjectReport& report, const JudgedCases& judged,
+                                                Subject& subject, Oracles& oracles,
+                                                std::span<const Requirement> requirements, SuiteOptions options);
+
+}  // namespace rope
