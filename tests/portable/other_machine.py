@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the portable programs of two architectures: other_machine.py [ARCH]; tools/wheel builds them.
 
-qemu-user runs the programs for ARCH (default: aarch64). Tables, exact values and their bounds must be those of this
-machine, bit for bit; the kernels must conform. Exit codes: 0 all as expected, 1 not so, 3 something is missing here.
+qemu-user runs the programs for ARCH (default: aarch64). Tables, exact values and bounds must be the same here and
+there, bit for bit; the kernels must conform. Exit codes: 0 all as expected, 1 not so, 3 something is missing here.
 """
 
 from __future__ import annotations

@@ -33,8 +33,10 @@ std::unique_ptr<Subject> open_command(const std::string& name, const WorkerOptio
   if (words.empty() || words.front().empty()) {
     throw InputError(fmt::format("subject \"{}\" names no program; expected cmd:PROGRAM ARGUMENTS", name));
   }
+  WorkerOptions once = options;
+  once.only_one = true;  // nothing is known of the program: it may hold a port, a licence or a notebook's kernel
   try {
-    return open_worker({words, {}}, name, options);
+    return open_worker({words, {}}, name, once);
   } catch (const SubjectError& error) {
     throw SubjectError(fmt::format("{}: {}", name, error.what()));
   }

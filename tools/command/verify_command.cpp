@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <chrono>
 
@@ -35,6 +36,7 @@ struct VerifyOptions {
   PythonOptions python;
   std::vector<std::string> require;
   bool fail_fast = false;
+  std::size_t jobs = 0;  // 0: as many as there are CPUs
   bool no_diagnosis = false;
   ExpectedFailuresOptions expected_failures;
   OutputOptions output;
@@ -59,6 +61,12 @@ std::vector<std::string> callable_subjects(const std::vector<std::string>& names
     for (const std::string& subject : subjects) open_callable(subject, worker, oracles, selection);
   }
   return subjects;
+}
+
+// Those that this process may use.
+std::size_t cpu_count() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? static_cast<std::size_t>(CPU_COUNT(&allowed)) : 1;
 }
 
 SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, const VerifyOptions& options) {
@@ -116,6 +124,7 @@ int verify(const VerifyOptions& options) {
       suite.golden = golden ? &*golden : nullptr;
       suite.stop = &stop_requested;
       suite.fail_fast = options.fail_fast;
+      suite.jobs = options.jobs > 0 ? options.jobs : cpu_count();
       suite.expected_failures = expected.of(name, selection);
       run.subjects.push_back(judge(*subject, oracles, suite, options));
       fmt::print(text, "{}", terminal_report(run.subjects.back(), options.output.style(text)));
@@ -153,6 +162,12 @@ Action add_verify(CLI::App& app) {
   options->python.add_to(*command);
   takes_list_of(command->add_option("--require", options->require, demand_help()), kinds::demand);
   command->add_flag("--fail-fast", options->fail_fast, "stop after the first requirement that fails");
+  command
+      ->add_option("--jobs", options->jobs,
+                   "how many requirements are judged at once, on a CPU each; the report is the same for every number; "
+                   "default: as many as there are CPUs, at most 4")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
   options->expected_failures.add_to(*command);
   options->output.add_to(*command);

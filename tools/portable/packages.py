@@ -4,8 +4,8 @@ Downloads packages of this machine's Debian, for x86_64 or aarch64, and unpacks 
 libraries into FOLDER/lib. Nothing is installed, and nobody has to be root. Exit codes: 0 done, 3 a package or a program
 is missing.
 
-Debian compiles its C++ libraries with libstdc++; a portable program has libc++ in it. pugixml, and rapidcheck's random
-numbers, can be used all the same: the functions that we call take and return no type of the standard library. Their
+Debian compiles its C++ libraries with libstdc++; a portable program has libc++ in it. pugixml and the random numbers of
+rapidcheck can be used all the same. The functions that we call take and return no type of the standard library. Their
 other functions need parts of libstdc++ that are not there. Those symbols are made weak, so the program can be linked.
 """
 

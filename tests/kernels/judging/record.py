@@ -31,7 +31,8 @@ def work_of(runner, subjects):
 
 
 def verdict(runner, words):
-    exit_code, out, _ = runner.run(["verify", *words, "--level", "quick", "--seed", "1", "--json", "-"], TIME_LIMIT)
+    exit_code, out, _ = runner.run(["verify", *words, "--level", "quick", "--seed", "1", "--jobs", "1", "--json",
+                                   "-"], TIME_LIMIT)
     try:
         subject = json.loads(out)["subjects"][0]
     except (ValueError, LookupError):

@@ -137,17 +137,47 @@ TEST_CASE("command: NO_COLOR, TERM=dumb and --color decide on colours, --quiet o
   CHECK(std::count(quiet.out.begin(), quiet.out.end(), '\n') == 1);
 }
 
+// What every run of the same cases says.
+Json without_times(const std::string& text) {
+  Json json = Json::parse(text);
+  for (Json& subject : json["subjects"]) {
+    for (const char* time : {"seconds", "kernel_seconds"}) {
+      subject.erase(time);
+      for (Json& requirement : subject["requirements"]) requirement.erase(time);
+    }
+  }
+  return json;
+}
+
 TEST_CASE("command: a seed gives the same cases, another seed gives others") {
   const auto cases = [](const char* seed) {
-    Json json = Json::parse(ropecheck(verify({"half_split"}, {"--seed", seed, "--json", "-"})).out);
-    json["subjects"][0].erase("seconds");
+    Json json = without_times(ropecheck(verify({"half_split"}, {"--seed", seed, "--json", "-"})).out);
     json["subjects"][0].erase("seed");
-    for (Json& requirement : json["subjects"][0]["requirements"]) requirement.erase("seconds");
     return json;
   };
   const Json first = cases("7");
   CHECK(first == cases("7"));
   CHECK(first != cases("8"));
+}
+
+TEST_CASE("command: the report is the same for every number of jobs, with one kernel that crashes and one with state") {
+  const auto told = [](const Words& jobs) {
+    Words command{"verify", mutants + "#MEM-PAST-COS", mutants + "#TAB-01", "half_split", "--level", "quick",
+                  "--only", "ROT-01,ROT-03,ROT-09,STA-01,MEM,DET-03", "--json", "-"};
+    command.insert(command.end(), jobs.begin(), jobs.end());
+    return without_times(ropecheck(command).out);
+  };
+  const Json one = told({"--jobs", "1"});
+  CHECK(one["subjects"][0]["conforms"] == false);
+  CHECK(one["subjects"][1]["conforms"] == false);
+  CHECK(one == told({"--jobs", "2"}));
+  CHECK(one == told({"--jobs", "4"}));
+  CHECK(one == told({}));
+}
+
+TEST_CASE("command: a number of jobs is a whole number from 1") {
+  check_refused(2, {"verify", "half_split", "--jobs", "0"}, {"--jobs"});
+  check_refused(2, {"verify", "half_split", "--jobs", "many"}, {"--jobs: Value many not in range 1 to 1024"});
 }
 
 TEST_CASE("command: one wrong kernel among right ones decides") {

@@ -33,7 +33,7 @@ def one(kernel, **more):
 
 class Reports(unittest.TestCase):
     def test_a_right_kernel(self):
-        report = ropecheck.verify(kernels.right, **SMALL, only=["ROT", "MEM-01"], seed=7)
+        report = ropecheck.verify(kernels.right, **SMALL, only=["ROT", "MEM-01"], seed=7, jobs=2)
         self.assertTrue(report.conforms and report and report.isolated)
         self.assertEqual(report.failures, ())
         self.assertEqual((report.seed, report.level, report.subject), (7, "quick", "python:kernels:right"))

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs with all its levels takes about 1.5 MB
 
-constexpr std::size_t most_table_bytes = std::size_t{256} << 20;
+constexpr std::size_t most_table_bytes = std::size_t{64} << 20;
 
 }  // namespace
 

@@ -95,14 +95,25 @@ double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_
   return 0;
 }
 
+// Whether its memory is the rows, one after the other.
+bool has_rows_in_order(const Tensor& t) {
+  const std::int64_t dim = t.shape[3], token = t.shape[2] * dim;
+  return t.origin == 0 && t.bytes.size() == static_cast<std::size_t>(t.count()) * size_of(t.dtype) &&
+         t.strides[3] == 1 && t.strides[2] == dim && t.strides[1] == token && t.strides[0] == t.shape[1] * token;
+}
+
 Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
   Tensor tensor =
       laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key, c.in_place ? canary : input_canary);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
-  const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
+  std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
   const auto dim = static_cast<std::size_t>(c.spec.head_dim);
   const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
+  if (c.input == InputKind::spread && has_rows_in_order(tensor)) {
+    tensor.bytes = std::move(drawn);
+    return tensor;
+  }
   std::vector<double> values(dim);
   std::size_t index = 0;
   for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
@@ -195,21 +206,24 @@ Tensor position_tensor(const Case& c) {
   return tensor;
 }
 
+// A table whose rows, and what lies between them, hold what no row holds.
+Tensor empty_table(DType dtype, std::int64_t rows, std::int64_t width, std::int64_t stride) {
+  Tensor table;
+  table.dtype = dtype;
+  table.shape = {rows, width};
+  table.strides = {stride, 1};
+  table.bytes.assign(static_cast<std::size_t>(rows * stride) * size_of(dtype), input_canary);
+  return table;
+}
+
 Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
   // Strided tensors come with tables whose rows are padded too; the padding has room for a second row.
   const std::int64_t stride = of_angles(c.layout) == Layout::strided ? 2 * width + 3 : width;
-  Tensor cos_table = Tensor::contiguous(c.given, {rows, stride});
-  cos_table.shape[1] = width;
-  std::fill(cos_table.bytes.begin(), cos_table.bytes.end(), input_canary);
-  Tensor sin_table = cos_table;
-  Oracle& oracle = oracles.of(c.spec, sequence_length(c));
-  const auto pairs = static_cast<std::size_t>(half);
-  const auto count = static_cast<std::size_t>(rows + 1) * pairs;
-  std::vector<double> cosine(count), sine(count);
-  oracle.fill(0, rows + 1, cosine, sine);
+  Oracles::Tables tables{empty_table(c.given, rows, width, stride), empty_table(c.given, rows, width, stride)};
   // Each column's pair, and whether the column is for the pair's second feature.
+  const auto pairs = static_cast<std::size_t>(half);
   std::vector<std::size_t> pair(static_cast<std::size_t>(width));
   std::vector<bool> second(pair.size(), false);
   for (std::size_t j = 0; j < pair.size(); ++j) {
@@ -219,19 +233,27 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   }
   const std::size_t size = size_of(c.given);
   std::vector<double> values(pair.size());
-  const auto fill = [&](Tensor& table, const std::vector<double>& of_pairs, std::int64_t m) {
+  const auto fill = [&](Tensor& table, const std::vector<double>& of_pairs, std::int64_t m, std::size_t row) {
     for (std::size_t j = 0; j < pair.size(); ++j) {
       // Unequal halves: the second feature of each pair gets the next position's angle.
-      const std::size_t row = static_cast<std::size_t>(m) + (second[j] && c.unequal_halves ? 1 : 0);
-      values[j] = of_pairs[row * pairs + pair[j]];
+      values[j] = of_pairs[(row + (second[j] && c.unequal_halves ? 1 : 0)) * pairs + pair[j]];
     }
     store(c.given, table.bytes.data() + static_cast<std::size_t>(m * stride) * size, 1, values.size(), values.data());
   };
-  for (std::int64_t m = 0; m < rows; ++m) {
-    fill(cos_table, cosine, m);
-    fill(sin_table, sine, m);
+  // In blocks that stay in the cache, with one row more for the next position's angle.
+  constexpr std::int64_t block = 64;
+  std::vector<double> cosine((block + 1) * pairs), sine(cosine.size());
+  Oracle& oracle = oracles.of(c.spec, sequence_length(c));
+  for (std::int64_t begin = 0; begin < rows; begin += block) {
+    const std::int64_t count = std::min(block, rows - begin);
+    const std::size_t numbers = static_cast<std::size_t>(count + 1) * pairs;
+    oracle.fill(begin, count + 1, std::span(cosine).first(numbers), std::span(sine).first(numbers));
+    for (std::int64_t i = 0; i < count; ++i) {
+      fill(tables.first, cosine, begin + i, static_cast<std::size_t>(i));
+      fill(tables.second, sine, begin + i, static_cast<std::size_t>(i));
+    }
   }
-  return {std::move(cos_table), std::move(sin_table)};
+  return tables;
 }
 
 // Tables get more rows than requested, so that cases which differ only in their positions share one.

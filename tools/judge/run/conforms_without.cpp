@@ -1,16 +1,15 @@
 #include "tools/judge/run/conforms_without.hpp"
 
-#include <chrono>
-
 #include "tools/judge/case/narrower_claims.hpp"
 
 namespace rope {
 namespace {
 
 // Of each requirement; more would only take time.
-constexpr int most_failing = 1000, most_passing = 100;
+constexpr std::size_t most_failing = 1000, most_passing = 100;
 
-constexpr int most_rounds = 4;
+// Fewer claims make other cases, which may show what more to drop.
+constexpr int most_rounds = 2;
 
 // A subject that claims less.
 class Narrowed final : public Subject {
@@ -39,15 +38,25 @@ class Narrowed final : public Subject {
 
 void JudgedCases::note(const Case& c, bool passed) {
   const std::scoped_lock lock(mutex_);
-  if ((passed ? passed_ : failed_)[c.requirement]++ >= (passed ? most_passing : most_failing)) return;
-  (passed ? passing_ : failing_).push_back(c);
+  std::vector<Case>& cases = (passed ? passing_ : failing_)[c.requirement];
+  if (cases.size() < (passed ? most_passing : most_failing)) cases.push_back(c);
+}
+
+void JudgedCases::add_to(std::vector<Case>& failing, std::vector<Case>& passing, const SubjectReport& report) const {
+  const auto add = [](std::vector<Case>& all, const auto& by_requirement, const std::string& id) {
+    const auto found = by_requirement.find(id);
+    if (found != by_requirement.end()) all.insert(all.end(), found->second.begin(), found->second.end());
+  };
+  for (const RequirementResult& result : report.results) {
+    add(failing, failing_, result.id);
+    add(passing, passing_, result.id);
+  }
 }
 
 std::optional<ConformsWithout> conforms_without(const SubjectReport& report, const JudgedCases& judged,
                                                 Subject& subject, Oracles& oracles,
                                                 std::span<const Requirement> requirements, SuiteOptions options) {
   if (report.count(Verdict::fail) == 0 || report.interrupted) return std::nullopt;
-  const auto start = std::chrono::steady_clock::now();
   ConformsWithout result;
   for (const RequirementResult& one : report.results) {
     if (one.verdict == Verdict::fail) result.judged_again.push_back(one.id);
@@ -55,12 +64,9 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
   options.selection.only = result.judged_again;
   options.shrinks = false;
   options.progress = {};
-  std::vector<Case> failing = judged.failing(), passing = judged.passing();
-  // Fewer claims make other cases, which may show what more to drop. All rounds may take as long as the run did.
-  const auto has_time = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() < report.seconds;
-  };
-  for (int round = 0; round == 0 || (round < most_rounds && has_time()); ++round) {
+  std::vector<Case> failing, passing;
+  judged.add_to(failing, passing, report);
+  for (int round = 0; round < most_rounds; ++round) {
     std::optional<NarrowerClaims> narrower = narrower_claims(subject.claims(), failing, passing);
     if (!narrower) return std::nullopt;
     JudgedCases again;
@@ -72,8 +78,7 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
       result.claims = std::move(narrower->dropped);
       return result;
     }
-    failing.insert(failing.end(), again.failing().begin(), again.failing().end());
-    passing.insert(passing.end(), again.passing().begin(), again.passing().end());
+    again.add_to(failing, passing, report_again);
   }
   return std::nullopt;
 }

@@ -11,18 +11,17 @@
 
 namespace rope {
 
-// The cases that a run has decided, as far as they are needed here.
+// The cases that a run has decided, as far as they are needed here. They are kept by requirement: in what order several
+// threads note them makes no difference.
 class JudgedCases {
  public:
   void note(const Case& c, bool passed);  // from any thread
-
-  const std::vector<Case>& failing() const { return failing_; }
-  const std::vector<Case>& passing() const { return passing_; }
+  // Without the requirements whose results the report has dropped.
+  void add_to(std::vector<Case>& failing, std::vector<Case>& passing, const SubjectReport& report) const;
 
  private:
   std::mutex mutex_;
-  std::map<std::string, int> failed_, passed_;  // by requirement
-  std::vector<Case> failing_, passing_;
+  std::map<std::string, std::vector<Case>> failing_, passing_;
 };
 
 // Looks for such claims, and judges the requirements that failed once more without them. nullopt: there are none, or

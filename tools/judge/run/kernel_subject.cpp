@@ -86,6 +86,10 @@ Reply KernelSubject::apply(Call& call) {
   return reply;
 }
 
+Opener KernelSubject::opener() const {
+  return [&kernel = kernel_] { return std::make_unique<KernelSubject>(kernel); };
+}
+
 std::optional<Reply> KernelSubject::apply_concurrently(Call& call, Call& companion) try {
   Call other = companion;  // a copy, because in place the call would change it
   rope_call bound = bind(call), bound_other = bind(other);

@@ -15,6 +15,7 @@ class KernelSubject : public Subject {
   const std::string& name() const override { return name_; }
   const Claims& claims() const override { return claims_; }
   Reply apply(Call& call) override;
+  Opener opener() const override;
   std::optional<Reply> apply_concurrently(Call& call, Call& companion) override;
 
  private:

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,6 +33,10 @@ struct Reply {
   std::string cannot_run = {};  // why no call can run here, and what to do; empty if the worker does not say so
 };
 
+class Subject;
+using Opener = std::function<std::unique_ptr<Subject>()>;
+
+// Used by one thread at a time.
 class Subject {
  public:
   Subject() = default;
@@ -49,6 +55,10 @@ class Subject {
 
   // Starts a new process that has seen no call. False if the subject cannot.
   virtual bool renew() { return false; }
+
+  // Opens the same kernel once more, independent of this subject. Any thread may call it, even after this subject is
+  // gone. Empty: two of it cannot be used at the same time.
+  virtual Opener opener() const { return {}; }
 
   // How many of the kernel's processes ended, or had to be killed, in the middle of a call. Each cost the start of a
   // new one.

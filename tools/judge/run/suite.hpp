@@ -96,10 +96,10 @@ struct ExpectedFailure {
   bool may_pass = false;  // it was seen to fail only at other levels: here it may pass as well
 };
 
-// The progress of a run.
+// The progress of a run. With several jobs, several requirements are being judged at once.
 struct Progress {
-  const RequirementResult& requirement;  // the one being judged, with its results so far
-  std::size_t index = 0;                 // of it
+  const RequirementResult& requirement;  // one being judged, with its results so far
+  std::size_t index = 0;                 // how many requirements are done
   std::size_t count = 0;                 // of requirements
   std::int64_t cases = 0;                // done in all
   std::int64_t all_cases = 0;
@@ -111,16 +111,17 @@ struct SuiteOptions {
   // measured, because the subject can answer no other calls.
   const std::vector<Case>* cases = nullptr;
   std::function<void(const Case&)> before_case;
-  std::function<void(const Case&, bool passed)> after_case;  // of requirements that decide
+  std::function<void(const Case&, bool passed)> after_case;  // of requirements that decide; by any thread
   std::map<std::string, ExpectedFailure> expected_failures;  // by requirement
   bool shrinks = true;               // failing cases
   bool fail_fast = false;            // stop after the first requirement that fails; then nothing is shrunk
+  std::size_t jobs = 1;              // the report is the same for every number but for its times
   const Manifest* golden = nullptr;  // null: the golden requirements are not run
-  std::function<void(const Progress&)> progress;
+  std::function<void(const Progress&)> progress;  // by any thread, one at a time
   const std::atomic<bool>* stop = nullptr;  // set from a signal handler
 };
 
-// In the order of `requirements`.
+// In the order of `requirements`. Where the subject has an opener, a few processes share the requirements (lanes.hpp).
 SubjectReport run_suite(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
                         const SuiteOptions& options);
 

@@ -184,6 +184,7 @@ def verify(
     only: Words = (),
     diagnosis: bool = True,
     expected_failures: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
     deadline: float | None = None,
     first_deadline: float | None = None,
     isolate: bool | None = None,
@@ -206,6 +207,8 @@ def verify(
     :param only: requirements or families, "ROT-01" or "MEM".
     :param diagnosis: look for what a failing kernel computes instead.
     :param expected_failures: the file that lists known failures.
+    :param jobs: how many requirements are judged at once; default: one on each CPU. The report is the same for every
+        number. A kernel that runs in this process is judged by one job.
     :param deadline: seconds that a call may take; `first_deadline`: seconds for the first call.
     :param isolate: True: in its own process; False: in this one; None: as described above.
     :param python: the interpreter of that process; default: this one.
@@ -229,6 +232,8 @@ def verify(
                 words.append("--no-diagnosis")
             if expected_failures is not None:
                 words += ["--expected-failures", os.fspath(expected_failures)]
+            if jobs is not None:
+                words += ["--jobs", str(jobs)]
             return words
 
         ran = _run(subject, isolate, convention, device, python, command)

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -89,6 +90,9 @@ std::string new_mark() {
 }
 
 void end_orphans(const std::string& mark, pid_t group) {
+  // Otherwise two threads could find the same ended process, and the second would signal its number's next owner.
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
   for (int generation = 0; generation < most_generations; ++generation) {
     std::vector<pid_t> found = children();
     std::erase_if(found, [&](pid_t pid) { return !is_orphan(pid, mark, group); });

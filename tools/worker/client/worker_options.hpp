@@ -18,6 +18,8 @@ struct WorkerOptions {
   // compile; so may the loading of the library.
   std::chrono::milliseconds first_call_deadline{60'000};
   std::chrono::milliseconds deadline{10'000};
+  // Only one process of the subject may run at a time.
+  bool only_one = false;
   // The program that loads the library. Empty: ropecheck_host of the program's files, program_files.hpp.
   std::filesystem::path host;
   // The program under which kernels on a CUDA device can be run, compute_sanitizer.hpp. Empty: there is none.

@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds end_after_disconnection{200};
 // Above the worker's numbers, so that moving one into place never overwrites another.
 FileDescriptor lifted(const FileDescriptor& fd) {
   FileDescriptor high(fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(end_of_worker_fds)));
-  if (!high) fail(errno, "preparing a worker's files (it needs 210 of them; see `ulimit -n`)");
+  if (!high) fail(errno, "preparing a worker's files (it needs 230 of them; see `ulimit -n`)");
   return high;
 }
 

@@ -81,6 +81,12 @@ class Worker final : public WorkerSubject {
     return run_sanitized(launch_, name_, options_, tool, calls);
   }
 
+  Opener opener() const override {
+    // A device may serve only one process, and its memory may hold only one kernel's tensors.
+    if (options_.only_one || claims_.capabilities.device != ROPE_CPU) return {};
+    return [launch = launch_, name = name_, options = options_] { return open_worker(launch, name, options); };
+  }
+
   bool renew() override {
     process_->kill();
     return true;

@@ -33,7 +33,7 @@ struct Globals {
   unsigned int uncaught;
 };
 
-// A class with one public base at offset 0; the first two members are those of std::type_info.
+// The type_info of a class with one public base at offset 0. It begins like every type_info.
 struct OfOneBase {
   void* table;
   const char* name;

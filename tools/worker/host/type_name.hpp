@@ -8,7 +8,7 @@
 
 namespace rope::worker {
 
-// The C++ name of what std::type_info::name() returns; the same text if it is no such name.
+// The C++ name of what std::type_info::name() returns. Any other text comes back as it is.
 inline std::string demangled(const char* name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
