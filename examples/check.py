@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Judges the examples in C and CUDA: check.py BUILD_FOLDER
 
-The commands come from examples/README.md, the step for CI from docs/ci.md. They run in an empty folder; this build's
-ropecheck replaces tools/run. tests/docs compares the outputs on pages. Exit codes: 0 all holds, 1
-not so.
+The commands come from examples/README.md. They run in an empty folder; this build's ropecheck replaces tools/run.
+tests/docs compares the outputs on pages, tests/unit/ci runs the steps for CI. Exit codes: 0 all holds, 1 not so.
 """
 
 import json
@@ -18,7 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "examples/README.md").read_text()
-CI_PAGE = (ROOT / "docs/ci.md").read_text()
 # Level quick is enough to look at reports and exit codes; my_kernel is judged once at level full.
 QUICK = ("--level", "quick")
 problems = []
@@ -72,23 +70,6 @@ def check_cuda(folder, build):
     expect(result.returncode == 0, f"cuda_kernel does not conform: {result.stdout}{result.stderr}")
 
 
-def check_ci(folder, build):
-    """The step of docs/ci.md judges my_kernel, writes both reports, and fails where the list expects too much."""
-    step = " ".join(the_one(r"GitHub Actions\n\n```yaml\n((?:.*\n)*?)```", CI_PAGE, "steps for GitHub").split())
-    command = re.findall(r"run: > (ropecheck verify .*?) - uses:", step)[0].replace("build/", "./")
-    command = f"GITHUB_STEP_SUMMARY=summary.md; {command}"
-    expected = folder / "rope_expected.txt"
-    for listed, exit_code, said in [("# nothing\n", 0, "my_kernel: conforms"),
-                                    ("./my_kernel.so#* ROT-01  # it passes\n", 1, "UNEXPECTED PASS")]:
-        expected.write_text(listed)
-        result = run(command, folder, build)
-        expect(result.returncode == exit_code and said in result.stdout,
-               f"the step for CI: exit code {result.returncode}\n{result.stdout}{result.stderr}")
-        for name in ["rope.xml", "summary.md"]:
-            expect((folder / name).is_file(), f"the step for CI leaves no {name}")
-            (folder / name).unlink(missing_ok=True)
-
-
 def main():
     build = Path(sys.argv[1]).resolve()
     compile_command = the_one(r"^    (cc .*my_kernel.*)$", PAGE, "commands that compile my_kernel")
@@ -103,7 +84,6 @@ def main():
         said = f"exit code {right.returncode}\n{right.stdout}{right.stderr}"
         expect(right.returncode == 0, f"my_kernel does not conform: {said}")
 
-        check_ci(folder, build)
         check_cuda(folder, build)
 
         broken = judge("broken_kernel", compile_command, verify_command, folder, build, *QUICK)

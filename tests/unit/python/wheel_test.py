@@ -85,7 +85,8 @@ class Wheel(unittest.TestCase):
         named = {path.decode() for text in texts for path in REPOSITORY_FILE.findall(text)}
         self.assertIn("tools/worker/protocol/PROTOCOL.md", named)
         here = {name.split("/", 2)[2] for name in names if name.startswith(("ropecheck/bin/", "ropecheck/share/"))}
-        self.assertEqual(sorted(named - here), [])
+        only_in_a_clone = "golden/regenerate/bootstrap.py"  # the message says so
+        self.assertEqual(sorted(named - here), [only_in_a_clone])
         for page in pages:  # what is in these folders, a page may name
             for link in re.findall(r"\]\((\.\./(?:docs|examples|impls/include)/[^)#]+)", pages[page]):
                 path = os.path.normpath(os.path.join(os.path.dirname(page), link))

@@ -20,7 +20,7 @@ TEST_CASE("requirements page: it lists every requirement, under its family", "[r
                             "ROT-02 |\n"));
   CHECK_THAT(page, Contains(" what else is in the call | ROT-02, ROT-03 |\n"));
   CHECK_THAT(page, Contains("| `robust` | ") && Contains(" | none |\n"));
-  CHECK_THAT(page, Contains("\n## ROT: Rotation\n\nWhat is done to one pair"));
+  CHECK_THAT(page, Contains("\n## ROT: Rotation\n\nHow one pair of features is rotated"));
   CHECK_THAT(page, Contains("\n### ROT-01\n\nA pair MUST turn.\n\n- force: MUST\n- answers: PAIR-01\n"
                             "- does not see: little\n\n### ROT-02\n\nBits SHOULD stay.\n\n"
                             "- force: SHOULD; MUST under `bitwise` or `batch-invariant`\n"));
