@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOTS = ROOT / "build" / "portable" / "roots"
 EXAMPLES = ROOT / "examples"
 CANNOT_START = 3
-NUMPY = "numpy>=2,<3"  # of the newest kind; it is downloaded here, because there is no network there
+NUMPY = "numpy>=2,<3"  # downloaded here, because the bare machine has no network
 
 
 def cannot(reason: str) -> None:
@@ -65,7 +65,7 @@ def compiled(name: str, folder: Path) -> None:
 
 
 class BareMachine:
-    """Commands in the root folder, in a network namespace of their own: there is no network."""
+    """Commands in the root folder, in a network namespace of their own, so without a network."""
 
     def __init__(self, release: str) -> None:
         self.folder = root_of(release)
