@@ -34,6 +34,14 @@
 //   Together 7.83 units < 2^-51. plain_error is twice 2^-51, which sends a few more entries to double-double. Of the
 //   2^27 entries of 2^20 positions x 64 pairs, 23 go there.
 //
+// Small entries (`small_error`). Near a multiple of pi/2 one entry is too small for an absolute error: the sines of
+// theta = k pi, a rule of pixel positions, are all below 2^-230. There theta = q pi/2 + d, and the small entry is the
+// sine of x = m d, up to its sign. For |x| < 2^-52 it is x, in units of u^2 |x|:
+//   Angle      d is the nearest double-double, 1, and its product with m costs 2.
+//   Series     the next term is x^3/6: less than 0.7.
+//   Test       lo -+ error is rounded: 1.1.
+//   Together less than 8 u^2 |x| = 2^-103 |x|. small_error is twice as much.
+//
 // u^2 = 2^-106 is so far above the smallest double that nothing here underflows, except in low-order terms of entries
 // below 2^-900. The absolute bounds hold for those too.
 
@@ -48,6 +56,23 @@ constexpr std::uint64_t magnitude_of(std::int64_t position) {
 std::optional<float> decided(const DoubleDouble& x) {
   const float low = to_float(x - AngleTable::error);
   return low == to_float(x + AngleTable::error) ? std::optional(low) : std::nullopt;
+}
+
+constexpr double small_error = 0x1p-102;  // relative
+
+// sin x, rounded to T, if that can be decided so. |x| lies between 2^-800, so that nothing underflows, and 2^-52.
+template <class T>
+std::optional<T> small_sine(const DoubleDouble& x) {
+  const double size = std::fabs(x.hi);
+  if (!(size > 0x1p-800 && size < 0x1p-52)) return std::nullopt;
+  const double below = x.lo - size * small_error, above = x.lo + size * small_error;
+  if constexpr (std::is_same_v<T, float>) {
+    const float low = to_float(two_sum(x.hi, below));
+    return low == to_float(two_sum(x.hi, above)) ? std::optional(low) : std::nullopt;
+  } else {
+    const double low = x.hi + below;
+    return low == x.hi + above ? std::optional(low) : std::nullopt;
+  }
 }
 
 }  // namespace
@@ -167,27 +192,44 @@ void AngleTable::phi(std::int64_t position, std::span<double> result) const {
   }
 }
 
+// The cosine or sine of a position, if it is the small one of the two and can be decided without MPFR.
+template <class T>
+std::optional<T> AngleTable::small_entry(std::size_t pair, std::uint64_t magnitude, bool sine) {
+  if (magnitude >> 53 != 0) return std::nullopt;  // no double holds every position above 2^53
+  turns_.resize(pairs());
+  std::optional<std::optional<QuarterTurns>>& turns = turns_[pair];
+  if (!turns) turns = quarter_turns(theta_[pair]);
+  if (!*turns) return std::nullopt;
+  // sin is small after 0 and 2 quarters, cos after 1 and 3; (q pi/2 + x) turns x by q quarters.
+  const unsigned quarters = static_cast<unsigned>(magnitude & 3) * (*turns)->quarters & 3;
+  if ((quarters % 2 == 0) != sine) return std::nullopt;
+  const bool negative = sine ? quarters == 2 : quarters == 1;
+  const DoubleDouble x = (*turns)->rest * static_cast<double>(magnitude);
+  return small_sine<T>(negative ? -x : x);
+}
+
 // Decides the entries that rounded_product left NaN.
 template <class T>
 void AngleTable::settle(std::uint64_t magnitude, const double* high, const double* low, T* cos, T* sin) {
   for (std::size_t p = 0; p < pairs(); ++p) {
     if (!std::isnan(cos[p]) && !std::isnan(sin[p])) continue;
     const Angle angle = product(get_row(high, pairs(), p), get_row(low, pairs(), p));
-    const auto settle_entry = [&](T& entry, const DoubleDouble& value, auto exact) {
+    const auto settle_entry = [&](T& entry, const DoubleDouble& value, bool sine, auto exact) {
       if (!std::isnan(entry)) return;
       std::optional<T> result;
       if constexpr (std::is_same_v<T, float>) {
         ++escalations_.to_double_double;
         result = decided(value);
       }
+      if (!result && std::fabs(value.hi) < 0x1p-51) result = small_entry<T>(p, magnitude, sine);
       if (!result) {
         ++escalations_.to_mpfr;
         result = exact(theta_[p], magnitude);
       }
       entry = *result;
     };
-    settle_entry(cos[p], angle.cos, exact_cos<T>);
-    settle_entry(sin[p], angle.sin, exact_sin<T>);
+    settle_entry(cos[p], angle.cos, false, exact_cos<T>);
+    settle_entry(sin[p], angle.sin, true, exact_sin<T>);
   }
 }
 

@@ -71,12 +71,15 @@ class AngleTable {
   template <class T>
   void fill_rows(std::int64_t first, std::int64_t count, std::span<T> cos, std::span<T> sin);
   template <class T>
+  std::optional<T> small_entry(std::size_t pair, std::uint64_t magnitude, bool sine);
+  template <class T>
   void settle(std::uint64_t magnitude, const double* high, const double* low, T* cos, T* sin);
 
   std::vector<Real> theta_;
   std::vector<std::span<const Angle>> embedded_;  // seeds of each pair, or empty
   std::vector<std::vector<Angle>> seeds_;         // made where they are not embedded
   std::vector<double> theta_high_, theta_low_;
+  std::vector<std::optional<std::optional<QuarterTurns>>> turns_;  // made where they are first asked for
   bool is_plain_ = true;  // no theta is so small that its low part may have underflowed
   std::vector<double> row_;
   std::vector<double> double_error_;  // error and plain_error of each pair; 0 for theta 0, which is exact

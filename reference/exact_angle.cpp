@@ -99,6 +99,22 @@ std::vector<Angle> doubled_angles(const Real& theta, int count) {
   return angles;
 }
 
+std::optional<QuarterTurns> quarter_turns(const Real& theta) {
+  constexpr mpfr_prec_t precision = 512;
+  if (mpfr_zero_p(theta.get()) != 0) return QuarterTurns{};
+  if (mpfr_get_exp(theta.get()) > 64) return std::nullopt;
+  Number quarter(precision), rest(precision);
+  mpfr_const_pi(quarter.get(), MPFR_RNDN);
+  mpfr_div_2ui(quarter.get(), quarter.get(), 1, MPFR_RNDN);
+  long quarters = 0;
+  mpfr_remquo(rest.get(), &quarters, theta.get(), quarter.get(), MPFR_RNDN);
+  // pi/2 is off by 2^-512 of itself, so rest by about 2^-512 of theta.
+  const bool is_exact_enough =
+      mpfr_zero_p(rest.get()) == 0 && mpfr_get_exp(theta.get()) - precision + 110 < mpfr_get_exp(rest.get());
+  if (!is_exact_enough) return std::nullopt;
+  return QuarterTurns{nearest_double_double(rest.get()), static_cast<unsigned>(quarters & 3)};
+}
+
 template <class T>
 T exact_cos(const Real& theta, std::uint64_t magnitude) {
   return correctly_rounded<T>(mpfr_cos, theta, magnitude);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "reference/double_double.hpp"
@@ -22,6 +23,14 @@ Angle exact_angle(const Real& theta, std::uint64_t magnitude);
 // exact_angle(theta, 2^k) for k = 0 .. count-1, count at most 32, off by 2^-128 more. Makes one sine and cosine and
 // then squares, which is many times as fast.
 std::vector<Angle> doubled_angles(const Real& theta, int count);
+
+// theta = quarters * pi/2 + rest, with |rest| <= pi/4, up to whole turns; rest is the nearest double-double.
+struct QuarterTurns {
+  DoubleDouble rest;
+  unsigned quarters = 0;  // modulo 4
+};
+// nullopt if |theta| is 2^64 or more, or rest is off by more than 2^-107, relative to it.
+std::optional<QuarterTurns> quarter_turns(const Real& theta);
 
 // Rounded once to T (float or double), to nearest even, subnormal results too.
 template <class T>

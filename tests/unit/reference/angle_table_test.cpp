@@ -175,11 +175,52 @@ TEST_CASE("entries that plain double leaves open are settled by double-double", 
   CHECK(table.escalations().to_mpfr == 0);
 }
 
-// theta is pi to 256 bits, so sin(m theta) is about m 2^-255: a double-double does not even know its sign.
+// Near multiples of pi/2 a double-double does not even know the sign of the small entry.
+TEST_CASE("a small entry beside a multiple of pi/2 is settled without MPFR, whatever its size", "[angle_table]") {
+  const Real pi = Real::pi();
+  std::vector<Real> theta{pi, -pi, pi * Real(100), pi * Real(99) / Real(2), pi / Real(2), -pi / Real(2)};
+  for (const double distance : {0x1p-74, -0x1p-80, 0x1p-99, -0x1p-120}) {
+    theta.push_back(Real(distance));
+    for (const int quarters : {1, 2, 3, 4, 7}) theta.push_back(pi * Real(quarters) / Real(2) + Real(distance));
+  }
+  AngleTable table(theta);
+  for (const std::int64_t m : {1, 2, 3, 4, 1000, 4095, (1 << 20) + 1, -6, -7}) {
+    INFO("position " << m);
+    CHECK(misrounded<float>(table, theta, m) == 0);
+    CHECK(misrounded<double>(table, theta, m) == 0);
+  }
+  CHECK(table.escalations().to_double_double > 0);
+  CHECK(table.escalations().to_mpfr == 0);
+  CHECK(rows<double>(table, 1).sin[0] != 0);
+}
+
+// Just above a midpoint between two doubles: by less than a double-double holds, and by less than x^3/6.
+TEST_CASE("a small entry beside a midpoint is correctly rounded", "[angle_table]") {
+  const Real midpoint = Real(1) + Real(0x1p-53);
+  const std::vector<Real> theta{(midpoint + Real(0x1p-150)) * Real(0x1p-60), (midpoint - Real(0x1p-150)) * Real(0x1p-60),
+                                (midpoint + Real(0x1p-90)) * Real(0x1p-40), (midpoint + Real(0x1p-80)) * Real(0x1p-40)};
+  AngleTable table(theta);
+  CHECK(misrounded<double>(table, theta, 1) == 0);
+  CHECK(misrounded<double>(table, theta, 1 << 20) == 0);
+}
+
+TEST_CASE("small sines are correctly rounded at any angle", "[angle_table]") {
+  rc::prop("theta near a multiple of pi/2", [](std::uint64_t digits, std::uint8_t scale, std::uint8_t quarters,
+                                               std::uint32_t position) {
+    const Real mantissa = Real(digits | std::uint64_t{1} << 63) / Real(0x1p64);
+    const Real rest = mantissa * Real(std::ldexp(1.0, -static_cast<int>(scale)));
+    const std::vector<Real> theta{Real::pi() * Real(quarters) / Real(2) + rest, rest};
+    AngleTable table(theta);
+    const std::int64_t m = position % (1 << 20);
+    RC_ASSERT(misrounded<float>(table, theta, m) == 0);
+    RC_ASSERT(misrounded<double>(table, theta, m) == 0);
+  });
+}
+
 TEST_CASE("entries that double-double leaves open are settled by MPFR", "[angle_table]") {
   const std::vector<Real> theta = {Real::pi(), Real::pi() / Real(2), Real(3)};
   AngleTable table(theta);
-  for (std::int64_t m : {1, 2, 3, 1000, 1 << 20}) {
+  for (const std::int64_t m : {(std::int64_t{1} << 53) + 1, (std::int64_t{1} << 60) + 3}) {
     const auto before = table.escalations();
     CHECK(misrounded<float>(table, theta, m) == 0);
     CHECK(table.escalations().to_double_double > before.to_double_double);
@@ -188,7 +229,6 @@ TEST_CASE("entries that double-double leaves open are settled by MPFR", "[angle_
     CHECK(misrounded<double>(table, theta, m) == 0);
     CHECK(table.escalations().to_mpfr > mpfr);
   }
-  CHECK(rows<double>(table, 1).sin[0] != 0);
 }
 
 // Multiples of an eighth of the spacing. Where the angle is a midpoint, its sine lies below it by phi^3/6, 2150 bits
