@@ -5,6 +5,7 @@
 
 #include "reference/angle_rows.hpp"
 #include "reference/clones.hpp"
+#include "reference/pair_norm.hpp"
 
 namespace rope {
 namespace {
@@ -29,9 +30,9 @@ ROPE_INLINE ExactPair rotated(double a, double b, const PairAngle& t, double lam
 double PairAngle::gain(bool backward) const {
   const DoubleDouble& with_first = backward ? sin_second : sin_first;
   const DoubleDouble& with_second = backward ? sin_first : sin_second;
-  const double first = std::hypot(cos_first.hi, with_first.hi);
+  const double first = norm_of(cos_first.hi, with_first.hi);
   if (cos_first.hi == cos_second.hi && with_first.hi == with_second.hi) return first;
-  return std::max(first, std::hypot(cos_second.hi, with_second.hi));
+  return std::max(first, norm_of(cos_second.hi, with_second.hi));
 }
 
 ExactPair rotate_exact(double a, double b, const PairAngle& angle, double lambda, bool backward) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <numeric>
 
+#include "reference/pair_norm.hpp"
+
 namespace rope::diagnosis {
 namespace {
 
@@ -279,8 +281,8 @@ class Run {
       const std::size_t pair = std::min(p, expectation_.pairs() - 1);
       return expectation_.bound(pair, row.phi[f], r) + std::fabs(l) * (a.bound + b.bound);
     };
-    const double gain = std::max(std::hypot(row.cos[i], row.sin[i]), std::hypot(row.cos[j], row.sin[j]));
-    const double r = std::hypot(a.value, b.value) * gain;
+    const double gain = std::max(norm_of(row.cos[i], row.sin[i]), norm_of(row.cos[j], row.sin[j]));
+    const double r = norm_of(a.value, b.value) * gain;
     if (change_.rotate) {
       y = change_.rotate(spot, {a.value, b.value}, {row.cos[i], row.cos[j]}, {row.sin[i], row.sin[j]}, y);
     }

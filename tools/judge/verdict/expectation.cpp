@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "reference/pair_norm.hpp"
+
 namespace rope {
 
 std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, std::int64_t seq) {
@@ -27,12 +29,6 @@ std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, s
     }
   }
   return result;
-}
-
-double norm_of(double a, double b) {
-  // If neither square can leave the range of normal numbers.
-  const double largest = std::max(std::fabs(a), std::fabs(b));
-  return largest > 0x1p-400 && largest < 0x1p400 ? std::sqrt(a * a + b * b) : std::hypot(a, b);
 }
 
 namespace {
@@ -62,8 +58,11 @@ BoundSetting setting_of(const Call& call) {
 Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Grade required)
     : call_(call),
       terms_(bound_terms(setting_of(call))),
-      required_(required),
-      lambda_size_(std::fabs(call.attention_factor)) {
+      required_(required) {
+  row_bounds_.lambda_size = std::fabs(call.attention_factor);
+  row_bounds_.arithmetic = terms_.arithmetic;
+  row_bounds_.tiny = terms_.tiny;
+  for (std::vector<double>& terms : row_bounds_.angle_terms) terms.resize(pairs());
   switch (call.source) {
     case AngleSource::tables: direct_.assign(pairs(), 0); break;
     case AngleSource::frequencies: {
@@ -126,15 +125,14 @@ const std::vector<PairAngle>& Expectation::angles(std::int64_t batch, std::int64
   angles_of_ = position_;
   if (oracle_ == nullptr) {
     table_angles();
-    gain_.resize(pairs());
-    for (std::size_t p = 0; p < pairs(); ++p) gain_[p] = angles_[p].gain(backward());
+    row_bounds_.gain.resize(pairs());
+    for (std::size_t p = 0; p < pairs(); ++p) row_bounds_.gain[p] = angles_[p].gain(backward());
   } else {
     oracle_->angles(position_, angles_);
   }
-  angle_terms_.resize(pairs());
-  for (std::size_t p = 0; p < pairs(); ++p) {
-    for (std::size_t a = 0; a < angle_grades; ++a) {
-      angle_terms_[p][a] = angle_term(static_cast<AngleGrade>(a), p, angles_[p].phi);
+  for (std::size_t a = 0; a < angle_grades; ++a) {
+    for (std::size_t p = 0; p < pairs(); ++p) {
+      row_bounds_.angle_terms[a][p] = angle_term(static_cast<AngleGrade>(a), p, angles_[p].phi);
     }
   }
   return angles_;
@@ -142,7 +140,7 @@ const std::vector<PairAngle>& Expectation::angles(std::int64_t batch, std::int64
 
 double Expectation::reach(double a, double b, std::size_t pair) const {
   const double norm = norm_of(a, b);
-  return gain_.empty() ? norm : norm * gain_[pair];
+  return row_bounds_.gain.empty() ? norm : norm * row_bounds_.gain[pair];
 }
 
 double Expectation::reach(double a, double b, const PairAngle& angle) const {

@@ -7,12 +7,9 @@
 #include "reference/error_model.hpp"
 #include "tools/judge/call/call.hpp"
 #include "tools/judge/call/oracles.hpp"
+#include "tools/judge/verdict/row_test.hpp"
 
 namespace rope {
-
-// One bound for each pair of grades, [angle][arithmetic].
-template <class T>
-using PerGrade = std::array<std::array<T, arithmetic_grades>, angle_grades>;
 
 class Expectation {
  public:
@@ -51,14 +48,16 @@ class Expectation {
   // The same at the last angles().
   PerGrade<double> bounds(std::size_t pair, double r) const {
     PerGrade<double> result;
-    const double scale = lambda_size_ * r;
+    const double scale = row_bounds_.lambda_size * r;
     for (std::size_t a = 0; a < angle_grades; ++a) {
       for (std::size_t w = 0; w < arithmetic_grades; ++w) {
-        result[a][w] = scale * (angle_terms_[pair][a] + terms_.arithmetic[w]) + terms_.tiny[w];
+        result[a][w] = scale * (row_bounds_.angle_terms[a][pair] + terms_.arithmetic[w]) + terms_.tiny[w];
       }
     }
     return result;
   }
+  // What they are made of.
+  const RowBounds& row_bounds() const { return row_bounds_; }
   // For a feature that does not turn, which is copied.
   double copy_bound(double x) const { return terms_.copy * std::fabs(x) + terms_.copy_tiny; }
   // The deciding bound.
@@ -78,13 +77,8 @@ class Expectation {
   std::vector<std::int64_t> position_;   // one an axis
   std::vector<std::int64_t> angles_of_;  // the position of angles_
   std::vector<PairAngle> angles_;
-  std::vector<std::array<double, angle_grades>> angle_terms_;
-  std::vector<double> gain_;  // one per pair, if tables are given
-  double lambda_size_ = 1;
+  RowBounds row_bounds_;  // at that position; with a gain if tables are given
 };
-
-// The norm of (a, b), off by at most 2^-52. Enough for a bound, and several times as fast as hypot.
-double norm_of(double a, double b);
 
 // The position of a token on each axis, as the call gives it.
 std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, std::int64_t seq);

@@ -47,9 +47,7 @@ class TensorJudge {
         required_(expectation.required()),
         x_(input),
         y_(output),
-        a_(expectation.pairs()),
-        b_(expectation.pairs()),
-        exact_(expectation.pairs()) {}
+        row_(expectation.pairs()) {}
 
   Finding judge() {
     for (std::int64_t b = 0; b < input_.shape[0]; ++b) {
@@ -75,42 +73,36 @@ class TensorJudge {
     x.read(input_, index);
     y.read(output_, index);
     for (std::size_t p = 0; p < angles.size(); ++p) {
-      a_[p] = x.value(expectation_.first(p));
-      b_[p] = x.value(expectation_.second(p));
+      row_.a[p] = x.value(expectation_.first(p));
+      row_.b[p] = x.value(expectation_.second(p));
+      row_.first[p] = y.value(expectation_.first(p));
+      row_.second[p] = y.value(expectation_.second(p));
     }
-    rotate_exact(a_, b_, angles, expectation_.lambda(), expectation_.backward(), exact_);
-    for (std::size_t p = 0; p < angles.size(); ++p) {
+    rotate_exact(row_.a, row_.b, angles, expectation_.lambda(), expectation_.backward(), row_.exact);
+    const auto elements = static_cast<std::int64_t>(2 * angles.size());
+    finding_.compared += elements;
+    finding_.graded += elements;
+    // Nearly every row ends here.
+    const bool is_unremarkable =
+        finding_.element &&
+        is_within(row_, expectation_.row_bounds(), finding_.use_by_grade, required_, finding_.use);
+    for (std::size_t p = 0; p < angles.size() && !is_unremarkable; ++p) {
       const int first = expectation_.first(p);
       const int second = expectation_.second(p);
-      const PerGrade<double> bounds = expectation_.bounds(p, expectation_.reach(a_[p], b_[p], p));
+      const PerGrade<double> bounds = expectation_.bounds(p, expectation_.reach(row_.a[p], row_.b[p], p));
       const Pair pair{p, angles[p], x, first, second};
-      compare(index, first, pair, false, exact_[p].first, y, bounds);
-      compare(index, second, pair, true, exact_[p].second, y, bounds);
+      compare(index, first, pair, false, row_.exact[p].first, y, bounds);
+      compare(index, second, pair, true, row_.exact[p].second, y, bounds);
     }
     for (auto j = static_cast<int>(2 * angles.size()); j < input_.shape[3]; ++j) compare_copy(index, j, x, y);
   }
 
-  // Whether an error changes nothing that was found so far. Computed without a quotient, because nearly every element
-  // ends here; false for a NaN.
-  bool is_unremarkable(double error, double bound, const PerGrade<double>& bounds) const {
-    bool within = finding_.element.has_value() && error <= bound && error <= finding_.use * bound;
-    for (std::size_t g = 0; g < angle_grades; ++g) {
-      for (std::size_t w = 0; w < arithmetic_grades; ++w) {
-        within &= error <= finding_.use_by_grade[g][w] * bounds[g][w];
-      }
-    }
-    return within;
-  }
-
   void compare(const RowIndex& index, int feature, const Pair& pair, bool of_second, DoubleDouble exact, const Row& y,
                const PerGrade<double>& bounds) {
-    ++finding_.compared;
-    ++finding_.graded;
     const double actual = y.value(feature);
     const double error = std::fabs((actual - exact.hi) - exact.lo);
     const double bound =
         bounds[static_cast<std::size_t>(required_.angle)][static_cast<std::size_t>(required_.arithmetic)];
-    if (is_unremarkable(error, bound, bounds)) return;
     const double use = error <= bound ? (bound == 0 ? 0 : error / bound) : beyond(error, bound);
     for (std::size_t g = 0; g < angle_grades; ++g) {
       for (std::size_t w = 0; w < arithmetic_grades; ++w) {
@@ -193,8 +185,7 @@ class TensorJudge {
   const Grade required_;
   Finding finding_;
   Row x_, y_;
-  std::vector<double> a_, b_;  // features of each pair of a row
-  std::vector<ExactPair> exact_;
+  RotatedRow row_;
 };
 
 }  // namespace
