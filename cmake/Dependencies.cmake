@@ -13,6 +13,9 @@ else()
   find_package(xtensor REQUIRED)
   find_library(MPFR_LIBRARY mpfr REQUIRED)
   find_library(GMP_LIBRARY gmp REQUIRED)
+  if(ROPECHECK_TESTS)
+    find_package(Catch2 REQUIRED)
+  endif()
 endif()
 
 # The only target through which xtensor is used. xtensor 0.24.3 in C++20 with g++ 12 gives results of the wrong rank
@@ -26,6 +29,8 @@ if(ROPECHECK_BLAS)
   find_package(xtensor-blas REQUIRED)
   find_library(OPENBLAS_LIBRARY openblas REQUIRED)
   target_link_libraries(ropecheck_xtensor INTERFACE "${OPENBLAS_LIBRARY}")
+else()
+  target_compile_definitions(ropecheck_xtensor INTERFACE XTENSOR_USE_FLENS_BLAS)  # the tests' products, by headers only
 endif()
 
 # Some tests are written in Python and need only its standard library. If jsonschema is installed, they also check

@@ -21,6 +21,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow -Wno-restrict -Wno-maybe-uninitialized>)
 endif()
 
+# Notes about what changed in the ABI of aarch64 before g++ 10 would fill the log.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  target_compile_options(ropecheck_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
+endif()
+
 # A second clone or worktree takes from ccache what the first one compiled: no object holds the path of the clone.
 if(PROJECT_IS_TOP_LEVEL)
   find_program(CCACHE_PROGRAM ccache)

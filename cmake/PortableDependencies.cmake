@@ -3,7 +3,7 @@
 set(libraries "${ROPECHECK_PACKAGES}/lib")
 find_package(Threads REQUIRED)
 foreach(package IN ITEMS nlohmann_json::nlohmann_json fmt::fmt fmt::fmt-header-only CLI11::CLI11 pugixml::pugixml rapidcheck
-    xtensor)
+    xtensor Catch2::Catch2)
   add_library(${package} INTERFACE IMPORTED GLOBAL)
   target_include_directories(${package} SYSTEM INTERFACE "${ROPECHECK_PACKAGES}/include")
 endforeach()
@@ -16,4 +16,5 @@ set(GMP_LIBRARY "${libraries}/libgmp.a")
 if(EXISTS "${libraries}/cpuinfo.o")
   add_link_options("${libraries}/cpuinfo.o")  # target_clones ask it; see packages.py
 endif()
+set(Catch2_VERSION 2)
 add_link_options(-s)

@@ -5,7 +5,7 @@
 
 #include "reference/angle_rows.hpp"
 #include "reference/clones.hpp"
-#include "reference/pair_norm.hpp"
+#include "reference/norm.hpp"
 
 namespace rope {
 namespace {

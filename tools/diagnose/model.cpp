@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "reference/pair_norm.hpp"
+#include "reference/norm.hpp"
 
 namespace rope::diagnosis {
 namespace {

@@ -1,8 +1,9 @@
-"""The libraries of a portable program, for one architecture: packages.py ARCH FOLDER.
+"""The libraries of a portable program, for one architecture: packages.py ARCH FOLDER [--tests].
 
 Downloads packages of this machine's Debian, for x86_64 or aarch64, and unpacks them: headers into FOLDER/include, static
-libraries into FOLDER/lib. Nothing is installed, and nobody has to be root. Exit codes: 0 done, 3 a package or a program
-is missing.
+libraries into FOLDER/lib. Nothing is installed, and nobody has to be root. With --tests the libraries stay as they are,
+for Debian's cross compiler, and what the unit tests need is there, too. Exit codes: 0 done, 3 a package or a program is
+missing.
 
 Debian compiles its C++ libraries with libstdc++; a portable program has libc++ in it. pugixml and the random numbers of
 rapidcheck can be used all the same. The functions that we call take and return no type of the standard library. Their
@@ -20,6 +21,8 @@ from pathlib import Path
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 PACKAGES = ("libmpfr-dev", "libgmp-dev", "libpugixml-dev", "librapidcheck-dev", "nlohmann-json3-dev", "libfmt-dev",
             "libcli11-dev", "libxtensor-dev", "xtl-dev", "libgcc-s1")  # fmt: skip
+FOR_TESTS = ("catch2", "libxtensor-blas-dev")
+CATCH2 = Path("catch2", "catch.hpp")  # version 2: headers only
 ALREADY_C = ("libmpfr.a", "libgmp.a")
 OF_LIBSTDCXX = {"libpugixml.a": None, "librapidcheck.a": "Random.cpp.o"}  # the one object that is needed; None: all
 UNWINDER = "libgcc_s.so.1"  # every machine with glibc has it
@@ -42,8 +45,8 @@ def run(*words: str | Path, cwd: Path | None = None) -> str:
     return done.stdout
 
 
-def download(arch: str, folder: Path) -> list[Path]:
-    """The .deb files of PACKAGES. apt gets lists and a state of its own, so the machine's stay as they are."""
+def download(arch: str, names: tuple[str, ...], folder: Path) -> list[Path]:
+    """The .deb files of these packages. apt gets lists and a state of its own, so the machine's stay as they are."""
     for part in ("lists/partial", "cache/archives/partial", "debs"):
         (folder / part).mkdir(parents=True)
     (folder / "status").touch()
@@ -52,7 +55,7 @@ def download(arch: str, folder: Path) -> list[Path]:
                 "Dir::Cache": folder / "cache"}  # fmt: skip
     apt = ["apt-get", "-qq", *(word for name, value in settings.items() for word in ("-o", f"{name}={value}"))]
     run(*apt, "update")
-    run(*apt, "download", *PACKAGES, cwd=folder / "debs")
+    run(*apt, "download", *names, cwd=folder / "debs")
     return sorted((folder / "debs").iterdir())
 
 
@@ -70,7 +73,7 @@ def without_libstdcxx(library: Path, wanted: str | None, arch: str, to: Path) ->
         run("ar", "rcs", to, *objects)
 
 
-def unpack(arch: str, debs: list[Path], root: Path, folder: Path) -> None:
+def unpack(arch: str, debs: list[Path], root: Path, folder: Path, for_tests: bool) -> None:
     """Makes FOLDER/include and FOLDER/lib."""
     for deb in debs:
         run("dpkg-deb", "-x", deb, root)
@@ -85,7 +88,10 @@ def unpack(arch: str, debs: list[Path], root: Path, folder: Path) -> None:
     (unwinder,) = root.glob(f"**/lib/{triplet}/{UNWINDER}")
     shutil.copy(unwinder, folder / "lib")
     for name, wanted in OF_LIBSTDCXX.items():
-        without_libstdcxx(libraries / name, wanted, arch, folder / "lib" / name)
+        if for_tests:
+            shutil.copy(libraries / name, folder / "lib")
+        else:
+            without_libstdcxx(libraries / name, wanted, arch, folder / "lib" / name)
 
 
 def add_cpu_model(arch: str, folder: Path) -> None:
@@ -94,7 +100,7 @@ def add_cpu_model(arch: str, folder: Path) -> None:
         run("ar", "x", run("gcc", "-print-libgcc-file-name").strip(), "cpuinfo.o", cwd=folder / "lib")
 
 
-def make(arch: str, folder: Path) -> None:
+def make(arch: str, folder: Path, for_tests: bool = False) -> None:
     """Replaces the folder only when everything is there."""
     if arch not in DEBIAN:
         raise Unavailable(f"architecture {arch}: expected one of {', '.join(DEBIAN)}")
@@ -102,17 +108,21 @@ def make(arch: str, folder: Path) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".packages-") as scratch:
         made = Path(scratch) / "made"
         made.mkdir()
-        unpack(arch, download(arch, Path(scratch) / "apt"), Path(scratch) / "root", made)
-        add_cpu_model(arch, made)
+        debs = download(arch, PACKAGES + FOR_TESTS if for_tests else PACKAGES, Path(scratch) / "apt")
+        unpack(arch, debs, Path(scratch) / "root", made, for_tests)
+        if for_tests and not (made / "include" / CATCH2).is_file():
+            raise Unavailable("the unit tests need Catch2 2; this machine's Debian has another version")
+        if not for_tests:
+            add_cpu_model(arch, made)
         shutil.rmtree(folder, ignore_errors=True)
         made.rename(folder)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(f"usage: {sys.argv[0]} ARCH FOLDER")
+    if len(sys.argv) not in (3, 4) or sys.argv[3:] not in ([], ["--tests"]):
+        sys.exit(f"usage: {sys.argv[0]} ARCH FOLDER [--tests]")
     try:
-        make(sys.argv[1], Path(sys.argv[2]).absolute())
+        make(sys.argv[1], Path(sys.argv[2]).absolute(), for_tests=len(sys.argv) == 4)
     except Unavailable as error:
         print(f"packages.py: {error}", file=sys.stderr)
         sys.exit(CANNOT_START)

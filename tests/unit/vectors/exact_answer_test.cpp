@@ -1,6 +1,9 @@
 #include "tools/vectors/exact_answer.hpp"
 
+#include <bit>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
 
 #include "tools/judge/call/tensor_walk.hpp"
 #include "tools/judge/case/random_case.hpp"
@@ -93,6 +96,24 @@ TEST_CASE("exact answer: a call that a check changed is answered by its own cont
   vectors::answer_exactly(own, other, oracles);
   vectors::answer_exactly(derived, c, oracles);
   CHECK(own.q_out->bytes == derived.q_out->bytes);
+}
+
+TEST_CASE("exact answer: a NaN has the same bits on every processor") {
+  Oracles oracles;
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 8;
+  c.dtype = c.out_dtype = DType::f64;
+  c.seq = c.heads = 1;
+  Call call = build_call(c, oracles);
+  const double infinities[] = {INFINITY, INFINITY, -INFINITY, -INFINITY, INFINITY, -INFINITY, INFINITY, -INFINITY};
+  std::memcpy(call.q.data(), infinities, sizeof infinities);
+  int count = 0;
+  for (const double y : vectors::answer_exactly(call, c, oracles).q.value) {
+    if (!std::isnan(y)) continue;
+    ++count;
+    CHECK(std::bit_cast<std::uint64_t>(y) == 0x7ff8000000000000);
+  }
+  CHECK(count > 0);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "reference/pair_norm.hpp"
+#include "reference/norm.hpp"
 
 namespace rope {
 
