@@ -34,9 +34,12 @@ CANNOT_START = 3
 CALLS = ("--level", "quick", "--expected", "--most-kb", "200")
 KERNELS = ("half_split", "interleaved", "complex", "naive_matrix")
 TESTED = ("reference", "impls", "golden")
-# A worker reserves terabytes of addresses, or less if it cannot have them. qemu takes minutes for that many.
-# MPFR's variables for each thread need room if a library that holds them is loaded late.
-FOR_WORKERS = ("-R", "3G", "-E", "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192")
+# qemu keeps a record of every page, also of reserved ones: MEM-06 alone, whose rows lie gigabytes apart, takes 19 GB. A
+# worker that cannot have terabytes of addresses takes less.
+ADDRESS_SPACE = "4G"
+ALL_BUT_MEM_06 = "ROT,REL,ANG,POS,BWD,DET,ERR,SHP,SPC,STA,GLD,MEM-01,MEM-02,MEM-03,MEM-04,MEM-05,MEM-07,MEM-08"
+# A library with MPFR inside needs room for the variables of a thread.
+ENVIRONMENT = "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192"
 
 
 def cannot(reason: str) -> None:
@@ -44,8 +47,10 @@ def cannot(reason: str) -> None:
     sys.exit(CANNOT_START)
 
 
-def emulator(arch: str, *options: str) -> list[str]:
-    return [] if arch == HERE else [f"qemu-{arch}", *options, "-L", f"/usr/{arch}-linux-gnu"]
+def emulator(arch: str) -> list[str]:
+    if arch == HERE:
+        return []
+    return [f"qemu-{arch}", "-R", ADDRESS_SPACE, "-E", ENVIRONMENT, "-L", f"/usr/{arch}-linux-gnu"]
 
 
 def runnable(arch: str, program: Path, folder: Path) -> list[str]:
@@ -53,7 +58,7 @@ def runnable(arch: str, program: Path, folder: Path) -> list[str]:
     if not program.is_file():
         cannot(f"{program} is missing; run tools/wheel {arch} first")
     folder.mkdir()
-    host = shlex.join([*emulator(arch, *FOR_WORKERS), str(program.parent / "ropecheck_host")])
+    host = shlex.join([*emulator(arch), str(program.parent / "ropecheck_host")])
     (folder / "ropecheck_host").write_text(f'#!/bin/sh\nexec {host} "$@"\n')
     (folder / "ropecheck_host").chmod(0o755)
     (folder / "golden").symlink_to(program.parent / "golden")
@@ -122,7 +127,8 @@ class OtherMachine(unittest.TestCase):
         for kernel in KERNELS:
             with self.subTest(kernel):
                 report = self.scratch / f"{kernel}.json"
-                self.succeeds(*ropecheck, "verify", kernel, "--level", "quick", "--json", report)
+                self.succeeds(*ropecheck, "verify", kernel, "--level", "quick", "--only", ALL_BUT_MEM_06,
+                              "--json", report)
                 self.assertGreater(len(json.loads(report.read_text())["subjects"][0]["requirements"]), 50)
 
     def test_workers_judge_kernels_in_c(self):
