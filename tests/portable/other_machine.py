@@ -34,7 +34,7 @@ CANNOT_START = 3
 CALLS = ("--level", "quick", "--expected", "--most-kb", "200")
 KERNELS = ("half_split", "interleaved", "complex", "naive_matrix")
 TESTED = ("reference", "impls", "golden")
-# qemu keeps a record of every page, also of reserved ones: MEM-06 alone, whose rows lie gigabytes apart, takes 19 GB. A
+# qemu keeps a record of every page, also of reserved ones. The rows of MEM-06 lie gigabytes apart: it takes 19 GB. A
 # worker that cannot have terabytes of addresses takes less.
 ADDRESS_SPACE = "4G"
 ALL_BUT_MEM_06 = "ROT,REL,ANG,POS,BWD,DET,ERR,SHP,SPC,STA,GLD,MEM-01,MEM-02,MEM-03,MEM-04,MEM-05,MEM-07,MEM-08"
