@@ -55,8 +55,6 @@ def emulator(arch: str) -> list[str]:
 
 def runnable(arch: str, program: Path, folder: Path) -> list[str]:
     """The words that start a copy of the program. It finds a host of workers beside itself, which qemu runs, too."""
-    if not program.is_file():
-        cannot(f"{program} is missing; run tools/wheel {arch} first")
     folder.mkdir()
     host = shlex.join([*emulator(arch), str(program.parent / "ropecheck_host")])
     (folder / "ropecheck_host").write_text(f'#!/bin/sh\nexec {host} "$@"\n')
@@ -83,11 +81,22 @@ def libraries(arch: str) -> Path:
     return folder
 
 
-def wheel(arch: str) -> zipfile.ZipFile:
-    found = sorted((ROOT / "build" / "wheels").glob(f"*_{arch}.whl"))
-    if not found:
-        cannot(f"build/wheels has no wheel for {arch}; run tools/wheel first")
-    return zipfile.ZipFile(found[-1])
+def wheel(arch: str) -> Path | None:
+    return max((ROOT / "build" / "wheels").glob(f"*_{arch}.whl"), default=None)
+
+
+def prepare(arch: str) -> None:
+    """Ends with CANNOT_START if something is missing; inside a test that would count as a failure."""
+    for needed, package in ((f"qemu-{arch}", "qemu-user"), (f"{arch}-linux-gnu-g++", f"g++-{arch}-linux-gnu")):
+        if not shutil.which(needed):
+            cannot(f"{needed} is missing (Debian package {package})")
+    for each in (HERE, arch):
+        if not wheel(each) or not (BUILD / each / "build" / "ropecheck").is_file():
+            cannot(f"the programs for {each} are missing; run tools/wheel {each} first")
+    try:
+        libraries(arch)
+    except packages.Unavailable as error:
+        cannot(str(error))
 
 
 class OtherMachine(unittest.TestCase):
@@ -105,7 +114,7 @@ class OtherMachine(unittest.TestCase):
         return done.stdout
 
     def test_wheels_hold_the_same_files(self):
-        wheels = [wheel(arch) for arch in (HERE, ARCH)]
+        wheels = [zipfile.ZipFile(wheel(arch)) for arch in (HERE, ARCH)]
         names = [set(each.namelist()) for each in wheels]
         self.assertEqual(names[0], names[1])
         different = {name for name in names[0] if wheels[0].read(name) != wheels[1].read(name)}
@@ -154,10 +163,5 @@ class OtherMachine(unittest.TestCase):
 
 if __name__ == "__main__":
     ARCH = sys.argv.pop(1) if len(sys.argv) > 1 else "aarch64"
-    for needed, package in ((f"qemu-{ARCH}", "qemu-user"), (f"{ARCH}-linux-gnu-g++", f"g++-{ARCH}-linux-gnu")):
-        if not shutil.which(needed):
-            cannot(f"{needed} is missing (Debian package {package})")
-    try:
-        unittest.main(verbosity=2)
-    except packages.Unavailable as error:
-        cannot(str(error))
+    prepare(ARCH)
+    unittest.main(verbosity=2)
