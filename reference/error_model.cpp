@@ -64,7 +64,7 @@ std::vector<double> loosest_constants(const RopeSpec& spec, std::int64_t sequenc
 
 // The error of cos and sin, in ulp of a value below 1, which is u. error_model.md has the sources.
 constexpr double good_libm = 0.61;
-constexpr double loosest_libm_f64 = 4;
+constexpr double loosest_libm = 4;
 
 BoundTerms bound_terms(const BoundSetting& setting) {
   const DType working = working_type(setting.input);
@@ -77,7 +77,8 @@ BoundTerms bound_terms(const BoundSetting& setting) {
 
   const bool own = setting.knowledge != AngleKnowledge::tables;
   const double libm = own ? std::numbers::sqrt2 * good_libm * u : 0;
-  terms.loose_functions = own && working == DType::f64 ? std::numbers::sqrt2 * (loosest_libm_f64 - good_libm) * u : 0;
+  terms.functions_at_any_angle = own ? std::numbers::sqrt2 * (loosest_libm - good_libm) * u : 0;
+  terms.loose_functions = working == DType::f64 ? terms.functions_at_any_angle : 0;
   const bool narrowed = setting.knowledge == AngleKnowledge::tables && unit_roundoff(setting.given) < u;
   const double base = libm + (narrowed ? u : 0) + 2 * u + (scaled ? 2 * u : 0);
 

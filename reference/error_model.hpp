@@ -69,6 +69,7 @@ struct BoundTerms {
   double angle_unit = 0;                               // u of the angle; the factor of |phi| is (C + 1) * angle_unit
   double angle_exact_unit = 0;                         // the same for grade A
   double loose_functions = 0;                          // f64 at grade C: error of sin and cos beyond a good libm's
+  double functions_at_any_angle = 0;                   // the same wherever the angle itself may be off; every grade
   std::array<double, arithmetic_grades> arithmetic{};  // table, arithmetic and storage error, relative to lambda * r
   std::array<double, arithmetic_grades> tiny{};        // absolute, from underflow
   double copy = 0;       // of a feature that does not turn, relative to it; 0 if the output type holds every input

@@ -46,6 +46,9 @@ constexpr Spoke rows[] = {
      "pass-through features that are -0, subnormal or very large are not copied exactly"},
     {"DET-03", BugClass::table_cache, "two calls at the same time share memory that each needs for itself"},
     {"ROT-13", BugClass::precision, "results are rounded in one direction"},
+    {"ROT-03", BugClass::precision,
+     "pairs change their length though their angles are within the bound: cos and sin, or the two features of a pair, "
+     "have different angles"},
     {"ROT-11 ROT-12 POS-05 SHP-07 DET-02 MEM-05", BugClass::precision,
      "the last bits depend on how the call is made: code paths round in different orders"},
     {"BWD", BugClass::backward, "the backward pass is not the transpose of the forward one"},

@@ -92,6 +92,35 @@ struct SeriesWithoutRangeReduction : Kernel {
   }
 };
 
+// The cosine comes from the fraction of a turn, the sine from the angle less whole turns. Each constant is a float, so
+// each angle is off by its own error, and each is within the bound.
+struct TwoReductions : Kernel {
+  Turn turn(const rope_call& call, double angle) const override {
+    if (call.q.dtype == ROPE_F64 || call.angle_source != ROPE_COMPUTED) return Kernel::turn(call, angle);
+    const double turns = angle * static_cast<float>(0.5 / std::numbers::pi);
+    const double by_fraction = 2 * std::numbers::pi * (turns - std::nearbyint(turns));
+    const double by_difference = angle - std::nearbyint(turns) * static_cast<float>(2 * std::numbers::pi);
+    return {std::cos(by_fraction), std::sin(by_difference)};
+  }
+};
+
+// A thread for each feature. Threads of second features read theta from a table of floats whose last bits are off.
+struct AngleOfEachFeature : Kernel {
+  Row row(const Place& at, const std::vector<double>& theta) const override {
+    Row result = Kernel::row(at, theta);
+    if (at.call.angle_source != ROPE_COMPUTED || at.in().dtype == ROPE_F64) return result;
+    std::vector<double> rounded(theta.begin(), theta.end());
+    for (double& value : rounded) value = static_cast<float>(value * (1 + 0x1p-24));
+    const Row other = Kernel::row(at, rounded);
+    for (int p = 0; p < at.call.rotary_dim / 2; ++p) {
+      const int second = pair(at.call, p).second;
+      result.cos(second) = other.cos(second);
+      result.sin(second) = other.sin(second);
+    }
+    return result;
+  }
+};
+
 struct AngleInHalf : Kernel {
   double angle(const rope_call& call, double position, double theta) const override {
     return is_16_bit(call.q.dtype) ? in_half(position * theta) : position * theta;
@@ -236,6 +265,10 @@ Mutants precision_mutants() {
       mutant<FastIntrinsics>("PREC-SINF", "precision", "cos and sin to an absolute error of 2^-21.4, as __sinf has it"),
       mutant<SeriesWithoutRangeReduction>("PREC-NO-REDUCTION", "precision",
                                           "cos and sin by a series for angles up to pi, whatever the angle"),
+      mutant<TwoReductions>("PREC-TWO-REDUCTIONS", "precision",
+                            "cos and sin reduce a large angle in two ways, so they belong to two angles"),
+      mutant<AngleOfEachFeature>("PREC-TWO-ANGLES", "precision",
+                                 "the second feature of a pair turns by another rounding of the angle than the first"),
       mutant<ProductInBfloat16>("PREC-07", "precision", "position, theta and their product rounded to bf16"),
       mutant<NoStoreForOneShape>("PREC-11", "precision", "bf16 with head_dim 128: nothing rotated, y = x"),
       mutant<PositionInBfloat16>("PREC-BF16-POSITIONS", "precision", "positions rounded to bf16: 257 is 256"),

@@ -82,6 +82,20 @@ TEST_CASE("arithmetic: at grade C sin and cos may be 4 ulp off in f64, and in f3
   CHECK(bound_terms(setting(AngleKnowledge::tables, DType::f64, DType::f64, DType::f64)).loose_functions == 0);
 }
 
+TEST_CASE("where the angle may be off, sin and cos may be 4 ulp off in every type; given tables are exact",
+          "[error_model]") {
+  const double beyond_good = 1.4142135623730950488 * (4 - 0.61);
+  const std::pair<DType, double> types[] = {{DType::f64, u64}, {DType::f32, u32}, {DType::bf16, u32}};
+  for (const auto& [input, unit] : types) {
+    const auto of = [input = input](AngleKnowledge knowledge) {
+      return bound_terms(setting(knowledge, input, input, DType::f32)).functions_at_any_angle;
+    };
+    CHECK(of(AngleKnowledge::computed) == Approx(beyond_good * unit).epsilon(1e-14));
+    CHECK(of(AngleKnowledge::frequencies) == Approx(beyond_good * unit).epsilon(1e-14));
+    CHECK(of(AngleKnowledge::tables) == 0);
+  }
+}
+
 TEST_CASE("arithmetic: 16-bit storage costs one, two or three roundings to it", "[error_model]") {
   const auto tables = AngleKnowledge::tables;
   for (const auto& [dtype, s] : {std::pair(DType::f16, u16), std::pair(DType::bf16, ub)}) {

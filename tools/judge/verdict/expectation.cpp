@@ -169,6 +169,13 @@ PerGrade<double> Expectation::bounds(std::size_t pair, double phi, double r) con
   return result;
 }
 
+double Expectation::bound_by_any_angle(std::size_t pair, double r) const {
+  const auto w = static_cast<std::size_t>(required_.arithmetic);
+  const double angle = row_bounds_.angle_terms[static_cast<std::size_t>(required_.angle)][pair];
+  const double turn = std::min(angle, terms_.functions_at_any_angle) + terms_.arithmetic[w];
+  return row_bounds_.lambda_size * r * turn + terms_.tiny[w];
+}
+
 double Expectation::bound(std::size_t pair, double phi, double r) const {
   const auto w = static_cast<std::size_t>(required_.arithmetic);
   const double angle = angle_term(required_.angle, pair, phi);

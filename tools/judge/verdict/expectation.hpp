@@ -58,6 +58,8 @@ class Expectation {
   }
   // What they are made of.
   const RowBounds& row_bounds() const { return row_bounds_; }
+  // Of the distance to the nearest rotation by any angle, at the deciding grade and the last angles().
+  double bound_by_any_angle(std::size_t pair, double r) const;
   // For a feature that does not turn, which is copied.
   double copy_bound(double x) const { return terms_.copy * std::fabs(x) + terms_.copy_tiny; }
   // The deciding bound.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numbers>
 
 namespace rope {
 namespace {
@@ -29,12 +30,16 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
   const double lambda = std::fabs(expectation.lambda());
   result.pair_norm.reserve(expectation.pairs());
   result.pair_bound.reserve(expectation.pairs());
+  result.norm_bound.reserve(expectation.pairs());
   for (std::size_t p = 0; p < expectation.pairs(); ++p) {
     const double a = x[static_cast<std::size_t>(expectation.first(p))];
     const double b = x[static_cast<std::size_t>(expectation.second(p))];
     const double r = expectation.reach(a, b, p);
     result.pair_norm.push_back(std::hypot(a, b) * lambda);  // also a compared value, so as exact as possible
-    result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + r * lambda * table);
+    const double of_tables = r * lambda * table;
+    result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + of_tables);
+    // Two elements, each within the bound, move the norm by at most sqrt(2) times the bound.
+    result.norm_bound.push_back(std::numbers::sqrt2 * (expectation.bound_by_any_angle(p, r) + of_tables));
   }
   return result;
 }

@@ -12,6 +12,7 @@ struct RelatedRow {
   std::vector<double> value;       // head_dim
   std::vector<double> pair_bound;  // of each element of the pair
   std::vector<double> pair_norm;   // of the input, times |lambda|
+  std::vector<double> norm_bound;  // of the output pair's norm: no angle changes it, so no error of the angle counts
 };
 
 // A trial's row, with the deciding bounds. If tables are given, the bounds include the rounding of the tables, because

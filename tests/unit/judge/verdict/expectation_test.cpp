@@ -77,6 +77,26 @@ TEST_CASE("a looser grade never has the smaller bound, and C3 decides", "[expect
   });
 }
 
+TEST_CASE("the distance to a rotation by any angle has a bound that no angle widens", "[expectation]") {
+  const double functions = std::sqrt(2.0) * 4 * u;
+  for (const std::int64_t start : {std::int64_t{0}, std::int64_t{1} << 20, std::int64_t{1} << 30}) {
+    Case c;
+    c.source = AngleSource::computed;
+    c.seq = 1;
+    c.start = start;
+    Fixture f(c);
+    const std::vector<PairAngle>& angles = f.expectation.angles(0, 0);
+    for (const std::size_t p : {std::size_t{0}, std::size_t{40}}) {
+      const double any = f.expectation.bound_by_any_angle(p, 5);
+      CHECK(any <= f.expectation.bound(p, angles[p].phi, 5));
+      CHECK(any == Approx(start == 0 ? f.expectation.bound(p, 0, 5) : 5 * (2 * u + functions)).epsilon(1e-12));
+    }
+  }
+  Fixture tables{Case{}};
+  tables.expectation.angles(0, 0);
+  CHECK(tables.expectation.bound_by_any_angle(3, 5) == tables.expectation.bound(3, 0, 5));
+}
+
 TEST_CASE("pairs stand where the pairing puts them and follow their axes", "[expectation]") {
   Case c;
   c.spec.head_dim = c.spec.rotary_dim = 12;
