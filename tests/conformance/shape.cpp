@@ -158,6 +158,70 @@ void wide_head_cases(CaseList& list) {
   }
 }
 
+// Kernels divide tokens, heads and batches into blocks of a power of two. These sizes fill the last block, leave one of
+// it, or lack one.
+std::vector<int> sizes_beside_blocks(int least, int most) {
+  std::vector<int> sizes;
+  for (int block = least; block <= most; block *= 2) {
+    for (const int size : {block - 1, block, block + 1}) {
+      if (sizes.empty() || size > sizes.back()) sizes.push_back(size);
+    }
+  }
+  return sizes;
+}
+
+int smallest_divisor(int n) {
+  int divisor = 2;
+  while (n % divisor != 0) ++divisor;
+  return divisor;
+}
+
+// The size as the number of tokens, of heads, of batches, and of the tokens of all batches; in one batch and in two.
+std::vector<Case> calls_of_size(int size, Case c, bool only_tokens) {
+  c.batch = c.seq = c.heads = 1;
+  std::vector<Case> all;
+  const auto add = [&](int batch, int seq, int heads) {
+    Case& sized = all.emplace_back(c);
+    sized.batch = batch;
+    sized.seq = seq;
+    sized.heads = heads;
+  };
+  for (const int several : {1, 2}) add(several, size, 1);
+  if (only_tokens) return all;
+  for (const int several : {1, 2}) {
+    add(several, 1, size);
+    add(size, several, 1);
+  }
+  if (const int divisor = smallest_divisor(size); divisor < size) add(divisor, size / divisor, 1);
+  return all;
+}
+
+// One way for each type and source of angles, in place too. Tokens meet each of them, since these are what kernels
+// divide first; the rest of the sizes, and interpreted kernels or large heads, take them in turn.
+void block_cases(CaseList& list) {
+  const bool quick = list.level() == Level::quick;
+  std::vector<Case> ways;
+  list.for_each_way(4, [&](Case c) {
+    const Representative& representative = list.representative();
+    if (c.out_dtype != c.dtype || !representative.is_given_type_of(c) || !representative.is_width_of(c)) return;
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
+    ways.push_back(c);
+    c.in_place = true;
+    if (list.covers(c)) ways.push_back(c);
+  });
+  std::size_t turn = 0;
+  for (const int size : quick ? sizes_beside_blocks(32, 256) : sizes_beside_blocks(4, 4096)) {
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      const bool large = ways[w].spec.head_dim > small_head;
+      const bool one_of_many = (turn + w) % ways.size() < 2;  // out of place and in place
+      const bool meets_all = !quick && list.claims().compiled && !large;
+      if (!meets_all && !one_of_many) continue;
+      for (const Case& c : calls_of_size(size, ways[w], !one_of_many || quick)) list.add(c);
+    }
+    turn += 2;
+  }
+}
+
 void batched_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     c.batch = 3;
@@ -312,6 +376,11 @@ std::span<const Requirement> shape_requirements() {
       {"SHP-07", "If batches, heads or tokens are reordered, their results SHOULD stay the same, bit for bit.",
        "HEAD-07, PREC", "which of the two is right", batched_cases, exact_equivariance,
        Demand::bitwise | Demand::batch_invariant},
+      {"SHP-08",
+       "Calls whose tokens, heads or batches are next to a multiple of a block's size, a power of two up to 4096, MUST "
+       "be rotated completely.",
+       "LIM-01, HEAD-07", "blocks of more than 4096, or of no power of two; at level quick, of more than 256",
+       block_cases, accuracy},
   };
   return requirements;
 }

@@ -34,6 +34,7 @@ constexpr Spoke rows[] = {
     {"DET-01", BugClass::special_values, different_each_time},
     {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
     {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
+    {"SHP-08", BugClass::launch_limits, "tokens, batches or heads next to a multiple of a block's size are left out"},
     {"MEM-06", memory, "element offsets are computed in 32 bits", By::any, Adds::message},
     {"MEM-02", memory, "an input is written to", By::writing, Adds::message},
     {"MEM-03", memory, "gaps between rows are written to", By::writing, Adds::message},

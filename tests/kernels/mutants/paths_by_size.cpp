@@ -61,6 +61,24 @@ struct BufferOf1024Positions : Kernel {
   }
 };
 
+// Blocks of 64 tokens. In place, a last block of one token is taken for one that is done, if there are more batches.
+struct OneTokenLeftOver : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const auto& shape = at.in().shape;
+    const bool is_only_one = at.seq > 0 && at.seq % 64 == 0 && at.seq == shape[1] - 1;
+    if (!at.in_place() || shape[0] == 1 || !is_only_one) Kernel::rotate(at, pair, row);
+  }
+};
+
+// Blocks of 2048 tokens. In place, the block of the two batches' last tokens is never launched.
+struct LastOf2049Tokens : Kernel {
+  void rotate(const Place& at, Pair pair, const Row& row) const override {
+    const auto& shape = at.in().shape;
+    const bool left_out = at.in_place() && shape[0] == 2 && shape[1] == 2049 && at.seq == 2048;
+    if (!left_out) Kernel::rotate(at, pair, row);
+  }
+};
+
 struct BufferOf64Sequences : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t batch = std::min<std::int64_t>(at.batch, 63);
@@ -119,6 +137,10 @@ Mutants path_by_size_mutants() {
       mutant<KeyHeadForEachOf32Lanes>("LIM-KEY-HEADS", "launch-limits", "heads of k from 32 on are not rotated"),
       mutant<BufferOf1024Positions>("POS-BUFFER-1024", "position-offset",
                                     "given positions: token 1024 gets the first one again"),
+      mutant<OneTokenLeftOver>("LIM-ONE-LEFT-OVER", "launch-limits",
+                               "several batches in place: one token after full blocks of 64 is not rotated"),
+      mutant<LastOf2049Tokens>("LIM-LAST-OF-2049", "launch-limits",
+                               "two batches of 2049 tokens in place: the last token is not rotated"),
       mutant<BufferOf64Sequences>("VAR-64-SEQUENCES", "varlen-packing-cp",
                                   "batches from 64 on get the positions of batch 63"),
       mutant<FastDecodeWithoutKey>("HEAD-FAST-DECODE", "heads-batch-qk",

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/case/any_case.hpp"
@@ -38,6 +41,40 @@ TEST_CASE("SHP-01: if only large heads are claimed there are few cases, and each
   CHECK((batches && gradient && per_batch));
   CHECK(many_rows({128}, Level::quick).size() <= 3);
   CHECK(many_rows({128}, Level::exhaustive).size() == many_rows({4}, Level::exhaustive).size());
+}
+
+TEST_CASE("SHP-08: sizes next to a block's are asked in every type and source, in place or not, for one or two batches",
+          "[shape]") {
+  using Way = std::tuple<int, DType, AngleSource, bool, bool>;
+  const auto asked = [](Claims claims, Level level) {
+    Selection selection;
+    selection.level = level;
+    CaseList list("SHP-08", claims, selection, nullptr);
+    requirement_called("SHP-08").cases(list);
+    std::set<Way> ways;
+    for (const Case& c : list.take()) {
+      if (c.heads == 1 && c.batch <= 2) ways.emplace(c.seq, c.dtype, c.source, c.in_place, c.batch > 1);
+    }
+    return ways;
+  };
+  const std::set<Way> full = asked(test::all_claims(), Level::full);
+  for (const int size : {31, 32, 33, 1023, 2049, 4096, 4097}) {
+    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+      for (const AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
+        for (const int way : {0, 1, 2, 3}) CHECK(full.contains(Way{size, dtype, source, way % 2 == 1, way > 1}));
+      }
+    }
+  }
+  // Interpreted kernels and large heads meet every size in one way.
+  Claims slow = test::all_claims(), large = slow;
+  slow.compiled = false;
+  large.head_dims = {128};
+  for (const Claims& claims : {slow, large}) {
+    const std::set<Way> few = asked(claims, Level::full);
+    CHECK(few.size() < full.size() / 6);
+    CHECK(std::ranges::count_if(few, [](const Way& w) { return std::get<0>(w) == 2049; }) == 4);
+  }
+  CHECK(asked(test::all_claims(), Level::quick).size() == 4 * 12);
 }
 
 }  // namespace
