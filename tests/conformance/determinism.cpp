@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <vector>
 
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
@@ -185,6 +188,72 @@ Finding unmoved_by_others(const Case& c, Examiner& examiner) {
   return is_wrong ? same_bits(first, first) : own;
 }
 
+// Types that a kernel may keep its table in, the coarsest first: what a coarse one leaves behind shows most.
+constexpr DType coarsest_first[] = {DType::bf16, DType::f16, DType::f32, DType::f64};
+
+// The types in which the case's call is claimed, other than the case's own; if there is none, its own.
+std::vector<DType> other_types(const Case& c, const CaseList& list) {
+  std::vector<DType> others;
+  for (const DType dtype : coarsest_first) {
+    Case other = c;
+    other.dtype = other.out_dtype = dtype;
+    if (dtype != c.dtype && list.covers(other)) others.push_back(dtype);
+  }
+  if (others.empty()) others.push_back(c.dtype);
+  return others;
+}
+
+// What a call finds after calls in another type: a table that the other type made, or had to make longer, by its number
+// of tokens or by its offset.
+std::vector<Case> after_calls_in(DType other, Case c, const CaseList& list) {
+  constexpr int few = 3, many = 300;
+  // Beyond the 32768 positions for which models make their first table.
+  const std::int64_t reach = c.source == AngleSource::tables ? 1000 : 40'000;
+  const std::int64_t far = std::max<std::int64_t>(std::min(reach, list.claims().capabilities.max_position - few), 0);
+  c.batch = c.heads = 1;
+  if (!list.claims().has(ROPE_FEATURE_OFFSET)) list.give_positions(c);
+  c.seq = many;
+  std::vector<Case> all;
+  const auto add = [&](std::vector<EarlierCall> before) {
+    all.push_back(c);
+    all.back().before = std::move(before);
+  };
+  add({{c.dtype, few, 0}, {other, many, 0}});
+  c.seq = few;
+  c.start = far;
+  add({{c.dtype, few, 0}, {other, few, far}});
+  add({{other, few, far}, {c.dtype, many, 0}});
+  c.start = 0;
+  add({{other, many, 0}});
+  return all;
+}
+
+void mixed_cases(CaseList& list) {
+  const bool quick = list.level() == Level::quick;
+  const Representative& representative = list.representative();
+  // Each case starts a process, which takes an interpreter seconds.
+  std::size_t left = list.claims().compiled ? 1000 : quick ? 2 : 8;
+  std::map<AngleSource, std::size_t> turn;
+  std::optional<Pairing> pairing;
+  list.for_each_way(64, [&](const Case& c) {
+    if (c.out_dtype != c.dtype || !representative.is_given_type_of(c) || !representative.is_width_of(c)) return;
+    if (quick && !representative.is_source_of(c)) return;
+    if (!quick && pairing.value_or(c.spec.pairing) != c.spec.pairing) return;
+    pairing = c.spec.pairing;
+    const bool one_in_turn = quick || c.source != AngleSource::computed;
+    for (const DType other : other_types(c, list)) {
+      std::vector<Case> cases = after_calls_in(other, c, list);
+      if (one_in_turn) cases = {cases[turn[c.source]++ % cases.size()]};
+      for (const Case& one : cases) {
+        if (left == 0 || !list.covers(one)) continue;
+        list.add(one);
+        --left;
+      }
+      if (quick) return;
+    }
+  });
+}
+
 void company_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     c.batch = 4;
@@ -284,6 +353,15 @@ std::span<const Requirement> determinism_requirements() {
        "state that needs many calls, or concurrent ones",
        interrupted_cases,
        unmoved_by_others,
+       0,
+       nullptr,
+       {.of_state = true}},
+      {"STA-02",
+       "A call MUST be right in a new process after calls of another dtype, length and offset, in any order.",
+       "TAB-01, PREC",
+       "tables that more than three calls must spoil",
+       mixed_cases,
+       accuracy,
        0,
        nullptr,
        {.of_state = true}},

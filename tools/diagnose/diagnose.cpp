@@ -237,6 +237,12 @@ class Diagnosing {
     result.certain = result.unexplained.empty();
   }
 
+  // Whether the case makes the calls itself that it needs. Then each try starts a process, which must be quick.
+  bool is_replayable(const Failure& failure) {
+    if (failure.minimal.before.empty()) return !failure.needs_earlier_calls;
+    return examiner_.subject().claims().compiled;
+  }
+
   // For the first failing requirement whose failure shows in a single case.
   std::string trigger() {
     for (const RequirementResult& r : report_.results) {
@@ -244,7 +250,7 @@ class Diagnosing {
       const Failure& failure = *r.failure;
       const FailureKind kind = failure.finding.kind;
       const bool quick = kind != FailureKind::timeout && kind != FailureKind::crash;
-      if (!quick || failure.needs_earlier_calls || !failure.minimal.golden.empty()) continue;
+      if (!quick || !is_replayable(failure) || !failure.minimal.golden.empty()) continue;
       if (failure.minimal.fault != Fault::none) continue;
       return words_of(isolate(failure.minimal, examiner_));
     }

@@ -56,6 +56,8 @@ bool is_usable(const Case& c, const SubjectReport& report, const Claims& claims)
     validate(c.spec);
     if (elements_of(c) == 0 || !is_affordable(c)) return false;
     if (elements_of(c) > most_elements || c.fault != Fault::none || !c.golden.empty()) return false;
+    // Each would start a process. from_requirements() says what earlier calls do.
+    if (!c.before.empty()) return false;
     const std::vector<DType>& dtypes = report.selection.dtypes;
     if (!dtypes.empty() && std::find(dtypes.begin(), dtypes.end(), c.dtype) == dtypes.end()) return false;
     if (report.selection.spec && to_json(c.spec) != to_json(*report.selection.spec)) return false;

@@ -115,15 +115,31 @@ std::optional<Pointer> pointer_of(const Spoke& row, const SubjectReport& report,
   return pointer;
 }
 
-std::optional<Pointer> from_state(const SubjectReport& report) {
+// A failure that needs earlier calls; the first whose case names them, if there is one.
+const RequirementResult* failed_by_state(const SubjectReport& report) {
   const RequirementResult* state = failed_by_value(report, "STA-01");
   for (const RequirementResult& r : report.results) {
-    if (state == nullptr && r.verdict == Verdict::fail && r.failure && r.failure->needs_earlier_calls) state = &r;
+    if (r.verdict != Verdict::fail || !r.failure || !r.failure->needs_earlier_calls) continue;
+    if (!r.failure->minimal.before.empty()) return &r;
+    if (state == nullptr) state = &r;
   }
+  return state;
+}
+
+// A shrunk case names only the calls that it needs to fail.
+std::string words_of_state(const Case& c) {
+  if (c.before.empty()) return "the result depends on earlier calls";
+  const std::optional<DType> other = other_dtype_before(c);
+  return fmt::format("the result depends on what an earlier {}call left behind",
+                     other ? fmt::format("{} ", name(*other)) : "");
+}
+
+std::optional<Pointer> from_state(const SubjectReport& report) {
+  const RequirementResult* state = failed_by_state(report);
   if (state == nullptr) return std::nullopt;
-  const Scaling& rule = state->failure->minimal.spec.scaling;
-  return Pointer{{follows_length(rule) ? BugClass::scaling_config : BugClass::table_cache,
-                  "the result depends on earlier calls", "", 1},
+  const Case& c = state->failure->minimal;
+  return Pointer{{follows_length(c.spec.scaling) ? BugClass::scaling_config : BugClass::table_cache, words_of_state(c),
+                  "", 1},
                  {state->id},
                  ""};
 }

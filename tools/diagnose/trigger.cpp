@@ -19,7 +19,9 @@ const std::vector<Switch>& switches() {
 class Isolation {
  public:
   Isolation(const Case& failing, Examiner& examiner)
-      : check_(requirement_called(failing.requirement).check), examiner_(examiner) {}
+      : requirement_(requirement_called(failing.requirement)),
+        has_calls_before_(!failing.before.empty()),
+        examiner_(examiner) {}
 
   // nullopt: the case cannot be made, so it says nothing.
   std::optional<bool> fails(const Case& c) const {
@@ -30,7 +32,9 @@ class Isolation {
     } catch (const InputError&) {
       return std::nullopt;
     }
-    return !check_(c, examiner_).passed();
+    // What the calls before left in this process would make a case without them fail, too.
+    if (has_calls_before_ && c.before.empty()) examiner_.subject().renew();
+    return !checked(requirement_, c, examiner_).passed();
   }
 
   // Finds the smallest failing position by bisection between a position that holds and one that fails.
@@ -45,7 +49,8 @@ class Isolation {
   }
 
  private:
-  Finding (*check_)(const Case&, Examiner&);
+  const Requirement& requirement_;
+  bool has_calls_before_;
   Examiner& examiner_;
 };
 

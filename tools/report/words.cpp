@@ -69,7 +69,9 @@ std::string counted(std::int64_t count, std::string_view thing) {
 }
 
 std::string grade_words(const MeasuredGrade& grade) {
-  if (grade.grade.empty()) return "no grade: not even C3 holds";
+  if (grade.grade.empty()) {
+    return grade.use > 1 ? "no grade: not even C3 holds" : "no grade: a requirement fails in this dtype";
+  }
   return fmt::format("grade {}, {:.2f} of its bound used", grade.grade, grade.use);
 }
 

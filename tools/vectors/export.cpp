@@ -142,7 +142,7 @@ class Exporter {
 
   std::vector<DescribedCall> recorded(const Requirement& requirement, const Case& c, Recorder::Answers answers) {
     recorder_.begin(c, answers);
-    const Finding finding = requirement.check(c, examiner_);
+    const Finding finding = checked(requirement, c, examiner_);
     if (answers == Recorder::Answers::exact && !finding.passed()) {
       throw std::logic_error("the exact answers do not hold in the case " + to_text(c));
     }

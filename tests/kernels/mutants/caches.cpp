@@ -1,9 +1,11 @@
 // Tables: read at the wrong place, or kept from an earlier call.
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <vector>
 
 #include "reference/dtype.hpp"
 #include "tests/kernels/mutants/mutant.hpp"
@@ -44,6 +46,48 @@ class SpoiltByBfloat16 : public Kernel {
     return result;
   }
   mutable std::atomic<bool> spoilt_ = false;
+};
+
+// The table of each set of frequencies grows to the longest length seen, and is stored in the dtype of the call that
+// made it grow. Later calls round what they read to their own dtype.
+class TableInTheTypeThatGrewIt : public Kernel {
+  std::vector<double> theta(const rope_call& call) const override {
+    std::vector<double> result = Kernel::theta(call);
+    std::int64_t rows = 0;
+    for (std::int64_t batch = 0; batch < call.q.shape[0]; ++batch) {
+      for (std::int64_t seq = 0; seq < call.q.shape[1]; ++seq) {
+        for (int p = 0; p < call.rotary_dim / 2; ++p) {
+          rows = std::max(rows, position({call, false, batch, seq, 0}, axis(call, p)) + 1);
+        }
+      }
+    }
+    const std::lock_guard guard(lock_);
+    Table& table = tables_[result];
+    if (rows > table.rows) table = {rows, static_cast<DType>(call.q.dtype)};
+    return result;
+  }
+  Row row(const Place& at, const std::vector<double>& theta) const override {
+    Row result = Kernel::row(at, theta);
+    if (at.call.angle_source == ROPE_TABLES) return result;
+    const DType kept = [&] {
+      const std::lock_guard guard(lock_);
+      return tables_[theta].dtype;
+    }();
+    for (int feature = 0; feature < result.features(); ++feature) {
+      std::uint64_t bits = 0;
+      for (double* value : {&result.cos(feature), &result.sin(feature)}) {
+        rope::store(kept, &bits, *value);
+        *value = rope::load(kept, &bits);
+      }
+    }
+    return result;
+  }
+  struct Table {
+    std::int64_t rows = 0;
+    DType dtype = DType::f64;
+  };
+  mutable std::mutex lock_;
+  mutable std::map<std::vector<double>, Table> tables_;  // by theta
 };
 
 struct SineBehindThePaddedWidth : Kernel {
@@ -126,6 +170,8 @@ Mutants cache_mutants() {
       mutant<TableInTheTypeOfInput>("TAB-OTHER-DTYPE", "table-cache", "tables read as if they were of the type of q"),
       mutant<FactorThoughtToBeInTheTable>("TAB-FACTOR", "table-cache",
                                           "tables are thought to hold the attention factor already"),
+      mutant<TableInTheTypeThatGrewIt>("TAB-GROWN-DTYPE", "table-cache",
+                                       "the table grows in the dtype of the call that needs it longer, and stays so"),
       mutant<SpoiltByBfloat16>("TAB-DTYPE", "table-cache", "after a bf16 call, other dtypes get theta in bf16"),
   };
   return all;

@@ -1,5 +1,8 @@
 #include <catch2/catch.hpp>
+#include <functional>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "impls/builtin.hpp"
@@ -75,6 +78,77 @@ TEST_CASE("rows cached by number of tokens, first and last position are found", 
   Examiner examiner(subject, oracles, nullptr);
   const Case c = case_from_text("STA-01:head_dim=16,source=computed,form=shared,seq=6");
   CHECK(requirement_called("STA-01").check(c, examiner).kind == FailureKind::value);
+}
+
+// A table that grows to the longest length seen, in the dtype of the call that made it grow.
+class GrownInTheTypeOfTheCall {
+ public:
+  Reply operator()(Call& call) {
+    const std::int64_t rows = call.position_offset + call.q.shape[1];
+    if (rows > rows_) std::tie(rows_, coarse_) = std::pair(rows, call.q.dtype == DType::bf16);
+    const double given = call.attention_factor;
+    if (coarse_ && call.q.dtype != DType::bf16) call.attention_factor *= 1.003;
+    const Reply reply = test::right(call);
+    call.attention_factor = given;
+    return reply;
+  }
+  void forget() { rows_ = 0; }
+
+ private:
+  std::int64_t rows_ = 0;
+  bool coarse_ = false;
+};
+
+TEST_CASE("STA-02 makes the calls before in a new process, and judges the case's own", "[determinism]") {
+  GrownInTheTypeOfTheCall table;
+  Claims claims = test::all_claims();
+  claims.capabilities.angle_sources = ROPE_BIT(ROPE_COMPUTED);
+  test::Fake subject(claims, std::ref(table));
+  int processes = 0;
+  subject.forget = [&] { ++processes, table.forget(); };
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  const auto finds = [&](const std::string& rest) {
+    const Case c = case_from_text("STA-02:head_dim=16,source=computed" + rest);
+    return checked(requirement_called("STA-02"), c, examiner).kind;
+  };
+  CHECK(finds(",seq=300") == FailureKind::none);
+  CHECK(processes == 0);
+  CHECK(finds(",seq=300,before=f32:3:0+bf16:300:0") == FailureKind::value);
+  CHECK(finds(",seq=300,before=bf16:300:0+f32:3:0") == FailureKind::value);
+  CHECK(finds(",seq=3,start=40,before=f32:3:0+bf16:3:40") == FailureKind::value);
+  CHECK(finds(",seq=300,before=f32:300:0+bf16:3:0") == FailureKind::none);
+  CHECK(finds(",seq=300,before=bf16:3:0") == FailureKind::none);
+  CHECK(finds(",seq=300,dtype=bf16,out_dtype=bf16,before=f32:300:0") == FailureKind::none);
+  CHECK(processes == 6);
+}
+
+std::vector<Case> cases_of_state(const Claims& claims, Level level) {
+  Selection selection;
+  selection.level = level;
+  CaseList list("STA-02", claims, selection, nullptr);
+  requirement_called("STA-02").cases(list);
+  return list.take();
+}
+
+TEST_CASE("STA-02: every dtype comes after every other one, by length and by offset", "[determinism]") {
+  std::set<std::tuple<DType, DType, bool>> met;
+  for (const Case& c : cases_of_state(test::all_claims(), Level::full)) {
+    REQUIRE_FALSE(c.before.empty());
+    const EarlierCall& last = c.before.back();
+    if (c.source == AngleSource::computed && last.dtype != c.dtype) met.emplace(c.dtype, last.dtype, last.start > 0);
+  }
+  CHECK(met.size() == 4 * 3 * 2);
+  std::set<DType> types;
+  for (const Case& c : cases_of_state(test::all_claims(), Level::quick)) types.insert(c.dtype);
+  CHECK(types.size() == 4);
+}
+
+TEST_CASE("STA-02: an interpreter is started few times", "[determinism]") {
+  Claims slow = test::all_claims();
+  slow.compiled = false;
+  CHECK(cases_of_state(slow, Level::quick).size() == 2);
+  CHECK(cases_of_state(slow, Level::full).size() == 8);
 }
 
 TEST_CASE("a kernel that is wrong by itself costs one new process, not one for each call between", "[determinism]") {

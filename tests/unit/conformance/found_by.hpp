@@ -17,7 +17,7 @@ inline Finding found_by(const std::string& case_text, const Answer& answer) {
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
   const Case c = case_from_text(case_text);
-  return requirement_called(c.requirement).check(c, examiner);
+  return checked(requirement_called(c.requirement), c, examiner);
 }
 
 // The pair of a result of q, as the kernel was given it, and the result.

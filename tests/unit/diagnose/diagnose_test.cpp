@@ -263,6 +263,14 @@ TEST_CASE("State kept from an earlier call is told from a race") {
   CHECK(first_of(found).sentence.find("earlier call") != std::string::npos);
 }
 
+TEST_CASE("What an earlier call of another type left behind is named") {
+  const auto found = diagnosed(*open_library(build_folder() / "mutants.so", "TAB-GROWN-DTYPE"), {"STA-02", "DET-01"});
+  CHECK(first_of(found).bug_class == BugClass::table_cache);
+  CHECK(first_of(found).sentence == "the result depends on what an earlier bf16 call left behind");
+  CHECK(found->certain);
+  CHECK(found->trigger.starts_with("after an earlier bf16 call"));
+}
+
 TEST_CASE("A status that says the kernel failed does not count as a refusal") {
   for (const auto& [status, bug_class] : {std::pair{ROPE_FAILED, BugClass::strides_memory_race},
                                           std::pair{ROPE_INVALID_ARGUMENT, BugClass::bad_arguments}}) {

@@ -83,6 +83,16 @@ constexpr bool is_of_unusual_size(InputKind input) {
   return input == InputKind::huge || input == InputKind::subnormal || input == InputKind::zero;
 }
 
+// A call that comes before the case's own one, in the same new process. It is the case's call in another dtype, with
+// another number of tokens, or at other positions.
+struct EarlierCall {
+  DType dtype = DType::f32;  // of inputs and outputs
+  int seq = 1;
+  std::int64_t start = 0;
+
+  friend bool operator==(const EarlierCall&, const EarlierCall&) = default;
+};
+
 // To add a field: add it here, give it a row in the table of fields.cpp and a meaning in build_call().
 struct Case {
   std::string requirement;  // id
@@ -111,6 +121,7 @@ struct Case {
   std::uint64_t seed = 1;
   Fault fault = Fault::none;                 // the mistake in the call
   SanitizerTool tool = SanitizerTool::none;  // that watches the call
+  std::vector<EarlierCall> before;           // in the order in which they are made
   std::string golden;                        // id of a golden case; its arrays then replace seed, positions and tables
 
   friend bool operator==(const Case&, const Case&) = default;
@@ -124,5 +135,11 @@ Case case_from_text(std::string_view text);  // throws InputError
 std::vector<std::int64_t> positions(const Case& c);
 std::int64_t largest_position(const Case& c);
 std::int64_t sequence_length(const Case& c);
+
+// The cases of the calls before, in order. They name no requirement.
+std::vector<Case> earlier_cases(const Case& c);
+
+// The dtype of the last call before that has another dtype than the case.
+std::optional<DType> other_dtype_before(const Case& c);
 
 }  // namespace rope

@@ -23,6 +23,8 @@ void check_shape(const Case& c) {
   within("start", c.start, 0, std::int64_t{1} << 62);
   within("spare_rows", c.spare_rows, 0, 1 << 20);
   within("sequence_length", c.sequence_length, 0, std::int64_t{1} << 62);
+  within("calls before", static_cast<std::int64_t>(c.before.size()), 0, 64);
+  for (const Case& earlier : earlier_cases(c)) check_shape(earlier);
   // 2^30 tokens of at most 2^32 features: the product fits.
   const std::int64_t tokens = std::int64_t{c.batch} * c.seq;
   const std::int64_t features = std::int64_t{std::max(c.heads, c.key_heads)} * c.spec.head_dim;

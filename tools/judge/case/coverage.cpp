@@ -138,6 +138,9 @@ std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
 }  // namespace
 
 std::string uncovered(const Case& c, const Claims& claims) {
+  for (const Case& earlier : earlier_cases(c)) {
+    if (std::string why = uncovered(earlier, claims); !why.empty()) return why;
+  }
   const rope_capabilities& k = claims.capabilities;
   if (std::string why = uncovered_types(c, k); !why.empty()) return why;
   if (!in_mask(k.pairings, c.spec.pairing)) return fmt::format("{} is not claimed", name(c.spec.pairing));

@@ -60,6 +60,7 @@ std::string print(const Value& value) {
 std::string print(const Scaling& rule);  // as --scaling has it, with '+' for ',' because ',' separates fields; "none"
 std::string print(const std::vector<int>& sections);
 std::string print(const std::optional<double>& number);
+std::string print(const std::vector<EarlierCall>& calls);  // "bf16:300:0+f32:3:5000": dtype, tokens, first position
 
 template <class Value>
 void read(Value& value, const std::string& text) {
@@ -78,6 +79,7 @@ void read(std::string& value, const std::string& text);
 void read(Scaling& rule, const std::string& text);
 void read(std::vector<int>& sections, const std::string& text);
 void read(std::optional<double>& number, const std::string& text);
+void read(std::vector<EarlierCall>& calls, const std::string& text);
 
 }  // namespace field_text
 

@@ -1,5 +1,7 @@
 #include "tools/judge/case/field_words.hpp"
 
+#include <fmt/format.h>
+
 namespace rope::field_words {
 
 std::string words_of(Layout layout) {
@@ -39,6 +41,11 @@ std::string words_of(AngleSource source) {
     case AngleSource::computed: return std::string(computed_angles);
   }
   return "";
+}
+
+std::string words_of_calls_before(const Case& c) {
+  const std::optional<DType> other = other_dtype_before(c);
+  return other ? fmt::format("after an earlier {} call", name(*other)) : "after an earlier call at other positions";
 }
 
 }  // namespace rope::field_words

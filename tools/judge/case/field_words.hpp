@@ -32,4 +32,6 @@ std::string words_of(Layout layout);
 std::string words_of(OutputLayout layout);
 std::string words_of(AngleSource source);
 
+std::string words_of_calls_before(const Case& c);  // "after an earlier bf16 call"
+
 }  // namespace rope::field_words

@@ -144,6 +144,26 @@ CaseChange other_shares_of_seq(int turn) {
           }};
 }
 
+CaseChange fewer_calls_before(int turn) {
+  return {turn, [](const Case& c, std::vector<Case>& out) {
+            for (std::size_t i = 0; i < c.before.size(); ++i) {
+              std::vector<EarlierCall>& left = out.emplace_back(c).before;
+              left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+            }
+          }};
+}
+
+CaseChange smaller_calls_before(int turn) {
+  return {turn, [](const Case& c, std::vector<Case>& out) {
+            for (std::size_t i = 0; i < c.before.size(); ++i) {
+              for (int less = c.before[i].seq / 2; less > 0; less /= 2) out.emplace_back(c).before[i].seq -= less;
+              for (std::int64_t less = c.before[i].start; less > 0; less /= 2) {
+                out.emplace_back(c).before[i].start -= less;
+              }
+            }
+          }};
+}
+
 CaseChange other_dtypes(int turn) {
   return {turn, [](const Case& c, std::vector<Case>& out) {
             for (DType dtype : {DType::f32, DType::f64, DType::bf16, DType::f16}) {
@@ -374,6 +394,9 @@ std::span<const Field> fields() {
       Field{.text = text_of("seed", &Case::seed)},
       Field{.text = text_of("fault", &Case::fault)},
       Field{.text = text_of("tool", &Case::tool)},
+      Field{.text = text_of("before", &Case::before),
+            .simpler = {to_default(0, &Case::before), fewer_calls_before(0), smaller_calls_before(30)},
+            .switches = {off_default(0, &Case::before, field_words::words_of_calls_before)}},
       Field{.text = text_of("golden", &Case::golden)},
   };
   // Every member of Case has a row, except the requirement, which begins the text, and the spec, whose members have one

@@ -93,6 +93,12 @@ Trial Examiner::run_concurrently(const Case& c, const Case& companion) {
   });
 }
 
+void Examiner::make_earlier_calls(const Case& c) {
+  if (c.before.empty()) return;
+  subject_.renew();
+  for (const Case& earlier : earlier_cases(c)) run(earlier);
+}
+
 Reply Examiner::counted(const Reply& reply) {
   ++calls_;
   kernel_nanoseconds_ += reply.nanoseconds;

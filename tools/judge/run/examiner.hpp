@@ -34,6 +34,10 @@ class Examiner {
   // By Subject::apply_concurrently; the claims must say that the subject can.
   Trial run_concurrently(const Case& c, const Case& companion);
 
+  // If the case names calls before its own: starts a new process, if there is one to start, and makes these calls. They
+  // are not judged.
+  void make_earlier_calls(const Case& c);
+
   // The case's call, not yet run.
   Call build(const Case& c) { return build_call(c, oracles_); }
 

@@ -93,7 +93,9 @@ std::string headline(const std::string& message) { return message.substr(0, mess
 
 std::string explain(const Failure& failure) {
   std::string text = explain(failure.finding);
-  if (failure.needs_earlier_calls) {
+  if (failure.needs_earlier_calls && !failure.minimal.before.empty()) {
+    text += "; without the calls before it the case passes: the kernel keeps state from earlier calls (STA-02)";
+  } else if (failure.needs_earlier_calls) {
     text += "; in a new process the case passes: the kernel keeps state from earlier calls (STA-01)";
   }
   return text;

@@ -39,6 +39,9 @@ struct Requirement {
   bool is_must() const { return demanded_by == 0; }
 };
 
+// What the requirement's check finds, after the calls that the case names before its own.
+Finding checked(const Requirement& requirement, const Case& c, Examiner& examiner);
+
 // Whether the verdict depends on the requirement. A kernel that claims ROPE_FEATURE_ROBUST thereby demands `robust`.
 bool decides(const Requirement& requirement, Demands demanded, const Claims& claims);
 

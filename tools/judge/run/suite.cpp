@@ -109,7 +109,7 @@ struct Outcome {
 
 Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner) {
   const std::int64_t before = examiner.subject().deaths();
-  Outcome outcome{requirement.check(c, examiner)};
+  Outcome outcome{checked(requirement, c, examiner)};
   const FailureKind kind = outcome.finding.kind;
   outcome.died = kind == FailureKind::crash || kind == FailureKind::timeout || examiner.subject().deaths() != before;
   // Run by itself, each of its cases takes a process too.
@@ -123,6 +123,30 @@ bool is_valid(const Case& c, const Claims& claims) {
     return uncovered(c, claims).empty();
   } catch (const InputError&) {
     return false;  // shrinking broke the spec, for example a list of factors that no longer fits
+  }
+}
+
+// Looks for one call before the minimal case that makes it fail in a new process: then it can be replayed.
+void name_earlier_call(const Requirement& requirement, Failure& failure, Examiner& examiner) {
+  constexpr int many_tokens = 300;
+  constexpr std::int64_t further = 40'000;
+  const Claims& claims = examiner.subject().claims();
+  int tries = starts_slowly(claims) ? 4 : 16;
+  const Case minimal = failure.minimal;
+  // In turn, so that few tries see every dtype.
+  for (const auto& [seq, start] : {std::pair(minimal.seq, minimal.start), std::pair(many_tokens, std::int64_t{0}),
+                                   std::pair(minimal.seq, minimal.start + further)}) {
+    for (const DType dtype : {DType::bf16, DType::f32, DType::f16, DType::f64}) {
+      Case with = minimal;
+      with.before = {{dtype, seq, start}};
+      if (!is_valid(with, claims)) continue;
+      if (--tries < 0) return;
+      Finding found = checked(requirement, with, examiner);
+      if (found.kind != failure.finding.kind) continue;
+      failure.minimal = std::move(with);
+      failure.finding = std::move(found);
+      return;
+    }
   }
 }
 
@@ -144,13 +168,15 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   const auto shrinkable = rc::shrinkable::shrinkRecur(failing, smaller);
   rc::shrinkable::findLocalMin(shrinkable, [&](const Case& c) {
     if (--steps < 0) return false;
+    // What the calls before left in this process would make a case without them fail, too.
+    if (!failing.before.empty() && c.before.empty()) examiner.subject().renew();
     const std::int64_t deaths = examiner.subject().deaths();
-    Finding found = requirement.check(c, examiner);
+    Finding found = checked(requirement, c, examiner);
     if (!outcome.died && examiner.subject().deaths() != deaths) steps -= most_shrink_steps / deaths_allowed;
     // A different kind of failure is a different failure.
     const auto same_failure = [&] { return !found.passed() && found.kind == finding.kind; };
     for (int i = 0; i < more_failures && by_chance && !outcome.died && same_failure(); ++i) {
-      found = requirement.check(c, examiner);
+      found = checked(requirement, c, examiner);
     }
     if (!same_failure()) return false;
     failure.minimal = c;
@@ -160,7 +186,11 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   // Repeating a hang would cost its deadlines again. A kernel that takes wrong calls takes them in any process.
   const bool takes_wrong_call = starts_slowly(claims) && failing.fault != Fault::none;
   if (renews && !takes_wrong_call && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
-    failure.needs_earlier_calls = requirement.check(failure.minimal, examiner).passed();
+    Case alone = failure.minimal;
+    alone.before.clear();
+    failure.needs_earlier_calls = checked(requirement, alone, examiner).passed();
+    const bool is_named = !failure.minimal.before.empty();
+    if (failure.needs_earlier_calls && !is_named) name_earlier_call(requirement, failure, examiner);
   }
   return failure;
 }
@@ -209,6 +239,7 @@ struct Task {
   bool begun = false;
   RequirementResult result;
   GradeUse uses;
+  std::set<DType> failed;  // dtypes
   std::int64_t calls = 0;
   std::exception_ptr error;  // that ended the run
 };
@@ -226,12 +257,16 @@ class Run {
     list_tasks();
     judge_all();
     GradeUse uses;
+    std::set<DType> failed;
     for (Task& task : tasks_) {
       if (task.error) std::rethrow_exception(task.error);
-      if (task.begun) join(task, uses, report);
+      if (task.begun) join(task, uses, failed, report);
       if (task.index == last_) break;
     }
-    for (const auto& [dtype, use] : uses) report.grades.push_back(measured(dtype, use));
+    for (const auto& [dtype, use] : uses) {
+      report.grades.push_back(failed.contains(dtype) ? MeasuredGrade{dtype, "", use.back().back()}
+                                                     : measured(dtype, use));
+    }
     report.permitted_variants = permitted_variants(subject_.claims());
     const bool wanted = std::ranges::any_of(tasks_, [](const Task& t) { return t.requirement.handling.with_horizon; });
     if (wanted && last_ == none && options_.cases == nullptr && !stopped()) {
@@ -267,7 +302,7 @@ class Run {
   void list_tasks() {
     for (const Requirement& requirement : requirements_) {
       if (stopped() || !options_.selection.wants(requirement.id)) continue;
-      tasks_.push_back({requirement, tasks_.size(), cases_of(requirement), false, {}, {}, 0, {}});
+      tasks_.push_back({requirement, tasks_.size(), cases_of(requirement), false, {}, {}, {}, 0, {}});
       all_cases_ += static_cast<std::int64_t>(tasks_.back().cases.size());
     }
   }
@@ -335,9 +370,10 @@ class Run {
     if (task.error || (options_.fail_fast && task.result.verdict == Verdict::fail)) end_with(task);
   }
 
-  static void join(Task& task, GradeUse& uses, SubjectReport& report) {
+  static void join(Task& task, GradeUse& uses, std::set<DType>& failed, SubjectReport& report) {
     report.results.push_back(std::move(task.result));
     report.calls += task.calls;
+    failed.merge(task.failed);
     for (const auto& [dtype, use] : task.uses) merge(uses[dtype], use);
   }
 
@@ -387,6 +423,9 @@ class Run {
         result.worst_case = to_text(c);
       }
       if (!finding.passed()) {
+        // If only a demanded grade is missed, the grade that held is what the user wants to know.
+        const bool holds_at_c3 = finding.kind == FailureKind::value && finding.use <= 1;
+        if (decides && !holds_at_c3) task.failed.insert(c.dtype);
         const bool hangs = finding.kind == FailureKind::timeout;
         deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
         if (result.failed++ == 0) {
@@ -443,7 +482,7 @@ Finding replay(const Requirement& requirement, const Case& c, Subject& subject, 
   const std::string why = uncovered(c, subject.claims());
   if (!why.empty()) throw InputError("the case does not apply to " + subject.name() + ": " + why);
   Examiner examiner(subject, oracles, golden, required);
-  return requirement.check(c, examiner);
+  return checked(requirement, c, examiner);
 }
 
 }  // namespace rope

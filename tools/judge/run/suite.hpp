@@ -27,7 +27,9 @@ struct Failure {
   Case minimal;
   Finding finding;                   // of the minimal case
   std::string first_seen;            // the case that failed first, as text
-  bool needs_earlier_calls = false;  // the minimal case holds as the first call of a new process
+  // The minimal case's own call holds as the first call of a new process. The calls that it needs are in the case,
+  // unless none were found that do.
+  bool needs_earlier_calls = false;
 };
 
 struct RequirementResult {
@@ -49,8 +51,8 @@ struct RequirementResult {
 // The kernel's measured precision in one dtype: the tightest grade that held in every case.
 struct MeasuredGrade {
   DType dtype = DType::f32;
-  std::string grade;  // "A1" .. "C3"; empty if not even C3 held
-  double use = 0;     // of that grade's bound, by the worst element
+  std::string grade;   // "A1" .. "C3"; empty if not even C3 held, or if a requirement fails in this dtype
+  double use = 0;      // of that grade's bound, or of C3's, by the worst element
 };
 
 // For a subject that answers with files.

@@ -51,6 +51,9 @@ inline Case any_case() {
                      Layout::distant_heads});
   c.fault = any_of({Fault::none, Fault::odd_rotary_dim, Fault::no_cos, Fault::unknown_source});
   c.tool = SanitizerTool::none;
+  for (int i = *rc::gen::inRange(-3, 3); i > 0; --i) {
+    c.before.push_back({any_of(floating), *rc::gen::inRange(1, 12), *rc::gen::inRange<std::int64_t>(0, 5000)});
+  }
   c.seed = *rc::gen::inRange<std::uint64_t>(0, UINT64_MAX);
   return c;
 }

@@ -55,6 +55,21 @@ TEST_CASE("a default case's text is only its requirement, and other fields are n
   CHECK(std::get<scaling::Linear>(scaled.spec.scaling).factor == 2);
 }
 
+TEST_CASE("calls before the case's own are written as dtype, tokens and first position", "[case_text]") {
+  Case c;
+  c.requirement = "STA-02";
+  c.before = {{DType::f32, 3, 0}, {DType::bf16, 300, 5000}};
+  CHECK(to_text(c) == "STA-02:before=f32:3:0+bf16:300:5000");
+  CHECK(case_from_text(to_text(c)) == c);
+  CHECK_THAT(refusal("STA-02:before=bf16"), Contains("before: \"bf16\" is not a call before; expected DTYPE:TOKENS"));
+  CHECK_THAT(refusal("STA-02:before=bf16:3:0:1"), Contains("is not a call before"));
+  CHECK_THAT(refusal("STA-02:before=f8:3:0"), Contains("before: \"f8\" is not one of f64, f32, f16, bf16"));
+  CHECK_THAT(refusal("STA-02:before=f32:x:0"), Contains("before: \"x\" is not a number"));
+  CHECK_THAT(refusal("STA-02:before=i32:3:0"), Contains("must be floating"));
+  CHECK_THAT(refusal("STA-02:before=f32:-1:0"), Contains("seq=-1 is out of range"));
+  CHECK_THAT(refusal("STA-02:before=f32:1:0+f32:1:-1"), Contains("start=-1 is out of range"));
+}
+
 TEST_CASE("invalid text is refused, and the field is named", "[case_text]") {
   CHECK_THAT(refusal("ROT-01"), Contains("case \"ROT-01\": expected REQUIREMENT:field=value"));
   CHECK_THAT(refusal("ROT-01:sqe=3"), Contains("case \"ROT-01:sqe=3\": \"sqe=3\" is not field=value of a known field"));

@@ -14,7 +14,11 @@ namespace {
 // A value other than the default, as text: the last word that is not the default, or a number that all fields can hold.
 std::string other_text(const Field& field) {
   static const std::map<std::string_view, std::string> special{
-      {"scaling", "linear+factor=2.0"}, {"axes", "32:32"}, {"golden", "labml/d64"}, {"position_dtype", "i32"}};
+      {"scaling", "linear+factor=2.0"},
+      {"axes", "32:32"},
+      {"golden", "labml/d64"},
+      {"position_dtype", "i32"},
+      {"before", "bf16:6:7"}};
   if (const auto found = special.find(field.text.name); found != special.end()) return found->second;
   const std::vector<std::string_view>& words = field.text.words;
   if (words.empty()) return "6";

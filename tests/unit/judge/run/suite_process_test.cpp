@@ -55,7 +55,17 @@ TEST_CASE("a failure caused by an earlier call is told from one of the call itse
   CHECK(by_memory.verdict == Verdict::fail);
   REQUIRE(by_memory.failure);
   CHECK(by_memory.failure->needs_earlier_calls);
-  CHECK_THAT(explain(*by_memory.failure), Contains("in a new process the case passes"));
+  CHECK_THAT(explain(*by_memory.failure), Contains("without the calls before it the case passes"));
+  // The case names the call that it needs, so it fails again by itself.
+  const Case& minimal = by_memory.failure->minimal;
+  CHECK(minimal.before.size() == 1);
+  Oracles oracles;
+  cache.forget();
+  CHECK_FALSE(replay(requirement_called("ROT-01"), minimal, subject, oracles, nullptr).passed());
+  Case without = minimal;
+  without.before.clear();
+  cache.forget();
+  CHECK(replay(requirement_called("ROT-01"), without, subject, oracles, nullptr).passed());
 
   // STA-01 makes the earlier calls itself, so its case fails by itself as well.
   cache.forget();
@@ -72,6 +82,42 @@ TEST_CASE("a failure caused by an earlier call is told from one of the call itse
   CHECK(renewed == 1);
   CHECK_FALSE(alone.failure->needs_earlier_calls);
   CHECK_THAT(explain(*alone.failure), !Contains("alone"));
+}
+
+TEST_CASE("a failure whose earlier call is not found says that it needs one", "[suite]") {
+  // Wrong from the fourth call of a process on: no single call before the case's own does that.
+  int calls_of_process = 0;
+  Fake subject(narrow_claims(),
+               [&](Call& call) { return turned_from(call, call.position_offset + calls_of_process++ / 3); });
+  subject.forget = [&] { calls_of_process = 0; };
+  const RequirementResult result = judged(subject, "ROT-01");
+  REQUIRE(result.failure);
+  CHECK(result.failure->needs_earlier_calls);
+  CHECK(result.failure->minimal.before.empty());
+  CHECK_THAT(explain(*result.failure), Contains("in a new process the case passes"));
+}
+
+TEST_CASE("shrinking keeps the calls before that a case needs, and drops the others", "[suite]") {
+  // What a bf16 call of more than 20 positions leaves spoils later f32 calls.
+  bool spoilt = false;
+  Claims claims = narrow_claims();
+  claims.compiled = true;
+  claims.capabilities.out_dtypes[ROPE_BF16] = ROPE_BIT(ROPE_BF16);
+  Fake subject(claims, [&](Call& call) {
+    const bool coarse = call.q.dtype == DType::bf16;
+    spoilt = spoilt || (coarse && call.position_offset + call.q.shape[1] > 20);
+    return turned_from(call, call.position_offset + (spoilt && !coarse ? 1 : 0));
+  });
+  subject.forget = [&] { spoilt = false; };
+  const RequirementResult result = judged(subject, "STA-02");
+  CHECK(result.verdict == Verdict::fail);
+  REQUIRE(result.failure);
+  CHECK(result.failure->needs_earlier_calls);
+  REQUIRE(result.failure->minimal.before.size() == 1);
+  const EarlierCall& left = result.failure->minimal.before[0];
+  CHECK(left.dtype == DType::bf16);
+  CHECK(left.start + left.seq == 21);
+  CHECK(result.failure->minimal.dtype == DType::f32);
 }
 
 TEST_CASE("without a new process nothing is said about earlier calls", "[suite]") {

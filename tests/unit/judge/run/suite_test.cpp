@@ -54,6 +54,27 @@ TEST_CASE("a right kernel conforms, requirement by requirement", "[suite]") {
   }
 }
 
+TEST_CASE("a dtype in which a requirement fails has no grade, the others have theirs", "[suite]") {
+  Claims claims = narrow_claims();
+  claims.capabilities.out_dtypes[ROPE_F16] = ROPE_BIT(ROPE_F16);
+  // In f32 the same call gives another last bit every time: each is within every bound.
+  int calls = 0;
+  Fake subject(claims, [&](Call& call) {
+    const Reply reply = right(call);
+    if (call.q.dtype == DType::f32 && ++calls % 2 == 0 && call.q_out->count() > 0) {
+      call.q_out->bytes[0] = static_cast<std::byte>(static_cast<int>(call.q_out->bytes[0]) ^ 1);
+    }
+    return reply;
+  });
+  SuiteOptions how = options();
+  how.selection.only = {"ROT-01", "DET-01"};
+  const SubjectReport report = run(subject, how);
+  CHECK(report.count(Verdict::fail) == 1);
+  CHECK(grade_of(report, DType::f32).empty());
+  CHECK(grade_of(report, DType::f16) == "A1");
+  for (const MeasuredGrade& measured : report.grades) CHECK(measured.use <= 1);
+}
+
 TEST_CASE("a kernel that claims no position but 0 is marked, and so is one that nothing was asked of", "[suite]") {
   Claims claims = narrow_claims();
   SuiteOptions how = options();
