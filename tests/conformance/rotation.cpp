@@ -323,8 +323,8 @@ std::span<const Requirement> rotation_requirements() {
       {"ROT-02", "At position 0 the output MUST be the input times the attention factor, within the bound.",
        "POS-15, SIGN-03, PAIR-05", "wrong frequencies: all are right at position 0", identity_cases, identity},
       {"ROT-03",
-       "The norm of every output pair MUST be the norm of its input pair times the attention factor, within the "
-       "bound. No error of the angle widens this bound.",
+       "The norm of every output pair MUST be its input's times the attention factor, within a bound that no angle "
+       "widens.",
        "PAIR-03, MEM-03, SCALE-07, PIPE-05, PREC", "rotations by a wrong angle: they keep the norm too", norm_cases,
        norm},
       {"ROT-04", "The output of a pair MUST depend on that pair only.", "PAIR, HEAD-01, NAN-01",

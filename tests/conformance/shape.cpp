@@ -377,8 +377,7 @@ std::span<const Requirement> shape_requirements() {
        "HEAD-07, PREC", "which of the two is right", batched_cases, exact_equivariance,
        Demand::bitwise | Demand::batch_invariant},
       {"SHP-08",
-       "Calls whose tokens, heads or batches are next to a multiple of a block's size, a power of two up to 4096, MUST "
-       "be rotated completely.",
+       "Calls with about as many tokens, heads or batches as fill a block of up to 4096 MUST be rotated completely.",
        "LIM-01, HEAD-07", "blocks of more than 4096, or of no power of two; at level quick, of more than 256",
        block_cases, accuracy},
   };
