@@ -155,7 +155,8 @@ def diagnosis_of(report: dict) -> str:
         return ""
     first = found["candidates"][0]
     words = "" if found["certain"] else "not certain, most likely "
-    told = "" if first["sentence"].startswith(NOT_OK) else f"{words}{first['class']}: {shortened(first['sentence'])}; "
+    repeats = first["class"] == "exception" or first["sentence"].startswith(NOT_OK)
+    told = "" if repeats else f"{words}{first['class']}: {shortened(first['sentence'])}; "
     return f"- diagnosis: {told}fails with: {found['trigger']}"
 
 

@@ -49,7 +49,10 @@ class Diagnosing {
     } else {
       name_by_other_evidence(plan, large_angles, result);
     }
-    result.trigger = trigger();
+    const std::optional<Trigger> found = trigger();
+    const bool has_condition = result.first() != nullptr && !result.first()->condition.empty();
+    // That any call fails is of another failure than the one that needs a condition.
+    if (found && !(found->any_call && has_condition)) result.trigger = words_of(*found);
     return result;
   }
 
@@ -110,6 +113,10 @@ class Diagnosing {
   void gather_pointers() {
     pointers_ = from_requirements(report_, seen_, examiner_);
     if (auto answers = from_answers(report_, seen_)) add_answers(std::move(*answers));
+    if (auto exceptions = from_exceptions(report_, seen_)) {
+      raised_ = exceptions->candidate;
+      add_answers(std::move(*exceptions));
+    }
     irregular_ = is_irregular(report_, seen_, examiner_);
     state_ = !irregular_ && depends_on_earlier_calls(report_, seen_, examiner_);
     if (irregular_) pointers_.insert(pointers_.begin(), irregular_cause());
@@ -143,7 +150,7 @@ class Diagnosing {
   }
 
   bool is_by_value(const std::optional<Candidate>& large_angles) const {
-    const double least_fit = large_angles ? large_angles->fit : worth_naming;
+    const double least_fit = std::max(large_angles ? large_angles->fit : worth_naming, raised_ ? raised_->fit : 0);
     return !weighed_.empty() && weighed_[0].fit >= least_fit && !state_ && !irregular_;
   }
 
@@ -167,13 +174,22 @@ class Diagnosing {
       // Nobody wants to read about a much worse fit.
       if (w.fit >= std::max(0.5 * best.fit, worth_a_line)) result.candidates.push_back(candidate(w));
     }
+    if (raised_ && raised_->fit >= worth_a_line) result.candidates.insert(result.candidates.begin() + 1, *raised_);
     const BugClass first = result.candidates[0].bug_class;
     const bool tie = std::any_of(result.candidates.begin(), result.candidates.end(),
                                  [&](const Candidate& c) { return c.bug_class != first && c.fit >= best.fit - a_tie; });
     keep_best(result);
     result.certain = best.fit >= certain && !tie;
-    result.evidence = fmt::format("predicts {} of {} wrong rows in {} cases, and {} right rows", best.rows,
-                                  best.all_rows, best.cases, best.right_rows);
+    result.evidence = evidence_for(best);
+  }
+
+  static std::string evidence_for(const Weighed& cause) {
+    if (cause.rows == 0) {
+      return fmt::format("predicts where {} of {} calls leave their tensors, and {} right rows", cause.ends,
+                         cause.all_ends, cause.right_rows);
+    }
+    return fmt::format("predicts {} of {} wrong rows in {} cases, and {} right rows", cause.rows, cause.all_rows,
+                       cause.cases, cause.right_rows);
   }
 
   static void keep_best(Diagnosis& result) {
@@ -244,7 +260,7 @@ class Diagnosing {
   }
 
   // For the first failing requirement whose failure shows in a single case.
-  std::string trigger() {
+  std::optional<Trigger> trigger() {
     for (const RequirementResult& r : report_.results) {
       if (r.verdict != Verdict::fail || !r.failure) continue;
       const Failure& failure = *r.failure;
@@ -252,9 +268,9 @@ class Diagnosing {
       const bool quick = kind != FailureKind::timeout && kind != FailureKind::crash;
       if (!quick || !is_replayable(failure) || !failure.minimal.golden.empty()) continue;
       if (failure.minimal.fault != Fault::none) continue;
-      return words_of(isolate(failure.minimal, examiner_));
+      return isolate(failure.minimal, examiner_);
     }
-    return "";
+    return std::nullopt;
   }
 
   const SubjectReport& report_;
@@ -262,6 +278,7 @@ class Diagnosing {
   Observations seen_;
   std::vector<Weighed> weighed_;   // hypotheses, best first
   std::vector<Pointer> pointers_;  // causes from other evidence than values
+  std::optional<Candidate> raised_;
   bool unusual_ = false;           // all failures have inputs of an unusual size
   bool irregular_ = false;         // equal calls give different bits each time
   bool state_ = false;             // earlier calls decide

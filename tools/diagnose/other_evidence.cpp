@@ -8,9 +8,7 @@
 namespace rope::diagnosis {
 
 bool fails_by_value(const RequirementResult& r) {
-  const FailureKind kind = r.failure ? r.failure->finding.kind : FailureKind::none;
-  return kind == FailureKind::value || kind == FailureKind::unwritten || kind == FailureKind::relation ||
-         kind == FailureKind::repetition;
+  return r.failure && is_of_values(r.failure->finding.kind);
 }
 
 const RequirementResult* failed_by_value(const SubjectReport& report, std::string_view id) {
@@ -43,7 +41,7 @@ std::optional<Pointer> from_answers(const SubjectReport& report, const Observati
   const Finding* first = nullptr;
   double wrong = 0;
   for (const auto& one : seen) {
-    const bool ended = !one->answered();
+    const bool ended = !one->answered() && one->problem.kind != FailureKind::exception;
     (ended ? with : without).push_back({one.get(), 0, 1, true});
     if (ended && first == nullptr) first = &one->problem;
     wrong += one->failed() ? 1 : 0;
@@ -56,7 +54,8 @@ std::optional<Pointer> from_answers(const SubjectReport& report, const Observati
                   {},
                   quoted};
   for (const RequirementResult& r : report.results) {
-    if (r.verdict == Verdict::fail && r.failure && !fails_by_value(r)) pointer.requirements.push_back(r.id);
+    if (r.verdict != Verdict::fail || !r.failure || r.failure->finding.kind == FailureKind::exception) continue;
+    if (!fails_by_value(r)) pointer.requirements.push_back(r.id);
   }
   return pointer;
 }

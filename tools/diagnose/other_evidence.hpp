@@ -36,7 +36,10 @@ std::vector<Pointer> from_requirements(const SubjectReport& report, const Observ
 // From accepted faults; nullopt if every wrong call was refused.
 std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examiner);
 
-// From unanswered cases; nullopt if there are none.
+// From cases and requirements in which the kernel raised; nullopt if there are none.
+std::optional<Pointer> from_exceptions(const SubjectReport& report, const Observations& seen);
+
+// From cases that were not answered for another reason; nullopt if there are none.
 std::optional<Pointer> from_answers(const SubjectReport& report, const Observations& seen);
 
 // Whether the failing cases hold in a process that has seen no other call.

@@ -71,6 +71,8 @@ bool names(const Spoke& row, std::string_view id) {
 
 bool counts(const Spoke& row, const RequirementResult& r) {
   if (r.verdict != Verdict::fail || !r.failure || !names(row, r.id)) return false;
+  // What raises says nothing about memory, limits or empty calls (from_exceptions).
+  if (r.failure->finding.kind == FailureKind::exception) return false;
   return row.by == By::any || fails_by_value(r) || (row.by == By::writing && is_writing(r));
 }
 

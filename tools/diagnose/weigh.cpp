@@ -132,7 +132,7 @@ class Weigher {
       simulated = simulate(seen, change_of(result, seen.before));
     }
     const std::size_t applied = account.applied.size();
-    if (!seen.problem.passed()) hold_end(seen, simulated, account);
+    if (!seen.problem.passed()) hold_end(seen, simulated, result, account);
     if (seen.answered()) hold_rows(seen, simulated, result, account);
     if (account.applied.size() > applied) ++result.cases;
     if (simulated) {
@@ -145,10 +145,13 @@ class Weigher {
   }
 
   // The end of a call, or a write into a gap, counts as much as a row.
-  static void hold_end(const Observation& seen, const std::optional<Simulated>& simulated, Account& account) {
+  static void hold_end(const Observation& seen, const std::optional<Simulated>& simulated, Weighed& result,
+                       Account& account) {
     account.wrong += 1;
+    if (seen.answered() || seen.problem.access) ++result.all_ends;
     const double said = simulated ? share_of_end(seen, *simulated) : 0;
     if (said <= 0) return;
+    if (said == 1) ++result.ends;
     account.explained += said;
     account.applied.push_back({&seen, 0, said, true});
   }
@@ -265,7 +268,8 @@ std::vector<Weighed> weigh(const Observations& seen) {
     }
     rank(full);
   }
-  std::erase_if(full, [](const Weighed& w) { return w.explained <= 0; });
+  // A cause that predicts neither a row nor the element at which a call left its tensors has nothing to show for it.
+  std::erase_if(full, [](const Weighed& w) { return w.rows + w.ends == 0; });
   return full;
 }
 

@@ -20,7 +20,8 @@ struct Weighed {
   double fit = 0;                    // candidates are ranked by this
   Condition condition;
   std::size_t rows = 0, all_rows = 0;  // wrong rows: explained, observed
-  std::size_t cases = 0;               // the cases of these rows
+  std::size_t ends = 0, all_ends = 0;  // calls that left a tensor: at the predicted element, observed
+  std::size_t cases = 0;               // the cases of these rows and ends
   std::size_t right_rows = 0;          // right rows that it predicts rightly
 };
 

@@ -78,10 +78,10 @@ Json result_json(const RequirementResult& result, const SubjectReport& report) {
             {"kernel_seconds", result.kernel_seconds}};
   if (!result.reason.empty()) json["reason"] = result.reason;
   if (!result.undecided.empty()) json["undecided"] = result.undecided;
-  if (result.worst && result.worst->element) {
-    json["worst"] = {{"use", number(result.worst->use)},
+  if (const Finding* worst = shown_worst(result)) {
+    json["worst"] = {{"use", number(worst->use)},
                      {"case", result.worst_case},
-                     {"element", element_json(*result.worst->element, case_from_text(result.worst_case))}};
+                     {"element", element_json(*worst->element, case_from_text(result.worst_case))}};
   }
   if (result.failure) json["failure"] = failure_json(*result.failure, report);
   return json;

@@ -57,10 +57,10 @@ void append_counts(pugi::xml_node node, const Counts& counts, double time) {
 }
 
 // JUnit's failure: a test found something wrong. JUnit's error: the test could not be carried out. The kernel's process
-// died, hung, or did what it must not, or the file for its answer does not hold one.
+// died, hung, raised, or did what it must not, or the file for its answer does not hold one.
 bool is_error(FailureKind kind) {
-  return kind == FailureKind::crash || kind == FailureKind::timeout || kind == FailureKind::misbehaviour ||
-         kind == FailureKind::missing || kind == FailureKind::malformed;
+  return kind == FailureKind::exception || kind == FailureKind::crash || kind == FailureKind::timeout ||
+         kind == FailureKind::misbehaviour || kind == FailureKind::missing || kind == FailureKind::malformed;
 }
 
 bool is_error(const RequirementResult& result) {
@@ -84,11 +84,12 @@ Properties add_properties(pugi::xml_node testcase, const RequirementResult& resu
   properties.add("verdict", std::string(name(result.verdict)));
   properties.add("cases", std::to_string(result.cases));
   properties.add("failed", std::to_string(result.failed));
-  if (!result.worst || !result.worst->element) return properties;
-  properties.add("worst_use", fmt::format("{:.6g}", result.worst->use));
+  const Finding* const worst = shown_worst(result);
+  if (worst == nullptr) return properties;
+  properties.add("worst_use", fmt::format("{:.6g}", worst->use));
   properties.add("worst_case", result.worst_case);
-  properties.add("worst_error", fmt::format("{:.6g}", result.worst->element->error));
-  properties.add("worst_bound", fmt::format("{:.6g}", result.worst->element->bound));
+  properties.add("worst_error", fmt::format("{:.6g}", worst->element->error));
+  properties.add("worst_bound", fmt::format("{:.6g}", worst->element->bound));
   return properties;
 }
 

@@ -16,6 +16,7 @@ std::string_view name(FailureKind kind) {
     case FailureKind::relation: return "relation";
     case FailureKind::repetition: return "repetition";
     case FailureKind::status: return "status";
+    case FailureKind::exception: return "exception";
     case FailureKind::crash: return "crash";
     case FailureKind::timeout: return "timeout";
     case FailureKind::misbehaviour: return "misbehaviour";
@@ -50,9 +51,16 @@ std::vector<std::string> required_words(const Selection& selection) {
   return words;
 }
 
+const Finding* shown_worst(const RequirementResult& result) {
+  if (!result.worst || !result.worst->element) return nullptr;
+  const bool gave_no_results = result.failure && !is_of_values(result.failure->finding.kind);
+  return gave_no_results && result.worst->use <= 1 ? nullptr : &*result.worst;
+}
+
 std::string worst_words(const RequirementResult& result) {
-  if (!result.worst || !result.worst->element) return "";
-  const Finding& worst = *result.worst;
+  const Finding* const shown = shown_worst(result);
+  if (shown == nullptr) return "";
+  const Finding& worst = *shown;
   const Element& e = *worst.element;
   if (worst.use == 0) return "exact";
   std::string text = std::isfinite(worst.use) ? fmt::format("worst {:.3g} of the bound", worst.use)

@@ -24,7 +24,11 @@ std::optional<Level> level_called(std::string_view word);
 // As --require takes them.
 std::vector<std::string> required_words(const Selection& selection);
 
-// The worst element of a result: "worst 0.62 of the bound: f32, pair 3, position 1026"; empty if none was compared.
+// The finding of the worst element, if a report shows it. A share of the bound that holds says nothing beside a call
+// that gave no results.
+const Finding* shown_worst(const RequirementResult& result);
+
+// The same in words: "worst 0.62 of the bound: f32, pair 3, position 1026"; empty if none was compared.
 std::string worst_words(const RequirementResult& result);
 
 // "1 case", "2 cases".

@@ -3,6 +3,7 @@
 import re
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -23,18 +24,18 @@ from running import failures, judge, ropecheck  # noqa: E402
 # The kernel, the kind of its failure, and words that its message must have.
 WRONG = [
     ("wrong_values", "value", "elements are wrong"),
-    ("raises", "status", "raised ValueError: no more than one token, not 2"),
+    ("raises", "exception", "raised ValueError: no more than one token, not 2"),
     ("unsupported", "status", "answered unsupported: not on Fridays"),
     ("segfault", "crash", "read from address 0x8 (a null pointer), in libc"),
     ("aborts", "crash", "aborted (SIGABRT); it printed last:\nabout to abort"),
-    ("exits", "status", "raised SystemExit: 5"),
+    ("exits", "exception", "raised SystemExit: 5"),
     ("ends_process", "crash", "ended its process with exit status 0 in the middle of the call"),
     ("wrong_dtype", "status", "returned q with dtype float64; float32 is due"),
     ("wrong_shape", "status", "returned q with shape [1, 1, 1, 7]; [1, 1, 1, 8] is due"),
     ("wrong_type", "status", "returned q as list; an array of numpy is due"),
     ("returns_none", "status", "returned None; only q, because there is no k is due"),
     ("returns_input", "status", "returned q as a view of its input q; a new array is due"),
-    ("writes_input_politely", "status", "raised ValueError: assignment destination is read-only"),
+    ("writes_input_politely", "exception", "raised ValueError: assignment destination is read-only"),
     ("writes_input", "misbehaviour", "wrote to the input q at [0, 0, 0, 0]; inputs must stay as they are"),
     ("one_too_far", "misbehaviour", "wrote 1 element past the end of q_out (element 8 of 8)"),
 ]
@@ -166,7 +167,43 @@ class NotKernels(unittest.TestCase):
             with self.subTest(kernel):
                 found, done = judge(f"not_kernels:{kernel}", "--only", "ROT-02")
                 self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
-                self.assertEqual(failures(found)["ROT-02"][0], "status")
+                self.assertEqual(failures(found)["ROT-02"][0], "exception")
+
+    def raised_from(self, function):
+        from ropecheck import conventions
+        from ropecheck.raised import is_of_adapter, place_of
+
+        call = types.SimpleNamespace(
+            q=np.ones((1, 1, 1, 8), np.float32), k=None, cos=np.ones((1, 4), np.float32), head_dim=8, rotary_dim=8,
+            sin=np.zeros((1, 4), np.float32), positions=None, attention_factor=1, pairing="half_split",
+            dtype=np.float32, position_ids=lambda: np.zeros((1, 1), np.int64))
+        try:
+            conventions.adapt(function, "onnx")(call)
+        except Exception as error:  # assertRaises would take its traceback away
+            frames = error.with_traceback(error.__traceback__.tb_next)  # without this file
+            return is_of_adapter(frames, function), place_of(frames, function)
+        self.fail("it raised nothing")
+
+    def test_an_exception_of_the_adapter_is_told_from_the_kernels(self):
+        import not_kernels
+
+        self.assertEqual(self.raised_from(not_kernels.raises_within)[0], False)
+        self.assertRegex(self.raised_from(not_kernels.raises_within)[1], r"/not_kernels\.py:\d+$")
+        self.assertEqual(self.raised_from(not_kernels.returns_nothing)[0], True)
+        self.assertRegex(self.raised_from(not_kernels.returns_nothing)[1], r"/conventions/onnx\.py:\d+$")
+        for kernel, words in [("raises_within", "raised ValueError: not on Fridays"),
+                              ("returns_nothing", "raised in the adapter's code, not in the kernel's: AttributeError")]:
+            found, _ = judge(f"not_kernels:{kernel}", "--convention", "onnx", "--only", "ROT-02")
+            self.assertEqual(failures(found)["ROT-02"][0], "exception")
+            self.assertTrue(failures(found)["ROT-02"][1].startswith(words), failures(found)["ROT-02"][1])
+
+    def test_the_diagnosis_tells_what_was_raised_and_where(self):
+        found, done = judge("kernels:raises", "--only", "ROT-01,MEM-01", level=WITH_DIAGNOSIS)
+        first = found["diagnosis"]["candidates"][0]
+        self.assertEqual(first["class"], "exception", done.stdout)
+        self.assertRegex(first["sentence"], r"^the kernel raises ValueError: no more than one token, not \d+ "
+                                            r"\(.*/kernels\.py:\d+\)$")
+        self.assertIn("several tokens", first["condition"])
 
     def test_with_several_subjects_nothing_is_judged_before_all_can_be_called(self):
         said = self.refused("verify", "half_split", "python:not_kernels:without_module", "--level", "quick")

@@ -16,6 +16,20 @@ namespace {
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
 
+TEST_CASE("json: a requirement whose kernel raised has no worst element within the bound, and names its kind") {
+  SubjectReport report = right_report();
+  RequirementResult& result = report.results[1];
+  Finding raised;
+  raised.kind = FailureKind::exception;
+  raised.message = "raised ValueError: no";
+  result.verdict = Verdict::fail;
+  result.failure = failure_of("ROT-03:head_dim=4", raised);
+  const Json json = Json::parse(json_report({"1", {report}, {}}));
+  const Json& shown = json.at("subjects").at(0).at("requirements").at(1);
+  CHECK_FALSE(shown.contains("worst"));
+  CHECK(shown.at("failure").at("kind") == "exception");
+}
+
 // Returns false, with a message, if the machine has no validator. CI has one.
 bool schema_can_be_checked() {
   const bool can = !jsonschema_python().empty();

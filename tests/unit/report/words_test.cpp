@@ -22,6 +22,24 @@ TEST_CASE("words: in a page text stays text on one line", "[words]") {
   CHECK(html_text("<Rx, g> & more\nof it") == "&lt;Rx, g&gt; &amp; more of it");
 }
 
+TEST_CASE("words: no share of a bound that holds stands beside a call without results", "[words]") {
+  RequirementResult result = right_report().results[1];
+  CHECK(worst_words(result).starts_with("worst 0.625 of the bound"));
+  result.failure = failure_of("ROT-03:head_dim=4", {});
+  for (const auto kind : {FailureKind::exception, FailureKind::crash, FailureKind::timeout, FailureKind::status}) {
+    result.failure->finding.kind = kind;
+    CHECK(worst_words(result).empty());
+    CHECK(shown_worst(result) == nullptr);
+  }
+  result.worst->use = 3;  // another case of the requirement has wrong values
+  CHECK(worst_words(result).starts_with("worst 3 of the bound"));
+}
+
+TEST_CASE("words: a dtype without a grade says why", "[words]") {
+  CHECK(grade_words({DType::f32, "", 0.7}) == "no grade: a MUST does not hold");
+  CHECK(grade_words({DType::f32, "", 7}) == "no grade: not even C3 holds");
+}
+
 TEST_CASE("words: a verdict names expected and unexpected results", "[words]") {
   SubjectReport report = right_report();
   CHECK(verdict_words(report) == "conforms");

@@ -182,6 +182,8 @@ TEST_CASE("an escaped C++ exception is reported with its text") {
   const Reply reply = subject->apply(call);
   CHECK(reply.kind == ReplyKind::misbehaved);
   CHECK_THAT(reply.detail, StartsWith("let a C++ exception escape from a C function: std::out_of_range: row 40 of 32"));
+  REQUIRE(reply.raised);
+  CHECK_THAT(reply.raised->what, StartsWith("std::out_of_range: row 40 of 32"));
 }
 
 std::size_t open_files() {

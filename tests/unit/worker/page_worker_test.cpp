@@ -113,6 +113,15 @@ TEST_CASE("page worker: a failed call is reported in words") {
   CHECK_THAT(reply.detail, StartsWith(expected.detail));
 }
 
+TEST_CASE("page worker: an exception is told apart from a status") {
+  Call call = small_call();
+  const Reply raised = open_python({"broken_worker.py", "exception"}, 20)->apply(call);
+  REQUIRE(raised.raised);
+  CHECK(raised.raised->what == "ValueError: head_dim 64 is not for me");
+  CHECK_FALSE(raised.raised->in_adapter);
+  CHECK_FALSE(open_python({"broken_worker.py", "unsupported_by_name"}, 20)->apply(call).raised);
+}
+
 TEST_CASE("page worker: half an answer is shown") {
   Call call = small_call();
   CHECK_THAT(open_python({"broken_worker.py", "half_line"}, 1)->apply(call).detail,

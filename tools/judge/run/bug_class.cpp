@@ -23,6 +23,7 @@ constexpr std::array<BugClassWord, static_cast<std::size_t>(BugClass::count)> wo
     {BugClass::multi_axis, "multi-axis"},
     {BugClass::varlen_packing_cp, "varlen-packing-cp"},
     {BugClass::pipeline, "pipeline"},
+    {BugClass::exception, "exception"},
 }};
 
 constexpr bool is_complete() {

@@ -24,6 +24,7 @@ enum class BugClass {
   multi_axis,
   varlen_packing_cp,
   pipeline,
+  exception,
   count  // the number of classes, not a class
 };
 

@@ -40,6 +40,11 @@ FailureKind kind_of_reply(ReplyKind kind) {
 }
 
 Finding problem_of(const Reply& reply) {
+  if (reply.raised) {
+    Finding finding = problem(FailureKind::exception, reply.detail);
+    finding.raised = reply.raised;
+    return finding;
+  }
   if (reply.kind != ReplyKind::done) {
     Finding finding = problem(kind_of_reply(reply.kind), reply.detail);
     finding.access = reply.access;

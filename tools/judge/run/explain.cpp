@@ -120,6 +120,7 @@ std::string explain(const Finding& finding) {
           value_with_bits(finding.element->dtype, finding.element->expected),
           value_with_bits(finding.element->dtype, finding.element->actual));
     case FailureKind::status:
+    case FailureKind::exception:
     case FailureKind::crash:
     case FailureKind::timeout:
     case FailureKind::misbehaviour:

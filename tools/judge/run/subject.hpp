@@ -11,6 +11,7 @@
 #include "tools/judge/call/call.hpp"
 #include "tools/judge/call/claims.hpp"
 #include "tools/judge/call/outside_access.hpp"
+#include "tools/judge/call/raised.hpp"
 #include "tools/judge/call/sanitizer_tool.hpp"
 
 namespace rope {
@@ -31,6 +32,7 @@ struct Reply {
   std::int64_t nanoseconds = 0;   // spent in the kernel
   std::optional<OutsideAccess> access = std::nullopt;  // the access in `detail`
   std::string cannot_run = {};  // why no call can run here, and what to do; empty if the worker does not say so
+  std::optional<Raised> raised = std::nullopt;  // if the kernel raised instead of answering
 };
 
 class Subject;

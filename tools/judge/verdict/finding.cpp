@@ -4,6 +4,11 @@
 
 namespace rope {
 
+bool is_of_values(FailureKind kind) {
+  return kind == FailureKind::value || kind == FailureKind::unwritten || kind == FailureKind::relation ||
+         kind == FailureKind::repetition;
+}
+
 void Finding::merge(const Finding& other) {
   const bool worse = (passed() && !other.passed()) || (passed() == other.passed() && other.use > use);
   if (worse || !element) {
@@ -15,6 +20,7 @@ void Finding::merge(const Finding& other) {
     message = other.message;
     status = other.status;
     access = other.access;
+    raised = other.raised;
   }
   for (std::size_t a = 0; a < angle_grades; ++a) {
     for (std::size_t w = 0; w < arithmetic_grades; ++w) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/judge/call/outside_access.hpp"
+#include "tools/judge/call/raised.hpp"
 #include "tools/judge/call/tensor_walk.hpp"
 #include "tools/judge/verdict/expectation.hpp"
 
@@ -48,6 +49,7 @@ enum class FailureKind {
   relation,    // a relation between results does not hold
   repetition,  // the same call gave other bits
   status,      // the kernel did not answer ok
+  exception,   // the kernel raised
   crash,       // the kernel's process died
   timeout,
   misbehaviour,
@@ -55,11 +57,15 @@ enum class FailureKind {
   malformed  // the file does not hold the requested array
 };
 
+// Whether the kernel answered, and its results are wrong.
+bool is_of_values(FailureKind kind);
+
 struct Finding {
   FailureKind kind = FailureKind::none;
   std::string message;                  // a sentence, for failures other than a value, and if nothing was decided
   std::int32_t status = ROPE_OK;        // the kernel's rope_status, if that is the failure
   std::optional<OutsideAccess> access;  // the access in the message
+  std::optional<Raised> raised;         // if kind is exception
   std::optional<Element> element;       // the worst one
   double use = 0;                       // error / bound of the worst element, at the loosest grade
   PerGrade<double> use_by_grade{};

@@ -53,7 +53,7 @@ class Failure:
     """The smallest case that shows the failure."""
 
     kind: str
-    """value, unwritten, relation, repetition, status, crash, timeout or misbehaviour"""
+    """value, unwritten, relation, repetition, status, exception, crash, timeout or misbehaviour"""
     message: str
     case: str
     """As `ropecheck.replay` takes it."""

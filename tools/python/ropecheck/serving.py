@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,12 +13,12 @@ from ropecheck.capabilities import capabilities_of, declares_claims
 from ropecheck.errors import InvalidArgument, SubjectError, Unsupported, UsageError, WrongResult
 from ropecheck.memory import GuardedMemory
 from ropecheck.protocol import NO_ROOM, VERSION, Connection, Files
+from ropecheck.raised import is_of_adapter, place_of, trace_of
 from ropecheck.results import check_outputs, store
-from ropecheck.signature import PACKAGE, advice, refused_arguments
+from ropecheck.signature import advice, refused_arguments
 from ropecheck.tensors import Tensor, map_tensors
 from ropecheck.unavailable import why_unavailable
 
-LONGEST_TRACE = 4000
 Kernel = Callable[[Call], Any]
 
 
@@ -29,21 +27,9 @@ def name_of(kernel: Callable[..., Any]) -> str:
     return capabilities_of(kernel).name or getattr(kernel, "__name__", type(kernel).__name__)
 
 
-def _trace_of(error: BaseException) -> str:
-    """The traceback from the kernel's own frames on."""
-    trace = traceback.TracebackException.from_exception(error)
-    own = [frame for frame in trace.stack if not os.path.abspath(frame.filename).startswith(PACKAGE)]
-    trace.stack = traceback.StackSummary.from_list(own) if own else trace.stack
-    return "".join(trace.format())[-LONGEST_TRACE:]
-
-
-def _error(kind: str, message: str, trace: str = "", cannot_run: str = "") -> dict[str, Any]:
-    error = {"type": kind, "msg": message}
-    if trace:
-        error["trace"] = trace
-    if cannot_run:
-        error["cannot_run"] = cannot_run
-    return {"ok": False, "error": error}
+def _error(kind: str, message: str, **more: object) -> dict[str, Any]:
+    """`more` without what is empty."""
+    return {"ok": False, "error": {"type": kind, "msg": message, **{key: it for key, it in more.items() if it}}}
 
 
 class NoRoom(Exception):
@@ -135,7 +121,10 @@ class Server:
                 return {"ended": lost}
             if isinstance(error, NoRoom):
                 return _error(NO_ROOM, str(error))
-            return _error(type(error).__name__, str(error), _trace_of(error), self._why_it_cannot_run(error))
+            why = self._why_it_cannot_run(error)
+            return _error(type(error).__name__, str(error), trace=trace_of(error), cannot_run=why,
+                          at=place_of(error, self.function),
+                          in_adapter=not why and is_of_adapter(error, self.function))
 
     def _why_it_cannot_run(self, error: BaseException) -> str:
         """Why every call would raise this; empty if it is of the kernel's own code."""

@@ -10,6 +10,7 @@
 
 #include "tools/judge/call/row_placement.hpp"
 #include "tools/judge/case/build_call.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_message.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
@@ -360,6 +361,12 @@ class Worker final : public WorkerSubject {
     return fmt::format("wrote between the rows of {}, on the pages that they lie on", placed.name);
   }
 
+  static Raised raised_by(const json& error, const std::string& type) {
+    const std::string first_line = headline(wire::printable(error.value("msg", ""), 1 << 12));
+    return {first_line.empty() ? type : fmt::format("{}: {}", type, first_line),
+            wire::printable(error.value("at", ""), 1 << 10), error.value("in_adapter", false)};
+  }
+
   Reply error_of(const json& error) const {
     const std::string type = error.value("type", "");
     std::string text = wire::printable(error.value("msg", ""), 1 << 12);
@@ -368,11 +375,13 @@ class Worker final : public WorkerSubject {
     }
     if (type == wire::no_room) throw NoRoom(text);
     if (const auto status = status_named(type)) return {ReplyKind::done, *status, text, 0};
+    const Raised raised = raised_by(error, type);
     if (native_) {
       return {ReplyKind::misbehaved, ROPE_FAILED,
-              fmt::format("let a C++ exception escape from a C function: {}: {}", type, text), 0};
+              fmt::format("let a C++ exception escape from a C function: {}: {}", type, text), 0, {}, {}, raised};
     }
-    Reply reply{ReplyKind::done, ROPE_FAILED, fmt::format("raised {}: {}", type, text), 0};
+    const char* where = raised.in_adapter ? "in the adapter's code, not in the kernel's: " : "";
+    Reply reply{ReplyKind::done, ROPE_FAILED, fmt::format("raised {}{}: {}", where, type, text), 0, {}, {}, raised};
     reply.cannot_run = wire::printable(error.value("cannot_run", ""), 1 << 12);
     return reply;
   }

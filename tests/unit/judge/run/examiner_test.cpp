@@ -90,6 +90,12 @@ TEST_CASE("every answer that is not ok is a failure that says so", "[examiner]")
   CHECK_THAT(answers({ReplyKind::done, ROPE_FAILED, "no memory", 0}).message, Contains("answered failed: no memory"));
   CHECK(answers({ReplyKind::crashed, ROPE_OK, "signal 11", 0}).kind == FailureKind::crash);
   CHECK(answers({ReplyKind::timed_out, ROPE_OK, "", 0}).kind == FailureKind::timeout);
+  for (const ReplyKind kind : {ReplyKind::done, ReplyKind::misbehaved}) {
+    finding = answers({kind, ROPE_FAILED, "raised ValueError: no", 0, {}, {}, Raised{"ValueError: no", "k.py:12"}});
+    CHECK(finding.kind == FailureKind::exception);
+    CHECK(finding.message == "raised ValueError: no");
+    CHECK(finding.raised->place == "k.py:12");
+  }
   finding = answers({ReplyKind::misbehaved, ROPE_OK, "wrote to an input", 0});
   CHECK(finding.kind == FailureKind::misbehaviour);
   CHECK(finding.message == "wrote to an input");
