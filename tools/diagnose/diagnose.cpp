@@ -249,7 +249,7 @@ class Diagnosing {
       const bool is_named = state_ || std::find(named.begin(), named.end(), r.id) != named.end();
       (is_named ? result.explained : result.unexplained).push_back(r.id);
     }
-    result.evidence = fmt::format("failed: {}", fmt::join(result.explained, ", "));
+    if (!result.explained.empty()) result.evidence = fmt::format("failed: {}", fmt::join(result.explained, ", "));
     result.certain = result.unexplained.empty();
   }
 

@@ -24,7 +24,7 @@ Fake raising(const std::function<bool(const Call&)>& when, const Reply& reply = 
 
 TEST_CASE("A kernel that always raises is told by what it raises") {
   Fake subject = raising([](const Call&) { return true; });
-  // MEM-01 alone would speak for memory.
+  // By itself, MEM-01 would speak for memory.
   for (const std::vector<std::string>& only : {std::vector<std::string>{"ROT-01", "SHP-01"}, {"MEM-01"}}) {
     const auto found = diagnosed(subject, only);
     CHECK(first_of(found).bug_class == BugClass::exception);
@@ -56,7 +56,7 @@ TEST_CASE("An exception of the adapter is not blamed on the kernel") {
         "the adapter's code, not the kernel's, raises ValueError: no (rope.py:12)");
 }
 
-TEST_CASE("A C++ exception that escapes is no access to memory") {
+TEST_CASE("A C++ exception that escapes does not speak for memory") {
   Reply reply = raised();
   reply.kind = ReplyKind::misbehaved;
   Fake subject = raising([](const Call&) { return true; }, reply);

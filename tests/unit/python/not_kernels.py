@@ -86,6 +86,10 @@ def without_library(call):
     ctypes.CDLL("libnosuch.so")
 
 
+def without_device(call):
+    raise RuntimeError("No CUDA GPUs are available")
+
+
 def without_compiler(call):
     try:
         raise RuntimeError("Failed to find C compiler. Please specify via CC")

@@ -155,6 +155,7 @@ class NotKernels(unittest.TestCase):
             ("without_module", "ModuleNotFoundError: No module named 'no_such_module' ("),
             ("without_program", "FileNotFoundError: [Errno 2] No such file or directory: 'no-such-compiler' ("),
             ("without_library", "OSError: libnosuch.so: cannot open shared object file: No such file or directory ("),
+            ("without_device", "RuntimeError: No CUDA GPUs are available ("),
             ("without_compiler", "RuntimeError: Failed to find C compiler. Please specify via CC ("),
         ]:
             with self.subTest(kernel):

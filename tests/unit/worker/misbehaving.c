@@ -117,6 +117,28 @@ static int32_t divide_by_zero(const rope_call* c) {
   return 100 / zero;
 }
 
+// 0x06 was `push es`, which 64-bit code lacks.
+static int32_t illegal_instruction(const rope_call* c) {
+  (void)c;
+#if defined(__x86_64__)
+  __asm__ volatile(".byte 0x06");
+#elif defined(__aarch64__)
+  __asm__ volatile(".inst 0");
+#endif
+  return ROPE_OK;
+}
+
+static int32_t trap(const rope_call* c) {
+  if (c != NULL) __builtin_trap();
+  return ROPE_OK;
+}
+
+// Answers the first call.
+static int32_t illegal_later(const rope_call* c) {
+  static int calls = 0;
+  return calls++ == 0 ? right(c) : illegal_instruction(c);
+}
+
 static int32_t noise(const rope_call* c) {
   for (int i = 0; i < (1 << 14); ++i) printf("%062d\n\xff", i);
   return right(c);
@@ -317,6 +339,9 @@ static const rope_kernel kernels[] = {
     KERNEL(stack_overflow),
     KERNEL(double_free),
     KERNEL(divide_by_zero),
+    KERNEL(illegal_instruction),
+    KERNEL(illegal_later),
+    KERNEL(trap),
     KERNEL(noise),
     KERNEL(protocol_lines),
     KERNEL(close_low),

@@ -75,6 +75,21 @@ TEST_CASE("what a kernel does to its process is reported in a sentence") {
   }
 }
 
+#if defined(__x86_64__)
+TEST_CASE("an instruction that this machine lacks ends the run if it is in the first call, a trap is a finding") {
+  CHECK_THROWS_WITH(reply_of("illegal_instruction"),
+                    Contains("misbehaving.so#illegal_instruction cannot run here: it ran an instruction that this "
+                             "machine does not have, in misbehaving.so+0x"));
+  const Reply trapped = reply_of("trap");
+  CHECK(trapped.kind == ReplyKind::crashed);
+  CHECK_THAT(trapped.detail, StartsWith("ran into a trap"));
+  const auto later = open_library(misbehaving, "illegal_later", impatient());
+  Call call = small_call();
+  CHECK(later->apply(call).status == ROPE_OK);
+  CHECK_THAT(later->apply(call).detail, StartsWith("ran an instruction that this machine does not have"));
+}
+#endif
+
 TEST_CASE("a placement at the start catches accesses before it") {
   const Reply read = reply_of("read_before_start", Placement::at_start);
   CHECK(read.kind == ReplyKind::misbehaved);

@@ -11,8 +11,10 @@ from ropecheck.loading import last_line_of
 
 # What the libraries say that compile kernels or need a device. They raise RuntimeError and types of their own.
 OF_TRITON = r"Failed to find C compiler|\d+ active drivers"
-OF_TORCH = r"No working C\+\+ compiler found|Ninja is required to load|CUDA_HOME environment variable is not set"
-OF_CUDA = r"Torch not compiled with CUDA|Found no NVIDIA driver|CUDA driver version is insufficient|no CUDA-capable"
+OF_TORCH = (r"No working C\+\+ compiler found|Python\.h: No such file|Ninja is required to load|"
+            r"CUDA_HOME environment variable is not set")
+OF_CUDA = (r"Torch not compiled with CUDA|Found no NVIDIA driver|No (CUDA|HIP) GPUs are available|"
+           r"CUDA driver version is insufficient|no CUDA-capable")
 OF_JAX = r"Unknown backend: '\w+' requested"
 MISSING = re.compile("|".join((OF_TRITON, OF_TORCH, OF_CUDA, OF_JAX)))
 

@@ -214,8 +214,11 @@ WorkerEnd describe_fault(const json& fault, const CallLayout& layout, const Addr
     } else {
       end.sentence = describe_elsewhere(fault, address, verb);
     }
+  } else if (fault.value("trap", false)) {
+    end.sentence = "ran into a trap, as of __builtin_trap() or a failed check";
   } else {
     end.sentence = plain_signal(signal);
+    end.lacks_instruction = signal == SIGILL;
   }
   end.sentence += fmt::format("{} ({})", place_of(fault, signal), signal_name(signal));
   return end;

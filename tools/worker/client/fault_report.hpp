@@ -23,6 +23,7 @@ struct WorkerEnd {
   ReplyKind kind = ReplyKind::crashed;
   std::string sentence;  // without a subject: "wrote 1 element past the end of q_out (..)"
   std::optional<OutsideAccess> access = std::nullopt;  // if the sentence names a tensor of the call and an element
+  bool lacks_instruction = false;                      // the machine does
 };
 
 // `fault` is the object of the worker's fault line. An access that a page of ours stopped is `misbehaved`: without the

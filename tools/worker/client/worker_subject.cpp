@@ -250,6 +250,11 @@ class Worker final : public WorkerSubject {
         const WorkerEnd end = describe_fault(message.at("fault"), layout, space_);
         process_->hear(last_breath);
         process_->kill();
+        if (end.lacks_instruction && !has_answered_) {
+          throw SubjectError(fmt::format(
+              "{} cannot run here: it {}; build it for this machine, or run it where it was built", name_,
+              end.sentence));
+        }
         return reply_of(end);
       }
       if (message.is_object() && message.contains("ended")) {
@@ -265,6 +270,8 @@ class Worker final : public WorkerSubject {
       }
       if (message.is_object() && message.at("id") == id_) return answered(message, layout);
     } catch (const NoRoom&) {
+      throw;
+    } catch (const SubjectError&) {
       throw;
     } catch (const std::exception&) {
       // About a member that is missing, has another type or is not a number; the worker's line is shown below.
@@ -296,6 +303,7 @@ class Worker final : public WorkerSubject {
   }
 
   Reply answered(const json& message, const CallLayout& layout) {
+    has_answered_ = true;
     if (!message.at("ok").get<bool>()) return error_of(message.at("error"));
     Reply reply;
     reply.status = message.value("status", std::int32_t{ROPE_OK});
@@ -398,6 +406,7 @@ class Worker final : public WorkerSubject {
   bool native_ = false;
   bool guarded_ = false;
   bool beside_ = false;
+  bool has_answered_ = false;
   bool hung_ = false;     // a call of this subject hung for certain
   bool is_sure_ = false;  // the last call hung for certain
   std::chrono::milliseconds next_deadline_{};

@@ -92,6 +92,17 @@ Registers registers_of(const ucontext_t& context) {
   return result;
 }
 
+// Whether a compiler put the illegal instruction there on purpose: ud2 and ud1, for __builtin_trap() and failed checks.
+bool is_trap([[maybe_unused]] std::uintptr_t code) {
+#if defined(__x86_64__)
+  const auto* byte = reinterpret_cast<const unsigned char*>(code);
+  if (*byte == 0x67) ++byte;
+  return byte[0] == 0x0f && (byte[1] == 0x0b || byte[1] == 0xb9);
+#else
+  return false;
+#endif
+}
+
 const Module* module_of(std::uintptr_t code) {
   for (std::size_t i = 0; i < state.module_count; ++i) {
     if (code >= state.modules[i].first && code < state.modules[i].last) return &state.modules[i];
@@ -113,6 +124,7 @@ void tell(int signal, const siginfo_t& info, const ucontext_t& context) {
     if (registers.access == Registers::write) line << ",\"write\":true";
     if (registers.access == Registers::read) line << ",\"write\":false";
   }
+  if (signal == SIGILL && info.si_code > 0 && is_trap(registers.code)) line << ",\"trap\":true";
   line << ",\"sp\":";
   line.hexadecimal(registers.stack);
   if (const Module* module = module_of(registers.code)) {
