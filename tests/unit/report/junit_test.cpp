@@ -154,6 +154,12 @@ TEST_CASE("junit: a violation is a failure, and a process that ends badly is an 
   CHECK(crashed.child("failure").empty());
   CHECK(std::string(crashed.child("error").attribute("type").value()) == "crash");
   CHECK_THAT(crashed.child("error").attribute("message").value(), Contains("read 4 bytes after the end"));
+  SubjectReport raising = sample_report();
+  for (RequirementResult& result : raising.results) {
+    if (result.id == "STA-01") result.failure->finding.kind = FailureKind::exception;
+  }
+  const Parsed raised(junit({raising}));
+  CHECK(std::string(raised.testcase("STA-01").child("error").attribute("type").value()) == "exception");
   CHECK_FALSE(xml.testcase("BWD-01").child("skipped").empty());
   CHECK(xml.testcase("ROT-02").child("failure").empty());
 }
