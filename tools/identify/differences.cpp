@@ -66,6 +66,20 @@ std::vector<MeasuredTheta> exact_theta(const ExecutedPlan& plan) {
   return theta;
 }
 
+// The same angle at position 0 in every pair; nullopt: there is none, or pairs differ. Positions that begin elsewhere turn
+// each pair by its own angle.
+std::optional<double> common_phase(const ExecutedPlan& plan) {
+  if (plan.pairs.size() < 2) return std::nullopt;
+  const double phase = plan.pairs.front().intercept;
+  const bool is_common = std::all_of(plan.pairs.begin(), plan.pairs.end(), [&](const ExecutedPair& pair) {
+    return std::fabs(wrapped(pair.intercept - phase)) <= 2 * plan.angle_noise;
+  });
+  return is_common && std::fabs(phase) > 2 * plan.angle_noise ? std::optional(phase) : std::nullopt;
+}
+
+// Whether no constant frequencies give the angles: they were measured, and predict fewer than half of other rows.
+bool is_contradicted(const ExecutedPlan& plan) { return 2 * plan.predicted_right < plan.predicted; }
+
 void structure_differences(const ExecutedPlan& plan, std::vector<Difference>& found) {
   const Structure& s = plan.structure;
   const RopeSpec& told = plan.way.spec;
@@ -152,6 +166,8 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
     found.push_back({fmt::format("positions begin at {}: what is given as 0 is turned as {}", *plan.position_offset,
                                  *plan.position_offset),
                      BugClass::position_offset});
+  } else if (const auto phase = common_phase(plan)) {
+    found.push_back({fmt::format("{:.6g} radians are added to every angle", *phase), BugClass::phase});
   } else if (std::any_of(plan.pairs.begin(), plan.pairs.end(),
                          [&](const ExecutedPair& p) { return std::fabs(p.intercept) > 2 * plan.angle_noise; })) {
     found.push_back({"pairs are turned at position 0 already", BugClass::position_offset});
@@ -170,6 +186,13 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
     const double turned = plan.sign < 0 ? -pair.theta : pair.theta;
     const double allowed = pair.theta_error + std::max(plan.angle_error, of_float) * std::fabs(of_told->second);
     if (std::fabs(wrapped(turned - of_told->second)) > allowed) off.push_back(&pair);
+  }
+  if (is_contradicted(plan) && plan.positions.empty() && !off.empty()) {
+    found.push_back({fmt::format("the angles do not grow evenly with the position: constant frequencies give only {} of "
+                                 "{} elements of random rows",
+                                 plan.predicted_right, plan.predicted),
+                     BugClass::phase});
+    return;
   }
   const RopeSpec* ruled = plan.rules.empty() ? nullptr : &plan.rules.front().spec;
   const bool others = ruled != nullptr && !off.empty();

@@ -1,5 +1,6 @@
 // The answers of identification to kernels that are wrong in a known way.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <filesystem>
 
 #include "tests/unit/places.hpp"
@@ -106,6 +107,47 @@ TEST_CASE("identify: misuse of given tables", "[identify]") {
   c.full_tables = true;
   c.spec.pairing = Pairing::half_split;
   check_says({{"TAB-HALVES", "pair 0 at position 0 is given sin[0][0] where sin[0][24] is specified"}}, c);
+}
+
+// Pairs (i, i+4) of a head of 8, with the frequencies of base 10000 times `scale`, and this angle at position 0.
+ExecutedPlan measured_plan(double scale, double intercept) {
+  ExecutedPlan plan;
+  plan.way.spec.head_dim = plan.way.spec.rotary_dim = 8;
+  plan.way.source = AngleSource::computed;
+  plan.angle_noise = 1e-6;
+  for (int p = 0; p < 4; ++p) {
+    ExecutedPair pair;
+    pair.features = {p, p + 4, p, p + 4, BlockKind::rotation};
+    pair.theta = scale * std::pow(10000.0, -p / 4.0);
+    pair.theta_error = 1e-9;
+    pair.intercept = intercept;
+    plan.pairs.push_back(pair);
+    plan.structure.pairs.push_back(pair.features);
+  }
+  return plan;
+}
+
+TEST_CASE("identify: a constant added to every angle is a phase error", "[identify]") {
+  CHECK(differences(measured_plan(1, 0)).empty());
+  const std::vector<Difference> found = differences(measured_plan(1, 0.3));
+  REQUIRE_FALSE(found.empty());
+  CHECK(found[0].bug_class == BugClass::phase);
+  CHECK(found[0].words == "0.3 radians are added to every angle");
+}
+
+TEST_CASE("identify: a rule that most elements contradict is not named", "[identify]") {
+  ExecutedPlan plan = measured_plan(0.9, 0);
+  FrequencyRule rule;
+  rule.spec = plan.way.spec;
+  rule.spec.base = 20000;
+  rule.words = "yarn, factor 0.1367962459";
+  plan.rules.push_back(rule);
+  plan.predicted = plan.predicted_right = 1536;
+  CHECK_THAT(differences(plan).front().words, Catch::Contains("yarn"));
+  plan.predicted_right = 25;
+  const std::vector<Difference> found = differences(plan);
+  CHECK(found[0].bug_class == BugClass::phase);
+  for (const Difference& difference : found) CHECK_THAT(difference.words, !Catch::Contains("yarn"));
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ constexpr std::array<BugClassWord, static_cast<std::size_t>(BugClass::count)> wo
     {BugClass::varlen_packing_cp, "varlen-packing-cp"},
     {BugClass::pipeline, "pipeline"},
     {BugClass::exception, "exception"},
+    {BugClass::phase, "phase"},
 }};
 
 constexpr bool is_complete() {

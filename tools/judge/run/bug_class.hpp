@@ -25,6 +25,7 @@ enum class BugClass {
   varlen_packing_cp,
   pipeline,
   exception,
+  phase,
   count  // the number of classes, not a class
 };
 
