@@ -24,6 +24,18 @@ endif()
 # Notes about what changed in the ABI of aarch64 before g++ 10 would fill the log.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   target_compile_options(ropecheck_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
+
+# From 19 on clang warns about what libstdc++ 12's std::stable_sort itself calls; other compilers check our own calls.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS "-Werror=deprecated-declarations")
+  check_cxx_source_compiles("
+    #include <algorithm>
+    int main() { int x[2] = {}; std::stable_sort(x, x + 2); }" ROPECHECK_STABLE_SORT_WITHOUT_WARNING)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(NOT ROPECHECK_STABLE_SORT_WITHOUT_WARNING)
+    target_compile_options(ropecheck_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
+  endif()
 endif()
 
 # A second clone or worktree takes from ccache what the first one compiled: no object holds the path of the clone.

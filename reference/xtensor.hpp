@@ -26,3 +26,12 @@
 #include <xtensor/xtensor.hpp>
 #include <xtensor/xview.hpp>
 #endif
+
+// Since clang 19 two of xtensor 0.24's specializations fit this type equally well, so none is chosen. This one fits
+// better.
+#ifdef __clang__
+template <class To, class T, std::size_t N>
+struct xt::rebind_container<To, xt::svector<T, N>> {
+  using type = xt::svector<To, N>;
+};
+#endif

@@ -1,6 +1,7 @@
 // The CUDA kernel on the grid shim.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 

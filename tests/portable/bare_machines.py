@@ -8,15 +8,15 @@ Exit codes: 0 all as expected, 1 not so, 3 no such root can be made here (it nee
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-ROOTS = ROOT / "build" / "portable" / "roots"
+import roots
+from roots import ROOT, ROOTS
+
 EXAMPLES = ROOT / "examples"
 CANNOT_START = 3
 NUMPY = "numpy>=2,<3"  # downloaded here, because the bare machine has no network
@@ -28,22 +28,10 @@ def cannot(reason: str) -> None:
 
 
 def root_of(release: str) -> Path:
-    """The folder of the release, made once."""
-    folder = ROOTS / release
-    if (folder / "made").is_file():
-        return folder
-    if os.geteuid() != 0:
-        cannot("only root can make a root folder of Debian")
-    if not shutil.which("debootstrap"):
-        cannot("debootstrap is missing (Debian package debootstrap)")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = subprocess.run(["debootstrap", "--variant=minbase", "--include=python3,python3-venv", release, str(folder)],
-                          capture_output=True, text=True)
-    if made.returncode != 0:
-        cannot(f"debootstrap {release} failed: {(made.stdout + made.stderr).strip().splitlines()[-1]}")
-    (folder / "made").touch()
-    return folder
+    try:
+        return roots.made(release, release, ("python3", "python3-venv"))
+    except roots.Unavailable as error:
+        cannot(str(error))
 
 
 def downloaded(release: str, python: str) -> Path:
@@ -65,14 +53,14 @@ def compiled(name: str, folder: Path) -> None:
 
 
 class BareMachine:
-    """Commands in the root folder, in a network namespace of their own, so without a network."""
+    """Commands in the root folder, without a network."""
 
     def __init__(self, release: str) -> None:
         self.folder = root_of(release)
-        version = self.run("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").stdout.strip()
         self.work = self.folder / "work"
         shutil.rmtree(self.work, ignore_errors=True)
         self.work.mkdir()
+        version = self.run("python3", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").stdout.strip()
         for package in downloaded(release, version).iterdir():
             shutil.copy(package, self.work)
         shutil.copy(WHEEL, self.work)
@@ -81,10 +69,8 @@ class BareMachine:
         shutil.copy(EXAMPLES / "python" / "numpy_kernel.py", self.work / "my_rope.py")
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        inside = 'mount -t proc proc /proc; cd /work 2>/dev/null || cd /; exec "$@"'
-        return subprocess.run(["unshare", "--net", "--mount", "--pid", "--fork", "chroot", str(self.folder), "/bin/sh",
-                               "-c", inside, "sh", *words], capture_output=True, text=True, timeout=600,
-                              env={"PATH": "/work/venv/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8"})
+        return subprocess.run(roots.command(self.folder, *words, work="/work"), capture_output=True, text=True,
+                              timeout=600, env={"PATH": "/work/venv/bin:/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8"})
 
 
 class Wheel(unittest.TestCase):

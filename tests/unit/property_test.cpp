@@ -3,6 +3,7 @@
 
 #include <rapidcheck/catch.h>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 

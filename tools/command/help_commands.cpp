@@ -1,6 +1,8 @@
 // What tells of the commands themselves: help, completion and man.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 #include "tools/command/commands.hpp"

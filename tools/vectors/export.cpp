@@ -221,7 +221,8 @@ Claims narrowed(Claims claims, const Selection& selection) {
   if (selection.pairing) can.pairings &= ROPE_BIT(static_cast<int>(*selection.pairing));
   const std::vector<std::int32_t>& dims = claims.head_dims;
   const auto claims_dim = [&](std::int32_t dim) { return dims.empty() || std::ranges::find(dims, dim) != dims.end(); };
-  if (selection.spec && claims_dim(selection.spec->head_dim)) claims.head_dims = {selection.spec->head_dim};
+  // g++ 14 takes an assignment of {x} for a read past its end.
+  if (selection.spec && claims_dim(selection.spec->head_dim)) claims.head_dims.assign(1, selection.spec->head_dim);
   if (selection.dtypes.empty()) return claims;
   std::uint32_t selected = 0;
   for (const DType dtype : selection.dtypes) selected |= ROPE_BIT(static_cast<int>(dtype));

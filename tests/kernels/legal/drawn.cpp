@@ -127,9 +127,10 @@ std::int32_t apply_drawn(const rope_call* call) {
 
 template <std::size_t... index>
 Kernels entries(std::index_sequence<index...>) {
-  static const std::array all{rope_kernel{sizeof(rope_kernel), ROPE_KERNEL_ABI, kernels()[index].name.c_str(),
-                                          kernels()[index].description.c_str(), apply_drawn<index>,
-                                          kernels()[index].claims}...};
+  // With its size: deducing it would need a fold expression over more elements than clang allows.
+  static const std::array<rope_kernel, count> all{
+      rope_kernel{sizeof(rope_kernel), ROPE_KERNEL_ABI, kernels()[index].name.c_str(),
+                  kernels()[index].description.c_str(), apply_drawn<index>, kernels()[index].claims}...};
   return all;
 }
 

@@ -1,5 +1,6 @@
 #include "golden/input_generator.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,6 @@
 // Kernels that are right except for one access: they read or write one element before or past a tensor. There is one
 // for every tensor that a call may have. Their names are VERB_SIDE_TENSOR, for example write_past_k_out.
+#include <cstdint>
 #include <string>
 #include <vector>
 

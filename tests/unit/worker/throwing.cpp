@@ -1,4 +1,5 @@
 // Kernels in C++: one lets an exception escape; one crashes the process that loads it, if it is asked to.
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 
