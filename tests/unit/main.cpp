@@ -23,10 +23,10 @@ constexpr const char* default_seed = "seed=20260101";
 // RapidCheck reads RC_PARAMS at the first property. Without a seed there it would take a random one.
 class PropertySeed : public Catch::TestEventListenerBase {
  public:
-  using TestEventListenerBase::TestEventListenerBase;
+  using Catch::TestEventListenerBase::TestEventListenerBase;
 
   void testRunStarting(const Catch::TestRunInfo& info) override {
-    TestEventListenerBase::testRunStarting(info);
+    Catch::TestEventListenerBase::testRunStarting(info);
     const char* given = std::getenv("RC_PARAMS");
     parameters_ = given != nullptr ? given : "";
     if (parameters_.find("seed=") == std::string::npos) {
@@ -36,7 +36,7 @@ class PropertySeed : public Catch::TestEventListenerBase {
   }
 
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
-    TestEventListenerBase::testCaseEnded(stats);
+    Catch::TestEventListenerBase::testCaseEnded(stats);
     if (stats.totals.testCases.failed == 0) return;
     std::cerr << "to repeat it with the same random cases: RC_PARAMS=\"" << parameters_ << "\" unit_tests \""
               << info_of(stats).name << "\"\n";

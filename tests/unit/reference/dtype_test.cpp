@@ -200,7 +200,7 @@ TEST_CASE("many elements are loaded and stored as one is, whatever lies between 
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::i64}) {
     if (!rope::is_floating(dtype)) values = {0, 1, -96, 2147483647};
     const std::size_t size = rope::size_of(dtype);
-    for (const std::size_t step : {1, 3}) {
+    for (const std::size_t step : {1u, 3u}) {
       std::vector<std::byte> one(values.size() * step * size + 1, std::byte{0xa5}), many = one;
       std::vector<double> loaded(values.size());
       for (std::size_t i = 0; i < values.size(); ++i) rope::store(dtype, one.data() + 1 + i * step * size, values[i]);

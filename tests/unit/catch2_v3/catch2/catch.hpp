@@ -12,3 +12,5 @@ using Matchers::StartsWith;
 inline Matchers::StringContainsMatcher Contains(const std::string& text) { return Matchers::ContainsSubstring(text); }
 
 }  // namespace Catch
+
+using Catch::Approx;
