@@ -24,6 +24,7 @@ endif()
 # Notes about what changed in the ABI of aarch64 before g++ 10 would fill the log.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
   target_compile_options(ropecheck_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-psabi>)
+endif()
 
 # From 19 on clang warns about what libstdc++ 12's std::stable_sort itself calls; other compilers check our own calls.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

@@ -3,7 +3,7 @@
 
 clang-16 and clang-19 are Debian 12's packages. trixie-g++ and trixie-clang are Debian 13's compilers with Debian 13's
 libraries, in a root folder that debootstrap makes once. Each build judges a kernel; one in the root folder also runs
-unit tests. Builds and their logs are in build/compilers.
+unit tests. Builds are in build/NAME, their logs in build/NAME/compilers.log.
 Exit codes: 0 all built and passed, 1 some did not, 2 bad usage, 3 the others passed, but these could not be tried here.
 """
 
@@ -21,7 +21,6 @@ from typing import NamedTuple
 import roots
 from roots import ROOT
 
-BUILDS = ROOT / "build" / "compilers"
 FAILED, CANNOT_START = 1, 3
 LAST_LINES = 60  # of a log, shown if the step fails
 UNIT_TESTS = ("reference", "impls", "judge")  # folders below tests/unit
@@ -56,8 +55,8 @@ class Machine:
     """Where a compiler runs: here, or in a root folder that shares the repository and ccache's folder with us."""
 
     def __init__(self, compiler: Compiler) -> None:
-        self.folder = BUILDS / compiler.name
-        self.log = self.folder.with_suffix(".log")
+        self.folder = ROOT / "build" / compiler.name
+        self.log = self.folder / "compilers.log"
         self.root = None
         self.variables = {**os.environ, "CC": compiler.c, "CXX": compiler.cpp}
         if compiler.release:
@@ -68,6 +67,8 @@ class Machine:
             self.variables |= {"CCACHE_DIR": str(cache), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "LANG": "C.UTF-8"}
         elif not shutil.which(compiler.cpp):
             raise roots.Unavailable(f"{compiler.cpp} is missing (Debian package {compiler.c})")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.log.write_text("")
 
     def run(self, what: str, *words: str | Path) -> str:
         """The output, which is also in the log. It must succeed."""
@@ -91,9 +92,7 @@ class Machine:
 def tried(compiler: Compiler) -> str:
     """Builds everything, judges a kernel and runs unit tests. What was seen, in a line."""
     start = time.monotonic()
-    BUILDS.mkdir(parents=True, exist_ok=True)
     machine = Machine(compiler)
-    machine.log.write_text("")
     version = machine.run("asking for the version", compiler.cpp, "--version").splitlines()[0]
     machine.configure()
     machine.run("building", "cmake", "--build", machine.folder, "--target", "all", "--", "-k", "0")

@@ -10,16 +10,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOTS = ROOT / "build" / "portable" / "roots"
-INSIDE = """set -e
-root=$1 work=$2 shared=$3
-shift 3
-mount -t proc proc "$root/proc"
-printf '%s' "$shared" | while read -r path; do
-  mkdir -p "$root$path"
-  mount --bind "$path" "$root$path"
-done
-exec chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@"
-"""
+INSIDE = "; ".join((  # with the arguments: root, work, shared folders, command
+    "set -e",
+    "root=$1 work=$2 shared=$3",
+    "shift 3",
+    'mount -t proc proc "$root/proc"',
+    """printf '%s' "$shared" | while read -r path""",
+    'do mkdir -p "$root$path"',
+    'mount --bind "$path" "$root$path"',
+    "done",
+    """exec chroot "$root" /bin/sh -c 'cd "$0" && exec "$@"' "$work" "$@" """,
+))
 
 
 class Unavailable(Exception):
