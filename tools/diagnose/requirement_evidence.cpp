@@ -30,7 +30,7 @@ struct Spoke {
 
 // The most telling first.
 constexpr BugClass memory = BugClass::strides_memory_race;
-constexpr Spoke rows[] = {
+constexpr Spoke spoke_rows[] = {
     {"DET-01", BugClass::special_values, different_each_time},
     {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
     {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
@@ -160,7 +160,7 @@ std::vector<Pointer> from_requirements(const SubjectReport& report, const Observ
   std::vector<Pointer> found;
   if (auto state = from_state(report)) found.push_back(std::move(*state));
   const Scaling* rule = rule_that_fails(seen);
-  for (const Spoke& row : rows) {
+  for (const Spoke& row : spoke_rows) {
     if (auto pointer = pointer_of(row, report, rule)) found.push_back(std::move(*pointer));
   }
   if (auto faults = from_faults(report, examiner)) found.push_back(std::move(*faults));
