@@ -236,7 +236,8 @@ void mixed_cases(CaseList& list) {
   std::map<AngleSource, std::size_t> turn;
   std::optional<Pairing> pairing;
   list.for_each_way(64, [&](const Case& c) {
-    if (c.out_dtype != c.dtype || !representative.is_given_type_of(c) || !representative.is_width_of(c)) return;
+    if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
+    if (!representative.is_width_of(c)) return;
     if (quick && !representative.is_source_of(c)) return;
     if (!quick && pairing.value_or(c.spec.pairing) != c.spec.pairing) return;
     pairing = c.spec.pairing;

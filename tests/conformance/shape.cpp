@@ -203,7 +203,8 @@ void block_cases(CaseList& list) {
   std::vector<Case> ways;
   list.for_each_way(4, [&](Case c) {
     const Representative& representative = list.representative();
-    if (c.out_dtype != c.dtype || !representative.is_given_type_of(c) || !representative.is_width_of(c)) return;
+    if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
+    if (!representative.is_width_of(c)) return;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
     ways.push_back(c);
     c.in_place = true;

@@ -201,7 +201,7 @@ class Installing(Scratch):
         (root / "tools/ci").mkdir(parents=True)
         shutil.copy(ROOT / "tools/setup", root / "tools/setup")
         shutil.copy(ROOT / "tools/ci/install", root / "tools/ci/install")
-        (root / "tools/packages.txt").write_text("wheel libc6 # is there\nneeded no-such-package # stays away\n")
+        (root / "tools/packages.txt").write_text("wheel libc6 # is there\n" "needed no-such-package # stays away\n")
         program(root / "tools/wheel", f'set -e; [ "$1 $2" = "$(uname -m) --out" ]; touch "{self.folder}/built"\n'
                 f'mkdir -p "$3"; cp "{stub_wheel(self.folder)}" "$3"')
         job = jobs.GitHubJob(ACTION, self.folder / "third job", self.system_path, root)

@@ -36,7 +36,7 @@ TEST_CASE("words: no share of a bound that holds stands beside a call without re
 }
 
 TEST_CASE("words: a dtype without a grade says why", "[words]") {
-  CHECK(grade_words({DType::f32, "", 0.7}) == "no grade: a MUST does not hold");
+  CHECK(grade_words({DType::f32, "", 0.7}) == "no grade: a requirement fails in this dtype");
   CHECK(grade_words({DType::f32, "", 7}) == "no grade: not even C3 holds");
 }
 

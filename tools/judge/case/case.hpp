@@ -86,7 +86,7 @@ constexpr bool is_of_unusual_size(InputKind input) {
 // A call that comes before the case's own one, in the same new process. It is the case's call in another dtype, with
 // another number of tokens, or at other positions.
 struct EarlierCall {
-  DType dtype = DType::f32;  // of inputs and outputs
+  DType dtype = DType::f32;  // of inputs; of outputs too, unless it is the dtype of the case's inputs
   int seq = 1;
   std::int64_t start = 0;
 

@@ -12,7 +12,8 @@ std::vector<Case> earlier_cases(const Case& c) {
     earlier.requirement.clear();
     earlier.before.clear();
     earlier.golden.clear();
-    earlier.dtype = earlier.out_dtype = call.dtype;
+    if (call.dtype != c.dtype) earlier.out_dtype = call.dtype;
+    earlier.dtype = call.dtype;
     if (c.source == AngleSource::tables && c.given == c.dtype) earlier.given = call.dtype;
     earlier.seq = call.seq;
     earlier.start = call.start;

@@ -423,9 +423,9 @@ class Run {
         result.worst_case = to_text(c);
       }
       if (!finding.passed()) {
-        // If only a demanded grade is missed, the grade that held is what the user wants to know.
-        const bool holds_at_c3 = finding.kind == FailureKind::value && finding.use <= 1;
-        if (decides && !holds_at_c3) task.failed.insert(c.dtype);
+        // Values that miss a demanded grade may hold at another: the user wants to know which. The measured grade tells.
+        const bool by_demand = options_.selection.grade != Grade{} && is_of_values(finding.kind);
+        if (decides && !by_demand) task.failed.insert(c.dtype);
         const bool hangs = finding.kind == FailureKind::timeout;
         deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
         if (result.failed++ == 0) {
