@@ -1,11 +1,5 @@
 #include "tools/judge/run/suite.hpp"
 
-#include <rapidcheck/Shrinkable.h>
-#include <rapidcheck/seq/Operations.h>
-#include <rapidcheck/seq/Transform.h>
-#include <rapidcheck/shrinkable/Create.h>
-#include <rapidcheck/shrinkable/Operations.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -17,6 +11,7 @@
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/case/missing_claim.hpp"
 #include "tools/judge/run/lanes.hpp"
+#include "tools/judge/run/shrink.hpp"
 #include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
@@ -62,25 +57,6 @@ namespace {
 
 // A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
 constexpr std::int64_t most_deaths = 3;
-constexpr int most_shrink_steps = 400;
-
-// A hang costs two whole deadlines. So the first hang decides, and only the first of a run is shrunk, in few steps.
-constexpr int most_hanging_steps = 3;
-
-// A case that fails rarely cannot be replayed. If it fails this many more times in a row, it can.
-constexpr int more_failures = 4;
-
-// Each step starts a new process.
-constexpr int most_dying_steps = 20;
-
-// If the failure itself kills nothing but simpler cases do, this many such cases end the shrinking.
-constexpr int most_deaths_in_shrinking = most_dying_steps;
-constexpr int most_slow_deaths_in_shrinking = 4;
-
-// A new process takes a compiled kernel a few milliseconds, but an interpreter that loads its framework seconds. There,
-// the first death decides a requirement, and only the first of a run is shrunk. If one failure occurred in a new
-// process by itself, others of its kind are assumed not to need earlier calls either.
-bool starts_slowly(const Claims& claims) { return !claims.compiled; }
 
 // How many processes of the kernel may share the requirements, and what a lane must cost to be worth its process.
 constexpr std::size_t most_lanes = 4, most_slow_lanes = 2;
@@ -94,105 +70,6 @@ double cost_of(std::span<const Case> cases) {
     sum += 1 + rows * c.spec.head_dim / (1 << 14);
   }
   return sum;
-}
-
-// What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
-struct Outcome {
-  Finding finding;
-  bool died = false;
-
-  int shrink_steps() const {
-    if (finding.kind == FailureKind::timeout) return most_hanging_steps;
-    return died ? most_dying_steps : most_shrink_steps;
-  }
-};
-
-Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner) {
-  const std::int64_t before = examiner.subject().deaths();
-  Outcome outcome{checked(requirement, c, examiner)};
-  const FailureKind kind = outcome.finding.kind;
-  outcome.died = kind == FailureKind::crash || kind == FailureKind::timeout || examiner.subject().deaths() != before;
-  // Run by itself, each of its cases takes a process too.
-  outcome.died = outcome.died || (requirement.prepare != nullptr && !outcome.finding.passed());
-  return outcome;
-}
-
-bool is_valid(const Case& c, const Claims& claims) {
-  try {
-    validate(c.spec);
-    return uncovered(c, claims).empty();
-  } catch (const InputError&) {
-    return false;  // shrinking broke the spec, for example a list of factors that no longer fits
-  }
-}
-
-// Looks for one call before the minimal case that makes it fail in a new process: then it can be replayed.
-void name_earlier_call(const Requirement& requirement, Failure& failure, Examiner& examiner) {
-  constexpr int many_tokens = 300;
-  constexpr std::int64_t further = 40'000;
-  const Claims& claims = examiner.subject().claims();
-  int tries = starts_slowly(claims) ? 4 : 16;
-  const Case minimal = failure.minimal;
-  // In turn, so that few tries see every dtype.
-  for (const auto& [seq, start] : {std::pair(minimal.seq, minimal.start), std::pair(many_tokens, std::int64_t{0}),
-                                   std::pair(minimal.seq, minimal.start + further)}) {
-    for (const DType dtype : {DType::bf16, DType::f32, DType::f16, DType::f64}) {
-      Case with = minimal;
-      with.before = {{dtype, seq, start}};
-      if (!is_valid(with, claims)) continue;
-      if (--tries < 0) return;
-      Finding found = checked(requirement, with, examiner);
-      if (found.kind != failure.finding.kind) continue;
-      failure.minimal = std::move(with);
-      failure.finding = std::move(found);
-      return;
-    }
-  }
-}
-
-Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
-               bool renews, Examiner& examiner) {
-  const Finding& finding = outcome.finding;
-  Failure failure{failing, finding, to_text(failing)};
-  int steps = outcome.shrink_steps();
-  const bool by_chance = requirement.handling.by_chance;
-  const Claims& claims = examiner.subject().claims();
-  const int deaths_allowed = starts_slowly(claims) ? most_slow_deaths_in_shrinking : most_deaths_in_shrinking;
-  const auto smaller = [&](const Case& c) {
-    std::vector<Case> candidates = simpler(c);
-    std::erase_if(candidates, [&](const Case& s) {
-      return !is_valid(s, claims) || (selection.spec && to_json(s.spec) != to_json(*selection.spec));
-    });
-    return rc::seq::fromContainer(std::move(candidates));
-  };
-  const auto shrinkable = rc::shrinkable::shrinkRecur(failing, smaller);
-  rc::shrinkable::findLocalMin(shrinkable, [&](const Case& c) {
-    if (--steps < 0) return false;
-    // What the calls before left in this process would make a case without them fail, too.
-    if (!failing.before.empty() && c.before.empty()) examiner.subject().renew();
-    const std::int64_t deaths = examiner.subject().deaths();
-    Finding found = checked(requirement, c, examiner);
-    if (!outcome.died && examiner.subject().deaths() != deaths) steps -= most_shrink_steps / deaths_allowed;
-    // A different kind of failure is a different failure.
-    const auto same_failure = [&] { return !found.passed() && found.kind == finding.kind; };
-    for (int i = 0; i < more_failures && by_chance && !outcome.died && same_failure(); ++i) {
-      found = checked(requirement, c, examiner);
-    }
-    if (!same_failure()) return false;
-    failure.minimal = c;
-    failure.finding = found;
-    return true;
-  });
-  // Repeating a hang would cost its deadlines again. A kernel that takes wrong calls takes them in any process.
-  const bool takes_wrong_call = starts_slowly(claims) && failing.fault != Fault::none;
-  if (renews && !takes_wrong_call && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
-    Case alone = failure.minimal;
-    alone.before.clear();
-    failure.needs_earlier_calls = checked(requirement, alone, examiner).passed();
-    const bool is_named = !failure.minimal.before.empty();
-    if (failure.needs_earlier_calls && !is_named) name_earlier_call(requirement, failure, examiner);
-  }
-  return failure;
 }
 
 using GradeUse = std::map<DType, PerGrade<double>>;

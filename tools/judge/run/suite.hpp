@@ -14,6 +14,7 @@
 #include "tools/judge/run/examiner.hpp"
 #include "tools/judge/run/horizon.hpp"
 #include "tools/judge/run/requirement.hpp"
+#include "tools/judge/run/shrink.hpp"
 
 namespace rope {
 
@@ -21,16 +22,6 @@ namespace rope {
 // failures and passes. It counts as a failure; otherwise the list would go stale.
 enum class Verdict { pass, fail, note, not_claimed, expected_failure, unexpected_pass };
 std::string_view name(Verdict verdict);
-
-// A failing case, shrunk as far as possible.
-struct Failure {
-  Case minimal;
-  Finding finding;                   // of the minimal case
-  std::string first_seen;            // the case that failed first, as text
-  // The minimal case's own call holds as the first call of a new process. The calls that it needs are in the case,
-  // unless none were found that do.
-  bool needs_earlier_calls = false;
-};
 
 struct RequirementResult {
   std::string id;

@@ -1,0 +1,35 @@
+// Shrinking: makes a failing case as small as it can be.
+#pragma once
+
+#include "tools/judge/case/case_list.hpp"
+#include "tools/judge/run/requirement.hpp"
+
+namespace rope {
+
+// A failing case, shrunk as far as possible.
+struct Failure {
+  Case minimal;
+  Finding finding;         // of the minimal case
+  std::string first_seen;  // the case that failed first, as text
+  // The minimal case's own call holds as the first call of a new process. The calls that it needs are in the case,
+  // unless none were found that do.
+  bool needs_earlier_calls = false;
+};
+
+// A new process takes a compiled kernel a few milliseconds, but an interpreter that loads its framework seconds. There,
+// the first death decides a requirement, and only the first of a run is shrunk. If one failure occurred in a new
+// process by itself, others of its kind are assumed not to need earlier calls either.
+inline bool starts_slowly(const Claims& claims) { return !claims.compiled; }
+
+// What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
+struct Outcome {
+  Finding finding;
+  bool died = false;
+};
+Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner);
+
+// `failing` failed with `outcome`. `renews`: looks in a new process whether earlier calls are to blame.
+Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
+               bool renews, Examiner& examiner);
+
+}  // namespace rope
