@@ -7,7 +7,7 @@
 #include "reference/error_model.hpp"
 #include "tools/judge/call/call.hpp"
 #include "tools/judge/call/oracles.hpp"
-#include "tools/judge/verdict/row_test.hpp"
+#include "tools/judge/verdict/row_bounds.hpp"
 
 namespace rope {
 

@@ -1,4 +1,4 @@
-#include "tools/judge/verdict/row_test.hpp"
+#include "tools/judge/verdict/row_bounds.hpp"
 
 #include <algorithm>
 #include <cmath>
