@@ -12,14 +12,15 @@ install(TARGETS ropecheck_host ropecheck_faults
 if(TARGET ropecheck_cuda)
   install(TARGETS ropecheck_cuda LIBRARY DESTINATION "${libraries}" COMPONENT ropecheck OPTIONAL)  # all does not need it
 endif()
-install(FILES golden/manifest.json golden/README.md DESTINATION "${data}/golden" COMPONENT ropecheck)
+install(FILES golden/manifest.json golden/README.md golden/errors.json golden/verify.py golden/definition.py golden/seeds.py
+  DESTINATION "${data}/golden" COMPONENT ropecheck)
 install(DIRECTORY golden/arrays DESTINATION "${data}/golden" COMPONENT ropecheck)
 install(FILES tools/python/rope_kernel.py DESTINATION "${data}/python" COMPONENT ropecheck)
 install(DIRECTORY tools/python/ropecheck DESTINATION "${data}/python" COMPONENT ropecheck
   PATTERN __pycache__ EXCLUDE)
 
 install(FILES impls/include/rope_kernel.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT ropecheck_development)
-foreach(schema IN ITEMS report plan)
+foreach(schema IN ITEMS report plan golden_report)
   install(FILES tools/report/${schema}.schema.json DESTINATION "${data}/schemas" COMPONENT ropecheck_development)
 endforeach()
 install(FILES reference/rope_spec.schema.json DESTINATION "${data}/schemas" COMPONENT ropecheck_development)

@@ -11,6 +11,7 @@ set_property(TARGET fmt::fmt fmt::fmt-header-only PROPERTY INTERFACE_COMPILE_DEF
 target_link_libraries(pugixml::pugixml INTERFACE "${libraries}/libpugixml.a")
 target_link_libraries(rapidcheck INTERFACE "${libraries}/librapidcheck.a")
 include_directories(SYSTEM "${ROPECHECK_PACKAGES}/include")  # mpfr.h and gmp.h belong to no target
+set(MUSTACHE_INCLUDES "${ROPECHECK_PACKAGES}/include")
 set(MPFR_LIBRARY "${libraries}/libmpfr.a")
 set(GMP_LIBRARY "${libraries}/libgmp.a")
 if(EXISTS "${libraries}/cpuinfo.o")

@@ -63,6 +63,13 @@ class Fields {
                      std::int64_t largest = std::numeric_limits<std::int64_t>::max()) {
     return whole(require(key), path(key), smallest, largest);
   }
+  double negative(const char* key) {
+    const Json& value = require(key);
+    if (!value.is_number() || !(value.get<double>() < 0)) {
+      fail(path(key), fmt::format("expected a number below 0, found {}", value.dump()));
+    }
+    return value.get<double>();
+  }
   double positive(const char* key) {
     const Json& value = require(key);
     if (!value.is_number() || !(value.get<double>() > 0)) {

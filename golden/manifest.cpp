@@ -43,6 +43,7 @@ std::string_view name(GoldenRule rule) {
     case GoldenRule::other_positions: return "other_positions";
     case GoldenRule::position_of_head: return "position_of_head";
     case GoldenRule::theta_rounded: return "theta_rounded";
+    case GoldenRule::tables_rounded: return "tables_rounded";
     case GoldenRule::theta_without_division: return "theta_without_division";
     case GoldenRule::other_sequence_length: return "other_sequence_length";
     case GoldenRule::other_spec: return "other_spec";
@@ -60,6 +61,7 @@ std::string_view name(BeyondContract what) {
     case BeyondContract::fractional_positions: return "fractional-positions";
     case BeyondContract::negative_positions: return "negative-positions";
     case BeyondContract::magnitude: return "magnitude";
+    case BeyondContract::key_positions: return "key-positions";
   }
   return "?";
 }
@@ -83,6 +85,11 @@ const GoldenArray* GoldenCase::find(std::string_view array_name) const {
   const auto found =
       std::find_if(arrays.begin(), arrays.end(), [&](const GoldenArray& array) { return array.name == array_name; });
   return found == arrays.end() ? nullptr : &*found;
+}
+
+const GoldenArray* GoldenCase::find_for(std::string_view input, std::string_view array_name) const {
+  const GoldenArray* own = input == "k" ? find(std::string("k_").append(array_name)) : nullptr;
+  return own != nullptr ? own : find(array_name);
 }
 
 const GoldenCase* Manifest::find(std::string_view id) const {

@@ -43,6 +43,7 @@ enum class GoldenRule {
   other_positions,               // positions come from the array positions_used
   position_of_head,              // head h uses the row of token h, for every token
   theta_rounded,                 // each frequency is rounded to `dtype`
+  tables_rounded,                // each table entry is rounded to `dtype`
   theta_without_division,        // theta = base^(-2p r)
   other_sequence_length,         // a rule that follows the length gets `sequence_length`
   other_spec,                    // it follows `spec`
@@ -62,7 +63,7 @@ struct GoldenInstead {
 };
 
 // What no rope_call can carry. Such a case is for porters and for the reference, not for kernels.
-enum class BeyondContract { fractional_positions, negative_positions, magnitude };
+enum class BeyondContract { fractional_positions, negative_positions, magnitude, key_positions };
 std::string_view name(BeyondContract what);
 
 NpyType storage_of(DType dtype);  // u2, its bits, for bf16
@@ -86,6 +87,7 @@ struct GoldenCase {
   std::string version;
   std::string function;
   std::string description;
+  std::string after;  // the id of the call that the same module answered before; empty for a fresh module
   bool conforms = true;
   std::string reason;                    // why it deviates
   std::optional<GoldenInstead> instead;  // and how, if it does
@@ -100,6 +102,7 @@ struct GoldenCase {
   bool tables_include_attention_factor = true;  // then a judge that gives the tables gives lambda 1
   bool theta_is_given = false;                  // base and scaling of the spec do not yield theta; use the array
   double score_scale = 1;                       // the factor of the products of q_out and k_out
+  std::optional<double> masked_score;           // added to a masked score; without it -1e9 takes the score's place
   std::vector<BeyondContract> beyond_contract;  // empty: a kernel can run the case
 
   std::string axes;              // of q, k and their outputs, e.g. "batch, heads, seq, head_dim"
@@ -108,9 +111,13 @@ struct GoldenCase {
   std::optional<DType> output_dtype;
   GoldenRounding rounding = GoldenRounding::f32;
   std::optional<double> c;  // bound of |theta~/theta - 1| / 2^-24
+  std::string host;         // the fingerprint of the host that made it; empty: Manifest::host
   std::vector<GoldenArray> arrays;
 
   const GoldenArray* find(std::string_view array_name) const;  // null if the case has no array of that name
+
+  // The array for the tokens of q or k. Keys that have positions of their own have tables of their own, too.
+  const GoldenArray* find_for(std::string_view input, std::string_view array_name) const;
 };
 
 struct GoldenPackage {
@@ -132,7 +139,8 @@ struct Manifest {
   std::filesystem::path folder;
   std::string version;  // of the set: major.minor.patch
   std::vector<GoldenPackage> packages;
-  GoldenHost host;
+  GoldenHost host;                // made every case that names no other
+  std::vector<GoldenHost> hosts;  // those that cases name
   std::vector<GoldenCase> cases;
 
   const GoldenCase* find(std::string_view id) const;

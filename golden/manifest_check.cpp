@@ -13,7 +13,15 @@ using json_fields::fail;
 
 using Shape = std::vector<std::int64_t>;
 
-// Attention arrays name their axes in their own words; queries and keys are the same tokens.
+// The tokens of k and v: q's, or the array k_positions has their number.
+std::int64_t keys_of(const GoldenCase& golden) {
+  const GoldenArray* positions = golden.find("k_positions");
+  const GoldenArray& q = *golden.find("q");
+  if (positions == nullptr || positions->shape.size() != 3) return q.shape[static_cast<std::size_t>(golden.axis_of[1])];
+  return positions->shape[2];
+}
+
+// Attention arrays name their axes in their own words.
 void check_attention_shape(const GoldenCase& golden, const GoldenArray& array, const std::string& path) {
   const GoldenArray& q = *golden.find("q");
   const std::vector<std::pair<std::string_view, int>> axes{
@@ -26,7 +34,9 @@ void check_attention_shape(const GoldenCase& golden, const GoldenArray& array, c
     if (found == axes.end()) {
       fail(path, fmt::format("array {}: axis \"{}\"; expected batch, query, key, heads or head_dim", array.name, word));
     }
-    expected.push_back(q.shape[static_cast<std::size_t>(golden.axis_of[static_cast<std::size_t>(found->second)])]);
+    expected.push_back(word == "key"
+                           ? keys_of(golden)
+                           : q.shape[static_cast<std::size_t>(golden.axis_of[static_cast<std::size_t>(found->second)])]);
     from = to + 2;
   }
   if (array.shape != expected) {
@@ -54,22 +64,23 @@ void check_shapes(const GoldenCase& golden, const std::string& path) {
   const std::int64_t batch = extent(*q, 0), seq = extent(*q, 1);
   for (const GoldenArray& array : golden.arrays) {
     const std::string input = array.name.substr(0, array.name.find('_'));
+    const std::int64_t tokens = input == "k" || input == "v" ? keys_of(golden) : seq;
     switch (array.role) {
       case GoldenRole::input:
         demand(array,
-               array.shape.size() == 4 && extent(array, 0) == batch && extent(array, 1) == seq &&
+               array.shape.size() == 4 && extent(array, 0) == batch && extent(array, 1) == tokens &&
                    extent(array, 3) == golden.spec.head_dim,
-               "the shape of q, but for the heads");
+               "the shape of q, but for the heads and the tokens of k_positions");
         break;
       case GoldenRole::position:
         demand(array,
                array.shape.size() == 3 && array.shape[0] == golden.spec.axes.count() &&
-                   (array.shape[1] == 1 || array.shape[1] == batch) && array.shape[2] == seq,
+                   (array.shape[1] == 1 || array.shape[1] == batch) && array.shape[2] == tokens,
                "(axes, batch or 1, seq)");
         break;
       case GoldenRole::table:
         demand(array,
-               array.shape.size() == 3 && (array.shape[0] == 1 || array.shape[0] == batch) && array.shape[1] == seq &&
+               array.shape.size() == 3 && (array.shape[0] == 1 || array.shape[0] == batch) && array.shape[1] == tokens &&
                    (array.shape[2] == pairs || array.shape[2] == 2 * pairs),
                "(batch or 1, seq, rotary_dim or half of it)");
         break;
@@ -105,6 +116,14 @@ void check_promises(const GoldenCase& golden, const std::string& path) {
     fail(path, "beyond_contract has \"magnitude\" where the spec has xpos, and only there");
   }
   if (golden.spec.xpos && golden.find("q_scale") == nullptr) fail(path, "array q_scale is missing, the spec has xpos");
+  if (is_beyond(golden, BeyondContract::key_positions) != (golden.find("k_positions") != nullptr)) {
+    fail(path, "beyond_contract has \"key-positions\" where the array k_positions is there, and only there");
+  }
+  if (golden.find("k_positions") != nullptr) {
+    for (const char* needed : {"k", "k_cos", "k_sin"}) {
+      if (golden.find(needed) == nullptr) fail(path, fmt::format("array {} is missing, k_positions is there", needed));
+    }
+  }
   const bool fractional = is_beyond(golden, BeyondContract::fractional_positions);
   for (const GoldenArray& array : golden.arrays) {
     if (array.role == GoldenRole::position && is_floating(array.dtype) != fractional) {

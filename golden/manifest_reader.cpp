@@ -154,7 +154,8 @@ GoldenInstead read_instead(const Json& json, const std::string& path) {
   }
   switch (instead.rule) {
     case GoldenRule::positions_rounded:
-    case GoldenRule::theta_rounded: instead.dtype = read_floating(fields, "dtype"); break;
+    case GoldenRule::theta_rounded:
+    case GoldenRule::tables_rounded: instead.dtype = read_floating(fields, "dtype"); break;
     case GoldenRule::other_sequence_length: instead.sequence_length = fields.whole("sequence_length", 1); break;
     case GoldenRule::other_spec:
       instead.spec = spec_from_json(fields.require("spec").dump(), fields.path("spec"));
@@ -170,14 +171,14 @@ std::vector<BeyondContract> read_beyond_contract(Fields& fields) {
   if (fields.find("beyond_contract") == nullptr) return result;
   for (const Json& word : fields.list("beyond_contract", 1)) {
     std::optional<BeyondContract> found;
-    for (BeyondContract what :
-         {BeyondContract::fractional_positions, BeyondContract::negative_positions, BeyondContract::magnitude}) {
-      if (word == name(what)) found = what;
+    std::vector<std::string_view> known;
+    for (int i = 0; name(BeyondContract{i}) != "?"; ++i) {
+      known.push_back(name(BeyondContract{i}));
+      if (word == known.back()) found = BeyondContract{i};
     }
     if (!found || std::find(result.begin(), result.end(), *found) != result.end()) {
-      fail(
-          fields.path("beyond_contract"),
-          fmt::format("{}; use each of fractional-positions, negative-positions, magnitude once at most", word.dump()));
+      fail(fields.path("beyond_contract"),
+           fmt::format("{}; use each of {} once at most", word.dump(), json_fields::listed(known)));
     }
     result.push_back(*found);
   }
@@ -193,6 +194,7 @@ GoldenCase read_case(const Json& json, const std::string& where, const fs::path&
   golden.version = fields.text("version");
   golden.function = fields.text("function");
   golden.description = fields.text("description");
+  if (fields.find("after") != nullptr) golden.after = read_word(fields, "after", fmt::format("{}{}_-/", lower, digits));
   golden.conforms = choose<bool>(fields, "status", {{"conforms", true}, {"deviates", false}});
   if (fields.find("reason") != nullptr) golden.reason = fields.text("reason");
   if (golden.conforms != golden.reason.empty()) {
@@ -217,6 +219,7 @@ GoldenCase read_case(const Json& json, const std::string& where, const fs::path&
   golden.tables_include_attention_factor = fields.truth("tables_include_attention_factor");
   if (fields.find("theta_is_given") != nullptr) golden.theta_is_given = fields.truth("theta_is_given");
   if (fields.find("score_scale") != nullptr) golden.score_scale = fields.positive("score_scale");
+  if (fields.find("masked_score") != nullptr) golden.masked_score = fields.negative("masked_score");
   golden.beyond_contract = read_beyond_contract(fields);
   if (const std::string layout = fields.text("layout"); layout != name(golden.spec.pairing)) {
     fail(fields.path("layout"), fmt::format("\"{}\", but the spec says {}", layout, name(golden.spec.pairing)));
@@ -231,6 +234,7 @@ GoldenCase read_case(const Json& json, const std::string& where, const fs::path&
                                             {"final-cast", GoldenRounding::final_cast},
                                             {"printed", GoldenRounding::printed}});
   if (fields.find("c") != nullptr) golden.c = fields.positive("c");
+  if (fields.find("host") != nullptr) golden.host = read_hash(fields, "host", 16);
   std::set<std::string> names;
   for (const Json& array : fields.list("arrays", 1)) {
     golden.arrays.push_back(
@@ -285,12 +289,30 @@ Manifest read_manifest(const fs::path& folder) {
     package.finish();
   }
   manifest.host = read_host(fields.require("host"), fields.path("host"));
+  std::set<std::string> hosts{manifest.host.fingerprint};
+  if (fields.find("hosts") != nullptr) {
+    for (const Json& json : fields.list("hosts", 1)) {
+      manifest.hosts.push_back(read_host(json, fields.path("hosts")));
+      const std::string& added = manifest.hosts.back().fingerprint;
+      if (!hosts.insert(added).second) fail(fields.path("hosts"), fmt::format("host {} stands twice", added));
+    }
+  }
   std::set<std::string> ids;
   for (const Json& json : fields.list("cases", 1)) {
     const std::string case_path = fmt::format("{}: cases[{}]", where, manifest.cases.size());
     manifest.cases.push_back(read_case(json, case_path, folder));
-    const std::string& id = manifest.cases.back().id;
-    if (!ids.insert(id).second) fail(case_path, fmt::format("the id \"{}\" stands twice; each names one case", id));
+    const GoldenCase& added = manifest.cases.back();
+    if (!ids.insert(added.id).second) {
+      fail(case_path, fmt::format("the id \"{}\" stands twice; each names one case", added.id));
+    }
+    if (!added.host.empty() && !hosts.contains(added.host)) {
+      fail(case_path + ".host", fmt::format("{} is not the fingerprint of a host in \"hosts\"", added.host));
+    }
+  }
+  for (const GoldenCase& golden : manifest.cases) {
+    if (!golden.after.empty() && !ids.contains(golden.after)) {
+      fail(where, fmt::format("case {}: after names \"{}\", which is not a case", golden.id, golden.after));
+    }
   }
   fields.finish();
   return manifest;

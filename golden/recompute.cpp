@@ -27,8 +27,8 @@ NpyArray recompute(const Manifest& manifest, const GoldenCase& golden, std::stri
   const NpyArray turned = follows(GoldenRule::k_turned_with_q) ? load(manifest, golden, "q") : x;
   const GoldenArray* scale_array = golden.find(std::string(input) + "_scale");
   const NpyArray scale = scale_array == nullptr ? NpyArray{} : load(manifest, golden, *scale_array);
-  const NpyArray cos = load(manifest, golden, "cos");
-  const NpyArray sin = load(manifest, golden, "sin");
+  const NpyArray cos = load(manifest, golden, *golden.find_for(input, "cos"));
+  const NpyArray sin = load(manifest, golden, *golden.find_for(input, "sin"));
   const DType table_dtype = golden.find("cos")->dtype;
   const DType kept = golden.rounding == GoldenRounding::per_op ? golden.dtype : DType::f32;
   const DType out_dtype = *golden.output_dtype;

@@ -27,7 +27,7 @@ AngleRows<T>::AngleRows(const rope_call& call)
 
 template <class T>
 bool AngleRows<T>::shared_by_batches() const {
-  return call_.positions.data == nullptr || call_.positions.batch_stride == 0;
+  return batches_share_positions(call_);
 }
 
 template <class T>
@@ -64,7 +64,7 @@ template <class T>
 Turns<T> AngleRows<T>::at(std::int64_t batch, std::int64_t seq) {
   const bool given = call_.angle_source == ROPE_TABLES;
   for (const Run& run : runs_) {
-    const std::int64_t position = position_of(call_.positions, run.axis, batch, seq);
+    const std::int64_t position = position_of(call_, run.axis, batch, seq);
     given ? read_tables(run, position) : compute(run, position);
   }
   if (given && call_.attention_factor != 1) {

@@ -33,7 +33,7 @@ void check_pointer(const void* pointer, std::size_t element) {
 void check_dtype(std::int32_t dtype) { expect_enumerator(dtype, ROPE_BF16); }
 
 void check_version(const rope_call& call) {
-  expect(call.struct_size >= sizeof(rope_call));
+  expect(call.struct_size >= sizeof(rope_call));  // the built-ins take no older caller
   if (call.abi != ROPE_KERNEL_ABI) throw Refusal{ROPE_UNSUPPORTED};
 }
 
@@ -79,14 +79,41 @@ bool has_tokens(const rope_call& call) { return call.q.shape[0] > 0 && call.q.sh
 // A CPU must not read device memory; there only addresses are checked.
 bool is_readable(const rope_capabilities& claims) { return claims.device == ROPE_CPU; }
 
+// From here on the position of the last token would overflow.
+std::int64_t largest_start(std::int64_t tokens) { return std::numeric_limits<std::int64_t>::max() - tokens; }
+
+void check_sequences(const rope_call& call, const rope_capabilities& claims) {
+  const std::int64_t tokens = call.q.shape[1];
+  if (call.cu_seqlens == nullptr && call.seqlen_offsets == nullptr) return;
+  expect(call.positions.data == nullptr && call.sequences >= 0);
+  if (call.seqlen_offsets != nullptr) {
+    expect(call.seqlen_offsets_dtype == ROPE_I32 || call.seqlen_offsets_dtype == ROPE_I64);
+    check_pointer(call.seqlen_offsets, size_of(static_cast<DType>(call.seqlen_offsets_dtype)));
+    expect(call.positions.offset == 0);
+    for (std::int32_t i = 0; is_readable(claims) && i < call.sequences; ++i) {
+      expect(integer_at(call.seqlen_offsets, call.seqlen_offsets_dtype, i) <= largest_start(tokens));
+    }
+  }
+  if (call.cu_seqlens == nullptr) {
+    expect(call.sequences == call.q.shape[0]);
+    return;
+  }
+  check_pointer(call.cu_seqlens, sizeof *call.cu_seqlens);
+  expect(call.q.shape[0] <= 1 && (call.sequences > 0 || tokens == 0));
+  if (!is_readable(claims)) return;
+  expect(call.cu_seqlens[0] == 0 && call.cu_seqlens[call.sequences] == tokens);
+  expect(std::is_sorted(call.cu_seqlens, call.cu_seqlens + call.sequences + 1));
+}
+
 void check_positions(const rope_call& call, const rope_capabilities& claims) {
   const rope_positions& positions = call.positions;
+  check_sequences(call, claims);
   if (positions.data != nullptr) {
     expect(positions.dtype == ROPE_I32 || positions.dtype == ROPE_I64);
     expect(positions.axes >= 1 && positions.axes <= 3);
     check_pointer(positions.data, size_of(static_cast<DType>(positions.dtype)));
   } else {
-    expect(positions.offset <= std::numeric_limits<std::int64_t>::max() - call.q.shape[1]);
+    expect(positions.offset <= largest_start(call.q.shape[1]));
   }
   if (call.axis == nullptr) return;
   check_pointer(call.axis, sizeof *call.axis);
@@ -102,11 +129,11 @@ bool axis_is_used(const rope_call& call, int axis) {
 
 template <class Visit>  // visit(row) for each table row that the call reads
 void each_row(const rope_call& call, Visit&& visit) {
-  const bool shared = call.positions.data == nullptr || call.positions.batch_stride == 0;
+  const bool shared = batches_share_positions(call);
   for (int axis = 0; axis < 3; ++axis) {
     if (!axis_is_used(call, axis)) continue;
     for (std::int64_t b = 0; b < (shared ? 1 : call.q.shape[0]); ++b) {
-      for (std::int64_t s = 0; s < call.q.shape[1]; ++s) visit(position_of(call.positions, axis, b, s));
+      for (std::int64_t s = 0; s < call.q.shape[1]; ++s) visit(position_of(call, axis, b, s));
     }
   }
 }

@@ -73,7 +73,7 @@ RotationMatrix rotation_at(const rope_call& call, const RotationPlan& plan, std:
   std::array<std::int64_t, 3> position{};
   const int axes = call.positions.data == nullptr ? 3 : call.positions.axes;
   for (int axis = 0; axis < axes; ++axis) {
-    position[static_cast<std::size_t>(axis)] = position_of(call.positions, axis, b, s);
+    position[static_cast<std::size_t>(axis)] = position_of(call, axis, b, s);
   }
   const bool given = call.angle_source == ROPE_TABLES;
   std::vector<MatrixBlock> blocks = given ? blocks_of_tables(call, position) : blocks_at(plan, position);

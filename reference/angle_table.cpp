@@ -10,12 +10,12 @@
 #include "reference/angle_rows.hpp"
 
 // Method. |m| = 2^16 a + 2^8 b + c, and e^(i m theta) is the product of one row each of levels 2, 1 and 0. A row of a
-// level is itself a product: of the seeds e^(i 2^k theta) of its digit's bits. MPFR makes the seeds. From |m| = 2^24 on
-// MPFR also makes the product of all digits but the last, so no step reduces an argument in floating point. The product
+// level is itself a product: of the seeds e^(i 2^k theta) of its digit's bits (doubling_angle.hpp). From |m| = 2^24 on
+// MPFR makes the product of all digits but the last, so no step reduces an argument in floating point. The product
 // of the upper digits is kept for its 256 positions, which leaves one complex product per entry.
 //
 // Bound of the double-double path (`error`), to first order in u^2. u = 2^-53, |.| is the norm of a complex number.
-//   Seed       each component is off by at most u^2/4 + 2^-128 (exact_angle.hpp), the norm by less than 0.36 u^2.
+//   Seed       each component is off by at most u^2/4 + 2^-128 (doubling_angle.hpp), the norm by less than 0.36 u^2.
 //   Product    re = xc yc - xs ys, im = xs yc + xc ys. Real products are exact to 4 u^2 and sums to 3 u^2, relative
 //              (double_double.hpp). The products cost 4 u^2 (|xc yc| + |xs ys|) in re, 4 u^2 (|xs yc| + |xc ys|) in im.
 //              With |x| = |y| = 1 these are 4 u^2 cos(A-B) and 4 u^2 sin(A+B) for angles A, B of the first quadrant.
@@ -34,11 +34,13 @@
 //   Together 7.83 units < 2^-51. plain_error is twice 2^-51, which sends a few more entries to double-double. Of the
 //   2^27 entries of 2^20 positions x 64 pairs, 23 go there.
 //
-// Small entries (`small_error`). Near a multiple of pi/2 one entry is too small for an absolute error: the sines of
-// theta = k pi, a rule of pixel positions, are all below 2^-230. There theta = q pi/2 + d, and the small entry is the
-// sine of x = m d, up to its sign. For |x| < 2^-52 it is x, in units of u^2 |x|:
+// Small entries (`small_error`). `error` is more than the last bit of an entry below 2^-44. Such are sines of small
+// angles, and entries near a multiple of pi/2: the sines of theta = k pi, a rule of pixel positions, are all below
+// 2^-230. There theta = q pi/2 + d, and the small entry is the sine of x = m d, up to its sign. For |x| < 2^-27 it is
+// x - x^3/6, in units of u^2 |x|:
 //   Angle      d is the nearest double-double, 1, and its product with m costs 2.
-//   Series     the next term is x^3/6: less than 0.7.
+//   Series     x^3/6 < 2^-56.5 |x| is off by 2^-50 of itself, and the next term is less than 2^-114 |x|: together 0.8.
+//              Subtracting it from lo costs 1.
 //   Test       lo -+ error is rounded: 1.1.
 //   Together less than 8 u^2 |x| = 2^-103 |x|. small_error is twice as much.
 //
@@ -58,20 +60,26 @@ std::optional<float> decided(const DoubleDouble& x) {
   return low == to_float(x + AngleTable::error) ? std::optional(low) : std::nullopt;
 }
 
-constexpr double small_error = 0x1p-102;  // relative
+// Whether all values between x - error and x + error round to one double; that double.
+std::optional<double> rounded_within(const DoubleDouble& x, double error) {
+  const double low = x.hi + (x.lo - error);
+  return low == x.hi + (x.lo + error) ? std::optional(low) : std::nullopt;
+}
 
-// sin x, rounded to T, if that can be decided so. |x| lies between 2^-800, so that nothing underflows, and 2^-52.
+constexpr double small_error = 0x1p-102;  // relative
+constexpr double smallest_large = 0x1p-28;  // of the entries that are not small
+
+// sin x, rounded to T, if that can be decided so. |x| lies between 2^-800, so that nothing underflows, and 2^-27.
 template <class T>
-std::optional<T> small_sine(const DoubleDouble& x) {
+std::optional<T> small_sine(DoubleDouble x) {
   const double size = std::fabs(x.hi);
-  if (!(size > 0x1p-800 && size < 0x1p-52)) return std::nullopt;
-  const double below = x.lo - size * small_error, above = x.lo + size * small_error;
+  if (!(size > 0x1p-800 && size < 2 * smallest_large)) return std::nullopt;
+  x.lo -= x.hi * x.hi * x.hi / 6;
   if constexpr (std::is_same_v<T, float>) {
-    const float low = to_float(two_sum(x.hi, below));
-    return low == to_float(two_sum(x.hi, above)) ? std::optional(low) : std::nullopt;
+    const float low = to_float(two_sum(x.hi, x.lo - size * small_error));
+    return low == to_float(two_sum(x.hi, x.lo + size * small_error)) ? std::optional(low) : std::nullopt;
   } else {
-    const double low = x.hi + below;
-    return low == x.hi + above ? std::optional(low) : std::nullopt;
+    return rounded_within(x, size * small_error);
   }
 }
 
@@ -81,12 +89,14 @@ AngleTable::AngleTable(std::vector<Real> theta) : theta_(std::move(theta)) {
   embedded_.reserve(pairs());
   double_error_.reserve(pairs());
   float_error_.reserve(pairs());
+  Real low;
   for (const Real& value : theta_) {
     if (mpfr_number_p(value.get()) == 0) throw std::invalid_argument("AngleTable: theta is not a finite number");
     const bool turns = mpfr_zero_p(value.get()) == 0;
     embedded_.push_back(embedded_seeds(value));
     theta_high_.push_back(value.to_double());
-    theta_low_.push_back((value - Real(theta_high_.back())).to_double());
+    mpfr_sub_d(low.get(), value.get(), theta_high_.back(), MPFR_RNDN);
+    theta_low_.push_back(low.to_double());
     is_plain_ =
         is_plain_ && (!turns || (std::fabs(theta_high_.back()) > 0x1p-800 && std::fabs(theta_high_.back()) < 0x1p900));
     double_error_.push_back(turns ? error : 0);
@@ -96,31 +106,27 @@ AngleTable::AngleTable(std::vector<Real> theta) : theta_(std::move(theta)) {
 
 AngleTable::Angle AngleTable::seed(std::size_t pair, int bit) {
   if (!embedded_[pair].empty()) return embedded_[pair][static_cast<std::size_t>(bit)];
-  seeds_.resize(pairs());
-  // One level at a time: most tables only ever need positions of the first level.
-  if (std::vector<Angle>& made = seeds_[pair]; made.size() <= static_cast<std::size_t>(bit)) {
-    made = doubled_angles(theta_[pair], (bit / digit_bits + 1) * digit_bits);
-  }
-  return seeds_[pair][static_cast<std::size_t>(bit)];
+  made_.resize(pairs());
+  std::optional<Made>& made = made_[pair];
+  if (!made) made.emplace(Made{DoublingAngle(theta_[pair]), {}});
+  while (made->seeds.size() <= static_cast<std::size_t>(bit)) made->seeds.push_back(made->next.next());
+  return made->seeds[static_cast<std::size_t>(bit)];
 }
 
 const double* AngleTable::level_row(int level, std::uint64_t digit) {
-  Level& table = levels_[static_cast<std::size_t>(level)];
-  const std::size_t width = doubles_per_pair * pairs();
-  if (digit >= table.count) table.rows.resize(std::bit_ceil(digit + 1) * width);
-  for (; table.count <= digit; ++table.count) {
-    double* row = table.rows.data() + table.count * width;
-    const std::uint64_t top = std::bit_floor(table.count);  // its leading bit
-    if (top != table.count) {
-      product(table.rows.data() + top * width, table.rows.data() + (table.count - top) * width, pairs(), row);
-      continue;
-    }
-    const int bit = level * digit_bits + static_cast<int>(std::bit_width(top)) - 1;
-    for (std::size_t p = 0; p < pairs(); ++p) {
-      set_row(row, pairs(), p, top == 0 ? Angle{{1, 0}, {0, 0}} : seed(p, bit));
-    }
+  std::vector<double>& row = levels_[static_cast<std::size_t>(level)][digit];
+  if (!row.empty() || pairs() == 0) return row.data();
+  row.resize(doubles_per_pair * pairs());
+  const std::uint64_t top = std::bit_floor(digit);  // its leading bit
+  if (top != digit) {
+    product(level_row(level, top), level_row(level, digit - top), pairs(), row.data());
+    return row.data();
   }
-  return table.rows.data() + digit * width;
+  const int bit = level * digit_bits + static_cast<int>(std::bit_width(top)) - 1;
+  for (std::size_t p = 0; p < pairs(); ++p) {
+    set_row(row.data(), pairs(), p, top == 0 ? Angle{{1, 0}, {0, 0}} : seed(p, bit));
+  }
+  return row.data();
 }
 
 const double* AngleTable::block_row(std::uint64_t block) {
@@ -221,7 +227,7 @@ void AngleTable::settle(std::uint64_t magnitude, const double* high, const doubl
         ++escalations_.to_double_double;
         result = decided(value);
       }
-      if (!result && std::fabs(value.hi) < 0x1p-51) result = small_entry<T>(p, magnitude, sine);
+      if (!result && std::fabs(value.hi) < smallest_large) result = small_entry<T>(p, magnitude, sine);
       if (!result) {
         ++escalations_.to_mpfr;
         result = exact(theta_[p], magnitude);

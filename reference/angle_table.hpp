@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reference/double_double.hpp"
+#include "reference/doubling_angle.hpp"
 #include "reference/embedded_seeds.hpp"
 #include "reference/exact_angle.hpp"
 #include "reference/real.hpp"
@@ -59,10 +60,14 @@ class AngleTable {
   static constexpr int levels = seed_bits / digit_bits;
   static constexpr std::uint64_t digit_mask = (1 << digit_bits) - 1;
 
-  // Row d of level l is the angle of position d * 256^l. Rows are made in order and only as far as needed.
-  struct Level {
-    std::vector<double> rows;
-    std::uint64_t count = 0;
+  // Row d of level l is the angle of position d * 256^l. A row is empty until it is needed: many tables are asked for a
+  // few positions only.
+  using Level = std::array<std::vector<double>, std::size_t{1} << digit_bits>;
+
+  // Of a pair whose seeds are not embedded, as far as they are needed.
+  struct Made {
+    DoublingAngle next;
+    std::vector<Angle> seeds;
   };
 
   const double* level_row(int level, std::uint64_t digit);
@@ -77,7 +82,7 @@ class AngleTable {
 
   std::vector<Real> theta_;
   std::vector<std::span<const Angle>> embedded_;  // seeds of each pair, or empty
-  std::vector<std::vector<Angle>> seeds_;         // made where they are not embedded
+  std::vector<std::optional<Made>> made_;
   std::vector<double> theta_high_, theta_low_;
   std::vector<std::optional<std::optional<QuarterTurns>>> turns_;  // made where they are first asked for
   bool is_plain_ = true;  // no theta is so small that its low part may have underflowed

@@ -2,29 +2,19 @@
 
 #include <type_traits>
 
+#include "reference/mpfr_number.hpp"
+
 namespace rope {
 namespace {
 
-class Number {
- public:
-  explicit Number(mpfr_prec_t precision) { mpfr_init2(value_, precision); }
-  ~Number() { mpfr_clear(value_); }
-  Number(const Number&) = delete;
-  Number& operator=(const Number&) = delete;
-  mpfr_ptr get() { return value_; }
-
- private:
-  mpfr_t value_;
-};
-
 // Wide enough to hold any product of a Real and a position exactly; mpfr_sin and mpfr_cos then reduce it themselves.
-class Phase : public Number {
+class Phase : public MpfrNumber {
  public:
-  Phase(const Real& theta, std::uint64_t magnitude) : Number(Real::precision + 64) {
+  Phase(const Real& theta, std::uint64_t magnitude) : MpfrNumber(Real::precision + 64) {
     static_assert(sizeof(std::uint64_t) <= sizeof(uintmax_t));
     mpfr_mul_ui(get(), theta.get(), static_cast<unsigned long>(magnitude >> 32), MPFR_RNDN);
     mpfr_mul_2ui(get(), get(), 32, MPFR_RNDN);
-    Number low(Real::precision + 64);
+    MpfrNumber low(Real::precision + 64);
     mpfr_mul_ui(low.get(), theta.get(), static_cast<unsigned long>(magnitude & 0xffffffffU), MPFR_RNDN);
     mpfr_add(get(), get(), low.get(), MPFR_RNDN);
   }
@@ -51,10 +41,10 @@ template <class T>
 T correctly_rounded(int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t), const Real& theta, std::uint64_t magnitude) {
   Phase phase(theta, magnitude);
   for (mpfr_prec_t precision = 128;; precision *= 2) {
-    Number below(precision);
+    MpfrNumber below(precision);
     function(below.get(), phase.get(), MPFR_RNDN);
     if (mpfr_zero_p(phase.get()) != 0) return rounded<T>(below.get());
-    Number above(precision);
+    MpfrNumber above(precision);
     mpfr_set(above.get(), below.get(), MPFR_RNDN);
     mpfr_nextbelow(below.get());
     mpfr_nextabove(above.get());
@@ -68,42 +58,17 @@ T correctly_rounded(int (*function)(mpfr_ptr, mpfr_srcptr, mpfr_rnd_t), const Re
 Angle exact_angle(const Real& theta, std::uint64_t magnitude) {
   constexpr mpfr_prec_t precision = 128;  // its own rounding, 2^-129, is far below the double-double's 2^-108
   Phase phase(theta, magnitude);
-  Number cos(precision);
-  Number sin(precision);
+  MpfrNumber cos(precision);
+  MpfrNumber sin(precision);
   mpfr_sin_cos(sin.get(), cos.get(), phase.get(), MPFR_RNDN);
   return {nearest_double_double(cos.get()), nearest_double_double(sin.get())};
-}
-
-// Squaring doubles its operand's error and adds its own: two products and a sum of numbers up to 1, each off by 2^-193.
-// After k squarings the error is below 2^k * 2^-190: 2^-159 for the last.
-std::vector<Angle> doubled_angles(const Real& theta, int count) {
-  constexpr mpfr_prec_t precision = 192;
-  Phase phase(theta, 1);
-  Number cos(precision), sin(precision), square(precision), copy(precision);
-  mpfr_sin_cos(sin.get(), cos.get(), phase.get(), MPFR_RNDN);
-  std::vector<Angle> angles;
-  angles.reserve(static_cast<std::size_t>(count));
-  for (int k = 0; k < count; ++k) {
-    if (k > 0) {
-      mpfr_sqr(square.get(), sin.get(), MPFR_RNDN);
-      mpfr_mul(sin.get(), sin.get(), cos.get(), MPFR_RNDN);
-      mpfr_mul_2ui(sin.get(), sin.get(), 1, MPFR_RNDN);
-      mpfr_sqr(cos.get(), cos.get(), MPFR_RNDN);
-      mpfr_sub(cos.get(), cos.get(), square.get(), MPFR_RNDN);
-    }
-    mpfr_set(copy.get(), cos.get(), MPFR_RNDN);
-    mpfr_set(square.get(), sin.get(), MPFR_RNDN);
-    const DoubleDouble cosine = nearest_double_double(copy.get());
-    angles.push_back({cosine, nearest_double_double(square.get())});
-  }
-  return angles;
 }
 
 std::optional<QuarterTurns> quarter_turns(const Real& theta) {
   constexpr mpfr_prec_t precision = 512;
   if (mpfr_zero_p(theta.get()) != 0) return QuarterTurns{};
   if (mpfr_get_exp(theta.get()) > 64) return std::nullopt;
-  Number quarter(precision), rest(precision);
+  MpfrNumber quarter(precision), rest(precision);
   mpfr_const_pi(quarter.get(), MPFR_RNDN);
   mpfr_div_2ui(quarter.get(), quarter.get(), 1, MPFR_RNDN);
   long quarters = 0;

@@ -1,10 +1,8 @@
-// One entry of an angle table by MPFR: slow (microseconds) and exact. It makes the seeds of the fast path and decides
-// the entries that the fast path cannot.
+// One entry of an angle table by MPFR: slow (microseconds) and exact. It decides the entries that the fast path cannot.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "reference/double_double.hpp"
 #include "reference/real.hpp"
@@ -19,10 +17,6 @@ struct Angle {
 // cos and sin of magnitude * theta, each the nearest double-double. Each is off by at most u^2/4 with u = 2^-53,
 // because the low part is at most u/2 in size and rounded to nearest.
 Angle exact_angle(const Real& theta, std::uint64_t magnitude);
-
-// exact_angle(theta, 2^k) for k = 0 .. count-1, count at most 32, off by 2^-128 more. Makes one sine and cosine and
-// then squares, which is many times as fast.
-std::vector<Angle> doubled_angles(const Real& theta, int count);
 
 // theta = quarters * pi/2 + rest, with |rest| <= pi/4, up to whole turns; rest is the nearest double-double.
 struct QuarterTurns {

@@ -6,6 +6,7 @@ Standard library only, because `ropecheck golden regenerate` starts this with an
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,6 +44,13 @@ def versions_to_try(arguments: list[str]) -> list[str]:
     return sorted(wanted)
 
 
+def requirements_of(python: Path, wanted: list[str]) -> list[str]:
+    """What the versions to try ask for. pip finds what the pinned environment has already, and installs the rest."""
+    names = [requirement.partition("==")[0] for requirement in wanted]
+    done = subprocess.run([str(python), str(HERE / "requires.py"), *names], capture_output=True, text=True, check=True)
+    return done.stdout.split("\n")[:-1]
+
+
 def install_tried(python: Path, wanted: list[str]) -> None:
     folder = python.parents[1]
     say(f"installing {', '.join(wanted)} into {folder}")
@@ -50,6 +58,9 @@ def install_tried(python: Path, wanted: list[str]) -> None:
     pinned_environment.look_into(folder, pinned_environment.GOLDEN)
     try:
         pinned_environment.pip_install(python, "--no-deps", "--ignore-installed", *wanted)
+        needed = requirements_of(python, wanted)
+        if needed:
+            pinned_environment.pip_install(python, *needed, "--constraint", str(HERE / "kept.txt"))
     except pinned_environment.Unavailable as error:
         reason = str(error).partition(": ")[2]
         stop(f"--with {' --with '.join(wanted)} cannot be installed: {reason}", CANNOT_START)

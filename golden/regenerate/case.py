@@ -1,7 +1,10 @@
 """The result of a source: one case, its arrays, and how they map to a rope call (docs/golden-files.md)."""
 
+import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -58,11 +61,18 @@ class Case:
     position_divisor: float = 1.0
     theta_is_given: bool = False  # base and scaling do not yield theta: the array does
     score_scale: float = 1.0  # the factor of the products of q_out and k_out
+    masked_score: float | None = None  # added to a masked score; without it -1e9 takes the score's place
+    after: str | None = None  # the id of the call that the same module answered before
     beyond_contract: list[str] = field(default_factory=list)  # what no rope_call can carry
     status: str = "conforms"
     reason: str | None = None
     instead: dict | None = None  # what a deviating source does, for programs: docs/golden-files.md
     arrays: list[Array] = field(default_factory=list)
+
+    begun: ClassVar[str] = ""  # the id of the case that was begun last: the one that failed, if one did
+
+    def __post_init__(self) -> None:
+        Case.begun = self.id
 
     def draw(self, name: str, shape: tuple[int, ...], label: str | None = None) -> torch.Tensor:
         """Adds a generated input. `label`: draw the same values as the case of that id."""
@@ -76,27 +86,32 @@ class Case:
         self.arrays.append(Array(name, "input", self.axes, values))
         return values
 
-    def add_positions(self, positions: torch.Tensor) -> None:
-        """positions: [seq], [batch, seq] or [axes, batch, seq]; i64, or the source's own type if not whole."""
+    def add_positions(self, positions: torch.Tensor, keys: bool = False) -> None:
+        """positions: [seq], [batch, seq] or [axes, batch, seq]; i64, or the source's own type if not whole. keys: for
+        the tokens of k, if these are others than q's. Then q's come first."""
         canonical = positions.reshape((1,) * (3 - positions.dim()) + tuple(positions.shape))
         if canonical.dtype.is_floating_point:
             self.beyond_contract.append("fractional-positions")
         elif int(canonical.min()) < 0:
             self.beyond_contract.append("negative-positions")
-        self.arrays.append(Array("positions", "position", "axes, batch, seq", canonical))
+        if keys:
+            self.beyond_contract.append("key-positions")
+        name = "k_positions" if keys else "positions"
+        self.arrays.append(Array(name, "position", "axes, batch, seq", canonical))
         self.sequence_length = max(self.sequence_length, math.floor(float(canonical.max())) + 1)
 
     def add_frequencies(self, theta: torch.Tensor) -> None:
-        self.arrays.append(Array("theta", "frequencies", "pair", theta.detach()))
+        self.arrays.append(Array("theta", "frequencies", "pair", theta.detach().clone()))
 
-    def add_tables(self, cos: torch.Tensor, sin: torch.Tensor) -> None:
+    def add_tables(self, cos: torch.Tensor, sin: torch.Tensor, keys: bool = False) -> None:
         """cos, sin: [seq, width] or [batch, seq, width], with length-1 axes anywhere between."""
+        prefix = "k_" if keys else ""
         width = cos.shape[-1]
         words = "batch, seq, pair" if width == self.spec["rotary_dim"] // 2 else "batch, seq, feature"
-        rows = [a for a in self.arrays if a.role == "position"][0].values.shape[1:]
+        rows = self.array(f"{prefix}positions").values.shape[1:]
         for name, table in (("cos", cos), ("sin", sin)):
             batch = 1 if table.numel() == rows[1] * width else rows[0]
-            self.arrays.append(Array(name, "table", words, table.detach().reshape(batch, rows[1], width)))
+            self.arrays.append(Array(prefix + name, "table", words, table.detach().clone().reshape(batch, rows[1], width)))
 
     def add_scales(self, **scales: torch.Tensor) -> None:
         """xPos: the factors of the turned rows of q and k, [seq, feature] each."""
@@ -105,14 +120,14 @@ class Case:
             self.arrays.append(Array(f"{name}_scale", "table", "batch, seq, feature", scale.detach()[None]))
 
     def add_output(self, name: str, values: torch.Tensor) -> None:
-        self.arrays.append(Array(name, "output", self.axes, values.detach()))
+        self.arrays.append(Array(name, "output", self.axes, values.detach().clone()))
 
     def add_scores(self, values: torch.Tensor, axes: str) -> None:
-        self.arrays.append(Array("scores", "score", axes, values.detach()))
+        self.arrays.append(Array("scores", "score", axes, values.detach().clone()))
 
     def add_attention(self, weights: torch.Tensor, attended: torch.Tensor, words: str, attended_words: str) -> None:
-        self.arrays.append(Array("weights", "weight", words, weights.detach()))
-        self.arrays.append(Array("attended", "attended", attended_words, attended.detach()))
+        self.arrays.append(Array("weights", "weight", words, weights.detach().clone()))
+        self.arrays.append(Array("attended", "attended", attended_words, attended.detach().clone()))
 
     def deviates(self, reason: str, rule: str, **parameters: object) -> "Case":
         """Keeps the case as a negative control. rule and parameters: `instead` in docs/golden-files.md."""
@@ -121,6 +136,27 @@ class Case:
 
     def array(self, name: str) -> Array | None:
         return next((a for a in self.arrays if a.name == name), None)
+
+
+class Deferred:
+    """A case that make() computes. So a case that fails does not end its source."""
+
+    def __init__(self, make: Callable[[], Case]) -> None:
+        self.make = make
+
+    def then(self, change: Callable[[Case], Case]) -> "Deferred":
+        return Deferred(lambda: change(self.make()))
+
+    def deviates(self, reason: str, rule: str, **parameters: object) -> "Deferred":
+        return self.then(lambda case: case.deviates(reason, rule, **parameters))
+
+
+def deferred(function: Callable[..., Case]) -> Callable[..., Deferred]:
+    @functools.wraps(function)
+    def later(*arguments: object, **named: object) -> Deferred:
+        return Deferred(lambda: function(*arguments, **named))
+
+    return later
 
 
 def spec(head_dim: int, pairing: str, *, rotary_dim: int | None = None, base: float = 10000, **more: object) -> dict:

@@ -6,7 +6,11 @@ from store import Record
 
 
 def _axis_of_pairs(spec: dict) -> torch.Tensor:
-    sections = spec.get("axes", {}).get("sections", [spec["rotary_dim"] // 2])
+    pairs, axes = spec["rotary_dim"] // 2, spec.get("axes", {})
+    sections = axes.get("sections", [pairs])
+    if axes.get("order") == "interleaved":
+        count = len(sections)
+        return torch.tensor([p % count if p < count * sections[p % count] else 0 for p in range(pairs)])
     return torch.repeat_interleave(torch.arange(len(sections)), torch.tensor(sections))
 
 
@@ -16,20 +20,31 @@ def _spread(table: torch.Tensor, pairing: str) -> torch.Tensor:
 
 
 def tables(record: Record) -> dict[str, torch.Tensor]:
-    """cos and sin, [batch or 1, seq, width], from the stored frequencies: angle = fl(fl(m / divisor) theta) in f32."""
+    """lambda cos and lambda sin in f64, [batch or 1, seq, width], of the stored frequencies' angles. Those are made in
+    f32, as the source does: fl(fl(m / divisor) theta)."""
     entry = record.entry
-    positions = record.arrays["positions"].to(torch.float32) / entry["position_divisor"]
+    result = {}
+    for name in tables_of(record):
+        function = torch.cos if name.endswith("cos") else torch.sin
+        result[name] = entry["attention_factor"] * function(_angles(record, name.startswith("k_")))
+    return {name: values.expand_as(record.arrays[name]) for name, values in result.items()}
+
+
+def tables_of(record: Record) -> list[str]:
+    """k has its own where its tokens are others than q's."""
+    return ["cos", "sin"] + (["k_cos", "k_sin"] if "k_cos" in record.arrays else [])
+
+
+def _angles(record: Record, keys: bool) -> torch.Tensor:
+    """[batch or 1, seq, width] in f64, of numbers that f32 holds."""
+    entry = record.entry
+    name = "k_positions" if keys else "positions"
+    positions = record.arrays[name].to(torch.float32) / entry["position_divisor"]
     theta = record.arrays["theta"].to(torch.float32)
     angle = positions[_axis_of_pairs(entry["spec"])].permute(1, 2, 0) * theta
-    stored = record.arrays["cos"]
-    if stored.shape[-1] != theta.shape[0]:
+    if record.arrays["cos"].shape[-1] != theta.shape[0]:
         angle = _spread(angle, entry["layout"])
-    factor = entry["attention_factor"]
-    result = {}
-    for name, values in (("cos", angle.cos()), ("sin", angle.sin())):
-        values = values * factor if factor != 1 else values
-        result[name] = values.to(stored.dtype).expand_as(stored)
-    return result
+    return angle.to(torch.float64)
 
 
 def _partner(x: torch.Tensor, layout: str) -> torch.Tensor:
@@ -45,7 +60,7 @@ def output(record: Record, name: str) -> torch.Tensor:
     entry = record.entry
     instead = entry.get("instead", {}).get("rule")
     x = record.arrays[name]
-    cos, sin = record.arrays["cos"], record.arrays["sin"]
+    cos, sin = (record.arrays.get(f"{name}_{table}", record.arrays[table]) for table in ("cos", "sin"))
     r = entry["spec"]["rotary_dim"]
     if cos.shape[-1] != r:
         cos, sin = _spread(cos, entry["layout"]), _spread(sin, entry["layout"])
@@ -88,6 +103,9 @@ def attention_errors(record: Record) -> dict[str, float]:
     """Largest errors of scores, weights and attended values against f64, as fractions of the bounds of
     golden/README.md. Each is judged given the layer before it."""
     u = 2.0**-24
+    dtype = record.arrays["scores"].dtype
+    v = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}.get(dtype, 0.0)
+    tiny = 2.0**-25 if dtype == torch.float16 else 2.0**-133
     scale = record.entry.get("score_scale", 1.0)
     axes = {a["name"]: a["axes"].split(", ") for a in record.entry["arrays"]}
 
@@ -102,22 +120,30 @@ def attention_errors(record: Record) -> dict[str, float]:
     scores = stored("scores", "batch", "heads", "query", "key")
     products = q @ k.transpose(-2, -1) * scale
     magnitude = q.abs() @ k.abs().transpose(-2, -1) * scale
+    bound = magnitude * ((q.shape[-1] + (0 if scale == 1 else 2)) * u + (1 if scale == 1 else 2) * v)
     if "mask" in record.arrays:
-        hidden = record.arrays["mask"] == 0
-        products, magnitude = products.masked_fill(hidden, -1e9), magnitude.masked_fill(hidden, 2.0**-60)
-    roundings = q.shape[-1] + (0 if scale == 1 else 2)
-    errors = {"scores": float(((scores - products).abs() / (roundings * u * magnitude)).max())}
+        words = axes["mask"]
+        hidden = stored("mask", *(w for w in ("batch", "query", "key") if w in words)) == 0
+        hidden = hidden[:, None] if "batch" in words else hidden
+        added = record.entry.get("masked_score")
+        if added is None:
+            products, bound = products.masked_fill(hidden, -1e9), bound.masked_fill(hidden, 2.0**-60)
+        else:
+            products, bound = products + hidden * added, bound + hidden * max(u, v) * -added
+            products = products.clamp(min=-65504) if dtype == torch.float16 else products
+    finite = scores.clamp(min=-65504) if dtype == torch.float16 else scores  # -inf: a masked score that overflowed
+    errors = {"scores": float(((finite - products).abs() / bound).max())}
     if "weights" in record.arrays:
         weights = stored("weights", "batch", "heads", "query", "key")
         exact = scores.softmax(-1)
         # exp of a rounded difference, itself within one ulp; then the sum and the quotient.
-        own = u * ((scores - scores.amax(-1, keepdim=True)).abs() + 2)
-        bound = exact * (own + (exact * own).sum(-1, keepdim=True) + (scores.shape[-1] + 1) * u)
-        errors["weights"] = float(((weights - exact).abs() / (bound + 2.0**-149)).max())
-        v = _by_heads(record, "v", q.shape[1])
-        bound = v.shape[-2] * u * (weights.abs() @ v.abs())
+        own = (u * ((scores - scores.amax(-1, keepdim=True)).abs() + 2)).nan_to_num(posinf=0)  # -inf weighs exactly 0
+        bound = exact * (own + (exact * own).sum(-1, keepdim=True) + (scores.shape[-1] + 1) * u + v)
+        errors["weights"] = float(((weights - exact).abs() / (bound + tiny)).max())
+        values = _by_heads(record, "v", q.shape[1])
+        bound = (values.shape[-2] * u + v) * (weights.abs() @ values.abs()) + tiny
         attended = stored("attended", "batch", "heads", "query", "head_dim")
-        errors["attended"] = float(((attended - weights @ v).abs() / bound).max())
+        errors["attended"] = float(((attended - weights @ values).abs() / bound).max())
     return errors
 
 

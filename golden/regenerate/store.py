@@ -24,7 +24,7 @@ from case import TORCH_DTYPES, Array, Case
 
 SCHEMA = Path(__file__).resolve().parents[1] / "manifest.schema.json"
 SCHEMA_VERSION = 1
-SET_VERSION = "1.0.0"  # of the set of files; golden/README.md says which change raises which part
+SET_VERSION = "1.1.0"  # of the set of files; golden/README.md says which change raises which part
 
 
 @dataclass
@@ -86,6 +86,7 @@ def record(case: Case, version: str) -> Record:
         "version": version,
         "function": case.function,
         "description": case.description,
+        "after": case.after,
         "status": case.status,
         "reason": case.reason,
         "instead": case.instead,
@@ -98,6 +99,7 @@ def record(case: Case, version: str) -> Record:
         "tables_include_attention_factor": case.tables_include_attention_factor,
         "theta_is_given": case.theta_is_given or None,
         "score_scale": case.score_scale if case.score_scale != 1 else None,
+        "masked_score": case.masked_score,
         "beyond_contract": case.beyond_contract or None,
         "layout": case.spec["pairing"],
         "axes": case.axes,
@@ -127,12 +129,21 @@ def read(folder: Path) -> dict[str, Record]:
     return records
 
 
-def manifest_of(records: list[Record], packages: dict[str, str], host: dict) -> dict:
+def hosts_of(manifest: dict) -> dict[str, dict]:
+    """By fingerprint; the first made every case that names no host."""
+    return {host["fingerprint"]: host for host in [manifest["host"], *manifest.get("hosts", [])]}
+
+
+def manifest_of(records: list[Record], packages: dict[str, str], host: dict, others: list[dict]) -> dict:
+    """host: of every case that names no other. others: those that cases may name; who names none is left out."""
+    named = {r.entry.get("host") for r in records}
+    hosts = [other for other in others if other["fingerprint"] in named]
     return {
         "schema": SCHEMA_VERSION,
         "version": SET_VERSION,
         "packages": [{"name": name, "version": version} for name, version in sorted(packages.items())],
         "host": host,
+        **({"hosts": hosts} if hosts else {}),
         "cases": [r.entry for r in records],
     }
 
@@ -169,6 +180,7 @@ def staging(target: Path) -> Iterator[Path]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         for left in target.glob(".regenerate-*"):  # of a run that was killed
+            _drop_unnamed(target, _files_of(left / NEXT) | _files_of(left / BEFORE))
             shutil.rmtree(left)
         with tempfile.TemporaryDirectory(prefix=".regenerate-", dir=target) as folder:
             yield Path(folder)
@@ -184,17 +196,39 @@ def write(folder: Path, records: list[Record], manifest: dict) -> None:
     (folder / "manifest.json").write_text(format_manifest(manifest))
 
 
-def commit(folder: Path, target: Path, manifest: dict) -> None:
-    """Moves a complete set from `folder` to `target`, and then drops what the manifest no longer names."""
+# Copies of the manifest that is about to be committed, and of the one that it replaces.
+NEXT, BEFORE = "next.json", "before.json"
+
+
+def _files_of(manifest: Path) -> set[str]:
+    if not manifest.exists():
+        return set()
+    return {a["file"] for entry in json.loads(manifest.read_text())["cases"] for a in entry["arrays"]}
+
+
+def _drop_unnamed(target: Path, known: set[str]) -> None:
+    """Deletes the files of `known` that the manifest no longer names. Other files are not ours: they stay."""
+    for file in known - _files_of(target / "manifest.json"):
+        path = target / file
+        path.unlink(missing_ok=True)
+        for parent in path.relative_to(target).parents:
+            if parent.name and (target / parent).is_dir() and not any((target / parent).iterdir()):
+                (target / parent).rmdir()
+
+
+def commit(folder: Path, target: Path) -> None:
+    """Moves a complete set from `folder` to `target`. Then drops the files that the old manifest named and the new one
+    does not. If that is killed, what is left of `folder` tells the next run which files to drop."""
+    shutil.copyfile(folder / "manifest.json", folder / NEXT)
+    before = _files_of(target / "manifest.json")
+    if before:
+        shutil.copyfile(target / "manifest.json", folder / BEFORE)
     for source in sorted(folder.glob("arrays/**/*.npy")):
         destination = target / source.relative_to(folder)
         destination.parent.mkdir(parents=True, exist_ok=True)
         os.replace(source, destination)
+    for other in folder.glob("*.json"):
+        if other.name not in ("manifest.json", NEXT, BEFORE):
+            os.replace(other, target / other.name)
     os.replace(folder / "manifest.json", target / "manifest.json")
-    named = {target / a["file"] for entry in manifest["cases"] for a in entry["arrays"]}
-    for old in target.glob("arrays/**/*.npy"):
-        if old not in named:
-            old.unlink()
-    for left in sorted(target.glob("arrays/**/"), reverse=True):
-        if not any(left.iterdir()):
-            left.rmdir()
+    _drop_unnamed(target, before)

@@ -35,8 +35,9 @@ def _table(rows: list[tuple[str, ...]]) -> str:
 
 
 def report(fresh: dict[str, Record], stored: dict[str, Record], failures: dict[str, str], versions: list[str]) -> int:
-    """Prints it; returns the command's exit code. failures: source, and why some of its cases could not be made."""
-    stored = {k: r for k, r in stored.items() if k in fresh or k.split("/")[0] not in failures}
+    """Prints it; returns the command's exit code. failures: why a case, or the rest of a source, could not be made."""
+    not_made = stored.keys() & failures.keys()
+    stored = {k: r for k, r in stored.items() if k in fresh or not failures.keys() & {k, k.split("/")[0]}}
     result = check.compare(fresh, stored, ignored=("version",))
     print(f"tried: {', '.join(versions)}")
     rows = [
@@ -46,12 +47,17 @@ def report(fresh: dict[str, Record], stored: dict[str, Record], failures: dict[s
         print("\n" + _table([HEAD, *rows]))
     if result.differences:
         print("\n" + "\n".join(result.differences))
-    for source, why in failures.items():
-        print(f"\n{source}: stopped after {sum(k.startswith(f'{source}/') for k in fresh)} cases: {why}")
+    if failures:
+        print()
+    for name, why in failures.items():
+        made = sum(k.startswith(f"{name}/") for k in fresh)
+        print(f"{name}: cannot be computed: {why}" if "/" in name else f"{name}: stopped after {made} cases: {why}")
     touched = {row[0] for row in rows}
     counts = Counter(
         "changed" if k in result.changed else "as another CPU may differ" if k in touched else "the same bit for bit"
         for k in fresh.keys() | stored.keys()
     )
+    counts["cannot be computed"] = len(not_made)
+    counts = +counts
     print(f"\n{sum(counts.values())} cases: {', '.join(f'{n} {what}' for what, n in counts.most_common())}")
     return 1 if result.differences or failures else 0

@@ -129,6 +129,7 @@ class Execution {
   }
 
   void wait_at_barrier(int line) {
+    if (is_single()) return;
     threads_[index_].line = line;
     wait(State::at_barrier);
   }
@@ -138,7 +139,11 @@ class Execution {
     if ((mask >> lane & 1) == 0) complain("a shuffle without its own lane in the mask");
     threads_[index_].mask = mask | std::uint32_t{1} << lane;
     threads_[index_].value = value;
-    wait(State::in_shuffle);
+    if (is_single()) {
+      threads_[index_].received[lane] = value;
+    } else {
+      wait(State::in_shuffle);
+    }
     const Thread& thread = threads_[index_];
     const bool there = source < warp_size && index_ - lane + source < threads_.size();
     if (!there || (thread.mask >> source & 1) == 0) {
@@ -162,6 +167,9 @@ class Execution {
   void entered() { Fiber::entered(scheduler); }
 
  private:
+  // The only thread of a block waits for nobody, and so needs no fiber: switching costs more than running it.
+  bool is_single() const { return threads_.size() == 1; }
+
   void enter(std::size_t index) {
     index_ = index;
     const auto i = static_cast<unsigned>(index);
@@ -171,6 +179,11 @@ class Execution {
 
   bool run_block() {
     std::fill(shared_.begin(), shared_.end(), std::byte{0xff});
+    if (is_single()) {
+      enter(0);
+      thread_(argument_);
+      return true;
+    }
     for (Thread& thread : threads_) thread.state = State::running;
     begun_ = 0;
     while (begun_ < threads_.size()) {

@@ -179,7 +179,7 @@ __device__ inline void fill_rows(const Job& job, const Unit& unit, typename V::W
     const int pair = pair_of_slot<V::width>(job, unit, slot);
     const int axis = job.call.axis == nullptr ? 0 : job.call.axis[pair];
     const Token token = token_of(job, unit, index);
-    const std::int64_t position = position_of(job.call.positions, axis, token.batch, token.seq);
+    const std::int64_t position = position_of(job.call, axis, token.batch, token.seq);
     if constexpr (V::given) {
       read_tables<typename V::Work, Policy>(job, position, pair, rows + i, job.unit_tokens * slots);
     } else {

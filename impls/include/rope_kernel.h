@@ -81,7 +81,8 @@ typedef struct rope_tensor {
 } rope_tensor;
 
 /* The position of token s of batch b on axis a is data[a*axis_stride + b*batch_stride + s*seq_stride]. If data is NULL,
- * it is offset + s on every axis, and axes is not read. Positions are 0 or more. Strides are in elements; batch_stride
+ * it is offset + s on every axis, and axes is not read; rope_call's seqlen_offsets and cu_seqlens may change that.
+ * Positions are 0 or more. Strides are in elements; batch_stride
  * 0 means that all batches share one row. */
 typedef struct rope_positions {
   const void *data;
@@ -123,9 +124,9 @@ typedef struct rope_scaling {
   const double *long_factor;
 } rope_scaling;
 
-/* One call. If device is ROPE_CUDA, these are in that device's memory: the data of tensors and positions, cos, sin,
- * theta, axis. Everything else is in host memory, short_factor and long_factor too. The work is queued on `stream`.
- * apply may return before it is done; the memory stays valid until then. */
+/* One call. If device is ROPE_CUDA, the data of tensors and positions, cos, sin, theta, axis, seqlen_offsets and
+ * cu_seqlens are in that device's memory; everything else is in host memory, short_factor and long_factor too. The work
+ * is queued on `stream`. apply may return before it is done; the memory stays valid until then. */
 typedef struct rope_call {
   uint32_t struct_size; /* sizeof(rope_call) of the caller */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the caller */
@@ -153,6 +154,16 @@ typedef struct rope_call {
   int32_t device_index;
   int32_t reserved;
   void *stream; /* cudaStream_t of device_index where device is ROPE_CUDA; NULL: its default stream */
+  /* Appended: struct_size of an older caller ends here, and both are NULL then. Either may be given where
+   * positions.data is NULL. Token s is at position start + (s - first) on every axis. `first` is the first token of its
+   * sequence. `start` is positions.offset, or the sequence's value in seqlen_offsets.
+   * cu_seqlens: batch is 1, and tokens cu_seqlens[i] .. cu_seqlens[i+1]-1 are sequence i. It has sequences + 1 values,
+   * which rise or stay from 0 to seq: a sequence may be empty. NULL: each batch is a sequence, and starts at token 0.
+   * seqlen_offsets: one value for each sequence, of seqlen_offsets_dtype; positions.offset is 0 then. */
+  const void *seqlen_offsets;
+  const int32_t *cu_seqlens;
+  int32_t sequences;            /* of cu_seqlens or, without it, batch */
+  int32_t seqlen_offsets_dtype; /* ROPE_I32 or ROPE_I64, as claimed in position_dtypes */
 } rope_call;
 
 /* The bit of an enumerator in a mask. */
@@ -176,7 +187,9 @@ enum rope_feature {
   ROPE_FEATURE_ROBUST = 12,             /* a wrong call gets ROPE_INVALID_ARGUMENT, or another status than OK. Wrong: an
                                          * impossible rotary_dim, a missing tensor, a position outside the table,
                                          * shapes or types that do not match, a value outside its enumeration */
-  ROPE_FEATURE_ANY_STRIDES = 13         /* strided: also negative strides, and strides other than 1 between features */
+  ROPE_FEATURE_ANY_STRIDES = 13,        /* strided: also negative strides, and strides other than 1 between features */
+  ROPE_FEATURE_SEQLEN_OFFSETS = 14,     /* a start for each sequence */
+  ROPE_FEATURE_CU_SEQLENS = 15          /* sequences packed into one row of tokens */
 };
 
 /* What a kernel claims. Only claims are tested. A claimed call must not get ROPE_UNSUPPORTED. */
@@ -193,9 +206,15 @@ typedef struct rope_capabilities {
   uint32_t features;        /* mask of rope_feature */
   uint32_t alignment;       /* of data pointers, in bytes, a power of two up to 4096; 0 or 1: any element */
   int64_t max_position;     /* largest position that is claimed */
-  const int32_t *head_dims; /* the claimed head_dims, all even; NULL: every even one */
+  const int32_t *head_dims; /* the claimed head_dims; odd ones need PARTIAL. NULL: every even one */
   int32_t head_dim_count;
   int32_t device;
+  /* Appended: a kernel that is built without the following fields has 0 in them. */
+  uint32_t overwrites_inputs; /* 1: q and k may hold anything after a call that is not in place */
+  uint32_t seq_within_rows;   /* 1: seq is at most table.rows; without tables, at most max_position + 1 */
+  int32_t least_rotary_dim;   /* 0: 2 */
+  int32_t reserved;
+  double base; /* the only base, where angles are computed; 0: every base */
 } rope_capabilities;
 
 /* A kernel, as a library exports it. */

@@ -60,30 +60,8 @@ std::vector<T> unscaled(const T& base, int rotary_dim) {
   return theta;
 }
 
-// The same to the last bit, with one logarithm for all pairs: several times as fast as one power per pair.
-inline std::vector<Real> unscaled(const Real& base, int rotary_dim) {
-  // The relative error is at most 2^-310: the logarithm's, 2^-321, times |exponent * log(base)| < 2^10. The product and
-  // the exponential add less. If that error leaves the rounding to 256 bits open, mpfr_pow decides.
-  constexpr mpfr_prec_t wide = Real::precision + 64;
-  constexpr mpfr_exp_t right_bits = 310;
-  mpfr_t logarithm, power;
-  mpfr_inits2(wide, logarithm, power, static_cast<mpfr_ptr>(nullptr));
-  mpfr_log(logarithm, base.get(), MPFR_RNDN);
-  std::vector<Real> theta;
-  for (int p = 0; p < rotary_dim / 2; ++p) {
-    Real result = Real(-2 * p) / Real(rotary_dim);
-    mpfr_mul(power, logarithm, result.get(), MPFR_RNDN);
-    mpfr_exp(power, power, MPFR_RNDN);
-    if (mpfr_can_round(power, right_bits, MPFR_RNDN, MPFR_RNDZ, Real::precision + 1) != 0) {
-      mpfr_set(result.get(), power, MPFR_RNDN);
-    } else {
-      result = pow(base, result);
-    }
-    theta.push_back(std::move(result));
-  }
-  mpfr_clears(logarithm, power, static_cast<mpfr_ptr>(nullptr));
-  return theta;
-}
+// The same to the last bit, with one logarithm and one exponential for all pairs.
+std::vector<Real> unscaled(const Real& base, int rotary_dim);
 
 // NTK-aware base change: the slowest pair turns `factor` times slower, the fastest as before.
 template <class T>

@@ -51,7 +51,7 @@ void limit_cases(CaseList& list) {
       if (start == 65534 && c.source == AngleSource::tables) {
         Case small = probe(c, start);
         small.seq = 5;
-        small.spec.head_dim = small.spec.rotary_dim = 16;
+        small.spec.head_dim = small.spec.rotary_dim = list.claims().head_dims.empty() ? 4 : 16;
         list.add(small);
         if (list.level() != Level::quick) {
           small.in_place = true;
@@ -68,6 +68,7 @@ void limit_cases(CaseList& list) {
       }
       c.seq = 5;
       if (Case p = probe(c, start); within_table(p)) list.add(p);
+      if (list.level() == Level::quick && !list.representative().is_given_type_of(c)) return;
       c.form = PositionForm::shared;
       for (DType position : {DType::i32, DType::i64}) {
         c.position_dtype = position;
@@ -90,7 +91,13 @@ void long_cases(CaseList& list) {
   starts.push_back(std::min(most, std::int64_t{1} << 31) - 4);
   for (std::int64_t start : starts) {
     list.for_each_way(128, [&](Case c) {
-      if (Case p = probe(c, std::max<std::int64_t>(start, 0)); within_table(p)) list.add(p);
+      Case p = probe(c, std::max<std::int64_t>(start, 0));
+      if (!within_table(p)) return;
+      list.add(p);
+      if (start < (std::int64_t{1} << 31) - 4) return;
+      p.form = PositionForm::shared;
+      p.position_dtype = DType::i64;
+      list.add(p);
     });
   }
 }
@@ -142,7 +149,9 @@ void scaling_cases(CaseList& list) {
       // result, so only lambda can show.
       const bool computed = c.source == AngleSource::computed;
       if (!computed && !(list.representative().is_type_of(c) && list.representative().is_given_type_of(c))) return;
-      if (list.level() == Level::quick && (dim != 64 || !list.representative().is_output_type_of(c))) return;
+      const bool is_usual = dim == 64 && list.representative().is_output_type_of(c);
+      if (list.level() == Level::quick && !is_usual) return;
+      if (list.level() == Level::full && dim != 64 && !list.representative().is_output_type_of(c)) return;
       if (computed && list.representative().is_type_of(c)) {
         partial_scaling_case(list, c);
         one_pair_case(list, c);
@@ -227,6 +236,7 @@ std::vector<AxisLayout> axis_layouts(int pairs) {
 
 void axis_cases(CaseList& list) {
   const Representative& representative = list.representative();
+  std::size_t turn = 0;
   for (int dim : {64, 128, 256}) {
     if (list.level() == Level::quick && dim == 128) continue;
     list.for_each_way(dim, [&](Case c) {
@@ -234,14 +244,18 @@ void axis_cases(CaseList& list) {
       // More pairs than two warps have threads, each pair with its axis. Only in the representative types and width.
       const bool of_types = representative.is_type_of(c) && representative.is_given_type_of(c);
       if (dim == 256 && !(of_types && representative.is_width_of(c))) return;
+      const bool all_forms = list.level() != Level::full ||
+                             (representative.is_output_type_of(c) && representative.is_given_type_of(c) &&
+                              representative.is_width_of(c));
       c.start = 11;
       do {
         for (const AxisLayout& axes : axis_layouts(c.spec.rotary_dim / 2)) {
           c.spec.axes = axes;
-          for (PositionForm form : {PositionForm::shared, PositionForm::per_batch, PositionForm::offset}) {
-            c.form = form;
-            list.add(c);
-          }
+          std::vector<Case> forms(3, c);
+          forms[0].form = PositionForm::shared;
+          forms[1].form = PositionForm::per_batch;
+          forms[2].form = PositionForm::offset;
+          all_forms ? list.add_in_turn(turn++, std::move(forms)) : list.add_one_in_turn(turn++, std::move(forms));
         }
       } while (turn_half(c.spec));
     });

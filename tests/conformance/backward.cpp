@@ -139,6 +139,11 @@ void parameter_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     shape(c);
     list.add(c);
+    if (!list.representative().is_type_of(c) || !list.representative().is_output_type_of(c)) return;
+    if (c.spec.rotary_dim < 6) return;
+    c.spec.axes.sections = {c.spec.rotary_dim / 2 - 2, 2};
+    list.give_positions(c);
+    list.add(c);
   });
   list.add_random(100, shape);
 }

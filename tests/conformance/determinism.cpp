@@ -44,8 +44,22 @@ std::vector<Scaling> kept_rules(const Case& c) {
   return fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, 1024);
 }
 
+// A case makes some fifty calls. Level quick takes each type of x with the angles that stand for the others, the first
+// type with each kind of angles. Level full takes each type with each kind of angles. Outputs of another type meet only
+// the angles that stand for the others there.
+bool is_interrupted_way(const Case& c, const CaseList& list) {
+  const Representative& representative = list.representative();
+  if (list.level() == Level::exhaustive) return true;
+  if (list.level() == Level::full) {
+    return representative.is_output_type_of(c) || (representative.is_given_type_of(c) && representative.is_width_of(c));
+  }
+  if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return false;
+  return representative.is_type_of(c) || (representative.is_width_of(c) && representative.is_source_of(c));
+}
+
 void interrupted_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
+    if (!is_interrupted_way(c, list)) return;
     c.sequence_length = 1000;
     list.add(c);
     if (list.claims().has(ROPE_FEATURE_POSITIONS)) {
@@ -303,11 +317,12 @@ void concurrent_cases(CaseList& list) {
     if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
     if (!representative.is_width_of(c)) return;
     if (!representative.is_type_of(c) && (c.dtype != DType::bf16 || list.level() == Level::quick)) return;
+    if (!representative.is_source_of(c) && list.level() == Level::quick) return;
     c.seq = 16;
     c.heads = 4;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;
     list.add(c);
-    // Changes for which a kernel may have separate code. Level quick takes one in turn.
+    // Changes for which a kernel may have separate code. Level quick and the second type take one in turn.
     const std::function<void(Case&)> changes[] = {
         [&](Case& o) { o.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : o.heads; },
         [](Case& o) { o.direction = Direction::backward; },
@@ -315,8 +330,9 @@ void concurrent_cases(CaseList& list) {
         [](Case& o) { turn_half(o.spec); },
         [](Case& o) { o.spec.head_dim = o.spec.rotary_dim = 256; },
         [&](Case& o) { list.give_positions(o); }};
+    const bool one_in_turn = list.level() == Level::quick || !representative.is_type_of(c);
     for (std::size_t i = 0; i < std::size(changes); ++i) {
-      if (list.level() == Level::quick && i != way % std::size(changes)) continue;
+      if (one_in_turn && i != way % std::size(changes)) continue;
       Case changed = c;
       changes[i](changed);
       list.add(changed);

@@ -15,7 +15,9 @@ void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
       wrong.fault = fault;
       wrong.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 9 : 0;
       const bool of_positions =
-          fault == Fault::position_beyond_table || fault == Fault::negative_position || fault == Fault::float_positions;
+          fault == Fault::position_beyond_table || fault == Fault::negative_position ||
+          fault == Fault::inner_position_beyond_table || fault == Fault::inner_negative_position ||
+          fault == Fault::position_below_0 || fault == Fault::float_positions;
       if (of_positions) wrong.form = PositionForm::shared;
       if (of_positions) wrong.position_dtype = list.claims().position_dtype();
       const bool of_key = fault == Fault::other_key || fault == Fault::other_key_type || fault == Fault::no_key_output;
@@ -27,6 +29,13 @@ void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
 
 void rotary_dim_cases(CaseList& list) {
   with_faults(list, {Fault::odd_rotary_dim, Fault::wide_rotary_dim, Fault::negative_rotary_dim});
+  // One above what the tables and frequencies are for, so that they have as many columns as rotary_dim/2 says.
+  list.for_each_way(64, [&](Case c) {
+    if (!list.representative().is_type_of(c) || !turn_half(c.spec)) return;
+    if (!list.representative().is_output_type_of(c) || !list.representative().is_given_type_of(c)) return;
+    c.fault = Fault::odd_rotary_dim;
+    list.add(c);
+  });
 }
 void null_cases(CaseList& list) {
   with_faults(list,
@@ -34,8 +43,9 @@ void null_cases(CaseList& list) {
 }
 void position_cases(CaseList& list) {
   with_faults(list, {Fault::offset_beyond_table, Fault::position_beyond_table, Fault::negative_position,
-                     Fault::negative_offset});
+                     Fault::inner_position_beyond_table, Fault::inner_negative_position, Fault::negative_offset});
 }
+void negative_angle_cases(CaseList& list) { with_faults(list, {Fault::position_below_0, Fault::offset_below_0}); }
 void mismatch_cases(CaseList& list) {
   with_faults(list, {Fault::integer_input, Fault::narrow_output, Fault::longer_output, Fault::other_key,
                      Fault::other_key_type, Fault::float_positions, Fault::odd_table, Fault::wide_table});
@@ -63,6 +73,8 @@ std::span<const Requirement> error_requirements() {
        "strides that make elements overlap", mismatch_cases, refused, mask(Demand::robust), nullptr, by_status},
       {"ERR-05", "A value outside its enumeration SHOULD be refused.", "PAIR-01", "values that a later version adds",
        enumerator_cases, refused, mask(Demand::robust), nullptr, by_status},
+      {"ERR-06", "Without tables, a negative position SHOULD be refused, or turn by its negative angle.", "POS-13",
+       "sums of several negative positions", negative_angle_cases, refused, mask(Demand::robust), nullptr, by_status},
   };
   return requirements;
 }

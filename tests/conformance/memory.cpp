@@ -62,6 +62,15 @@ void input_cases(CaseList& list) {
     list.add(c);
     c.in_place = true;
     list.add(c);
+    if (!list.representative().is_type_of(c) || !list.representative().is_output_type_of(c)) return;
+    for (const PositionForm form : {PositionForm::seqlen_offsets, PositionForm::cu_seqlens_and_offsets}) {
+      Case counted = c;
+      counted.form = form;
+      counted.position_dtype = list.claims().position_dtype();
+      if (is_packed(form)) counted.batch = 1;
+      if (is_packed(form)) counted.sequences = 2;
+      list.add(counted);
+    }
   });
   list.add_random(60, [](Case&) {});
 }
@@ -84,7 +93,7 @@ Finding inputs_kept(const Case& c, Examiner& examiner) {
   const Trial trial = examiner.run(before);
   if (!trial.ok()) return trial.problem;
   Finding finding;
-  if (!c.in_place) {
+  if (!c.in_place && examiner.subject().claims().capabilities.overwrites_inputs == 0) {
     unchanged(finding, "q", before.q, trial.call.q);
     if (before.k) unchanged(finding, "k", *before.k, *trial.call.k);
   }
@@ -96,6 +105,8 @@ Finding inputs_kept(const Case& c, Examiner& examiner) {
   compare("sin", before.sin, trial.call.sin);
   compare("theta", before.theta, trial.call.theta);
   compare("axis", before.axis, trial.call.axis);
+  compare("seqlen_offsets", before.seqlen_offsets, trial.call.seqlen_offsets);
+  compare("cu_seqlens", before.cu_seqlens, trial.call.cu_seqlens);
   return finding;
 }
 
@@ -162,6 +173,11 @@ void strided_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     c.output = OutputLayout::strided;
     list.add(c);
+    // Features are apart only in the output: a copy of what does not turn must use both strides.
+    c.output = OutputLayout::reversed;
+    c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
+    list.add(c);
+    if (turn_half(c.spec)) list.add(c);
   });
   list.add_random(60, [](Case& c) { c.layout = c.seed % 2 == 0 ? Layout::strided : Layout::seq_last; });
 }
@@ -181,7 +197,9 @@ void in_place_cases(CaseList& list) {
   });
   // A quarter of each head turns, as in GPT-NeoX, in more heads than a block of threads takes at once.
   list.for_each_way(64, [&](Case c) {
-    if (!list.representative().is_output_type_of(c) || !list.representative().is_given_type_of(c)) return;
+    const Representative& representative = list.representative();
+    if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
+    if (list.level() == Level::quick && !(representative.is_type_of(c) && representative.is_width_of(c))) return;
     c.in_place = true;
     c.spec.rotary_dim = std::max(c.spec.head_dim / 8 * 2, 2);
     c.seq = 10;

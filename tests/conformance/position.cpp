@@ -139,21 +139,23 @@ Finding as_given(const Case& c, Examiner& examiner) {
 }
 
 void arbitrary_cases(CaseList& list) {
+  std::size_t turn = 0;
   for (PositionPattern pattern :
        {PositionPattern::scattered, PositionPattern::repeated, PositionPattern::descending, PositionPattern::exchanged,
         PositionPattern::first_in_order, PositionPattern::last_apart, PositionPattern::restarting,
         PositionPattern::left_padded}) {
+    ++turn;  // so that a way does not meet each pattern in the same form
     list.for_each_way(64, [&](Case c) {
       c.form = PositionForm::shared;
       c.pattern = pattern;
-      c.seq = 7;
       c.start = 700;
-      list.add(c);
-      c.position_dtype = DType::i32;
-      list.add(c);
-      c.position_dtype = list.claims().position_dtype();
-      c.seq = 8;  // two halves: a rank of context parallelism has two chunks
-      list.add(c);
+      c.seq = 7;
+      Case narrow = c;
+      narrow.position_dtype = DType::i32;
+      Case halves = c;
+      halves.position_dtype = list.claims().position_dtype();
+      halves.seq = 8;  // a rank of context parallelism has two chunks
+      list.add_in_turn(turn++, {c, narrow, halves});
     });
   }
   list.add_random(60, [](Case& c) { c.form = PositionForm::shared; });
@@ -194,6 +196,82 @@ void batch_cases(CaseList& list) {
   });
 }
 
+// Fewer, as many and more batches than tokens; decoding of many sequences; a start that no narrower type holds.
+void start_cases(CaseList& list) {
+  int way = 0;
+  list.for_each_way(64, [&](Case c) {
+    c.form = PositionForm::seqlen_offsets;
+    c.start = 200;
+    c.position_dtype = list.claims().position_dtype();
+    const auto sized = [&](int batch, int seq) {
+      Case one = c;
+      one.batch = batch;
+      one.seq = seq;
+      return one;
+    };
+    Case narrow = sized(3, 2);
+    narrow.position_dtype = DType::i32;
+    Case whole = sized(2, 4);
+    whole.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? whole.heads : 0;
+    whole.in_place = true;
+    list.add_in_turn(static_cast<std::size_t>(way++), {sized(3, 3), narrow, sized(2, 5), whole, sized(40, 1)});
+    if (!list.representative().is_type_of(c) || !list.representative().is_output_type_of(c)) return;
+    list.add(sized(3, 2));
+    list.add(narrow);
+    list.add(sized(1, 5));
+    list.add(sized(70, 1));
+    if (c.source == AngleSource::tables) return;
+    // In f64: in f32 the bound of angles at such positions is wider than a turn.
+    Case far = sized(2, 2);
+    far.start = (std::int64_t{1} << 31) + 9;
+    far.dtype = far.out_dtype = DType::f64;
+    list.add(far);
+  });
+  list.add_random(60, [](Case& c) {
+    c.form = PositionForm::seqlen_offsets;
+    c.pattern = PositionPattern::consecutive;
+    c.sequences = 1;
+  });
+}
+
+// One sequence, some of unlike lengths, empty ones, more than tokens, more than a block of threads.
+void packed_cases(CaseList& list) {
+  int way = 0;
+  list.for_each_way(64, [&](Case c) {
+    c.batch = 1;
+    const auto packed = [&](int sequences, int seq, bool with_starts) {
+      Case one = c;
+      one.form = with_starts ? PositionForm::cu_seqlens_and_offsets : PositionForm::cu_seqlens;
+      one.sequences = sequences;
+      one.seq = seq;
+      one.start = with_starts || list.claims().has(ROPE_FEATURE_OFFSET) ? 200 : 0;
+      one.position_dtype = list.claims().position_dtype();
+      return one;
+    };
+    Case both = packed(2, 6, false);
+    both.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? both.heads : 0;
+    both.in_place = true;
+    const std::size_t turn = static_cast<std::size_t>(way++);
+    list.add_in_turn(turn, {packed(3, 9, false), both, packed(5, 7, false), packed(2, 5, false)});
+    list.add_in_turn(turn, {packed(3, 9, true), packed(6, 11, true), packed(2, 4, true)});
+    if (!list.representative().is_type_of(c) || !list.representative().is_output_type_of(c)) return;
+    for (const bool with_starts : {false, true}) {
+      list.add(packed(1, 4, with_starts));
+      list.add(packed(3, 8, with_starts));
+      list.add(packed(6, 3, with_starts));
+      list.add(packed(40, 200, with_starts));
+    }
+  });
+  list.add_random(60, [&](Case& c) {
+    c.form = list.claims().has(ROPE_FEATURE_SEQLEN_OFFSETS) && c.seq % 2 == 0 ? PositionForm::cu_seqlens_and_offsets
+                                                                             : PositionForm::cu_seqlens;
+    c.pattern = PositionPattern::consecutive;
+    c.batch = 1;
+    c.sequences = 1 + c.seq % 5;
+    if (!list.claims().has(ROPE_FEATURE_OFFSET) && c.form == PositionForm::cu_seqlens) c.start = 0;
+  });
+}
+
 }  // namespace
 
 std::span<const Requirement> position_requirements() {
@@ -212,6 +290,11 @@ std::span<const Requirement> position_requirements() {
        "Rotating a slice of the sequence at its offset SHOULD give that slice of the whole result, bit for bit.",
        "POS-01, PREC", "which of the two is right", offset_cases, sliced_bit_for_bit,
        Demand::bitwise | Demand::batch_invariant},
+      {"POS-06", "With seqlen_offsets, the tokens of each batch MUST be counted from the batch's own start.",
+       "POS-05, POS-07, VAR-01", "starts beyond the tables", start_cases, accuracy},
+      {"POS-07", "With cu_seqlens, the tokens of each sequence MUST be counted from that sequence's own start.",
+       "VAR-01, VAR-05", "borders that are wrong: cu_seqlens that falls, or ends before or after the tokens",
+       packed_cases, accuracy},
   };
   return requirements;
 }

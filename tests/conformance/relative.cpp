@@ -66,6 +66,7 @@ void shift_cases(CaseList& list) {
   const auto wanted = [&](const Case& c) { return list.covers(shifted_by_seed(c)); };
   const auto shape = [&](Case& c) {
     if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
+    c.sequences = is_packed(c.form) ? c.sequences : 1;
     c.pattern = PositionPattern::consecutive;
     c.unequal_halves = false;
     c.seq = 4;
@@ -135,8 +136,11 @@ void grid_cases(CaseList& list) {
     c.unequal_halves = false;
     c.seq = 9;
     c.batch = 1;
-    // A selected spec may have several axes. A score depends on one distance only if all axes walk in step.
-    if (list.spec() && list.spec()->axes.count() > 1) c.form = PositionForm::offset;
+    // Tokens of one sequence. A selected spec may have several axes. A score depends on one distance only if all axes
+    // walk in step.
+    const bool in_step = list.spec() && list.spec()->axes.count() > 1;
+    if (is_packed(c.form) || in_step) c.form = PositionForm::offset;
+    c.sequences = 1;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
   };
   list.for_each_way(64, [&](Case c) {

@@ -14,20 +14,23 @@ namespace {
 // One past what the second and third dimension of a CUDA grid hold, as tokens, batches and heads.
 constexpr int many = 65537;
 
-// One thread for each pair: more than 65,535 blocks of 256 threads. Only one way: it takes as long as a hundred others.
+// One thread for each pair: more than 65,535 blocks of 256 threads. Only one way, in the smallest type: it takes as
+// long as a hundred others, and more memory than all.
 void all_pairs_case(CaseList& list) {
   constexpr int threads = (many - 2) * 256;
   if (list.level() == Level::quick || !list.claims().compiled) return;
-  bool first = true;
-  list.for_each_way(128, [&](Case c) {
-    if (!first || !list.representative().is_output_type_of(c)) return;
-    first = false;
-    c.batch = 1;
-    c.seq = 257;
-    const int pairs_of_a_head = c.seq * c.spec.rotary_dim / 2;
-    c.heads = threads / pairs_of_a_head + 1;
-    list.add(c);
+  std::optional<Case> smallest;
+  const auto size = [](const Case& c) { return size_of(c.dtype) + size_of(c.out_dtype); };
+  list.for_each_way(128, [&](const Case& c) {
+    if (!list.representative().is_output_type_of(c)) return;
+    if (!smallest || size(c) < size(*smallest)) smallest = c;
   });
+  if (!smallest) return;
+  smallest->batch = 1;
+  smallest->seq = 257;
+  const int pairs_of_a_head = smallest->seq * smallest->spec.rotary_dim / 2;
+  smallest->heads = threads / pairs_of_a_head + 1;
+  list.add(*smallest);
 }
 
 // These cases are large, so each dtype is tested in one way: with tables if they are claimed, else with computed
@@ -81,12 +84,14 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
   batches.batch = many;
   Case gradient = tokens;
   gradient.direction = Direction::backward;
+  Case key_tokens = tokens, key_heads = heads;
+  key_tokens.key_heads = 1;
+  key_heads.key_heads = many;
   std::vector<Case> all{tokens, heads, batches, gradient};
-  if (has_key) {
-    all.push_back(tokens);
-    all.back().key_heads = 1;
-    all.push_back(heads);
-    all.back().key_heads = many;
+  if (has_key && list.level() == Level::quick) {  // q has as many tokens and heads in these calls
+    all = {key_tokens, key_heads, batches, gradient};
+  } else if (has_key) {
+    all.insert(all.end(), {key_tokens, key_heads});
   }
   all.push_back(tokens);
   all.back().form = PositionForm::shared;
@@ -95,17 +100,35 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
   all.push_back(with(tokens, list, {two_heads, half_turns, strided, backward, given, scaled_by}));
   if (list.level() != Level::quick) all.back() = with(all.back(), list, {two_batches});  // 2^20 elements
   all.push_back(with(tokens, list, {two_heads, in_place, with_one_key, with_key}));
-  all.push_back(with(batches, list, {two_heads, two_tokens, half_turns, strided, given, given_by_batch, with_key}));
+  Case rows = batches;  // of several heads and tokens, a strided tensor with so many batches takes 16 MB
+  if (list.level() != Level::quick) rows = with(rows, list, {two_heads, two_tokens});
+  all.push_back(with(rows, list, {half_turns, strided, given, given_by_batch, with_key}));
   all.push_back(with(heads, list, {two_batches, strided, in_place, given, backward}));
   // Four tokens a thread block.
   if (list.level() != Level::quick && c.dtype == DType::f32 && c.source == AngleSource::computed) {
     all.push_back(tokens);
     all.back().seq = 4 * (many - 1) + 1;
   }
+  for (Case& one : all) {  // in a row, the positions of so many batches would need a table of a million rows
+    if (list.level() != Level::quick || one.form != PositionForm::per_batch) continue;
+    one.pattern = PositionPattern::scattered;
+    one.start = std::min<std::int64_t>(1000, list.claims().capabilities.max_position);
+  }
   std::erase_if(all, [&](const Case& one) { return !list.covers(one); });
   return all;
 }
 
+// The four plain calls and one of the others.
+std::vector<Case> plain_and_one(const std::vector<Case>& cases, std::size_t turn) {
+  constexpr std::size_t plain = 4;
+  if (cases.size() <= plain) return cases;
+  std::vector<Case> some(cases.begin(), cases.begin() + plain);
+  some.push_back(cases[plain + turn % (cases.size() - plain)]);
+  return some;
+}
+
+// At level full the first way has all cases, each further one the plain calls and another one in turn.
+//
 // A case of 65,537 rows of 128 features takes half a second. So if no small head is claimed, only the first way has all
 // of them (two at level quick). The first way of every other dtype has two, each further way the next one in turn.
 constexpr int small_head = 16;
@@ -126,6 +149,8 @@ void many_rows_cases(CaseList& list) {
       cases = {cases[turn++ % cases.size()]};
     } else if (is_large && (quick || !is_first)) {
       cases.resize(std::min<std::size_t>(cases.size(), 2));
+    } else if (list.level() == Level::full && !is_first) {
+      cases = plain_and_one(cases, turn++);
     }
     for (const Case& one : cases) list.add(one);
   });
@@ -197,7 +222,8 @@ std::vector<Case> calls_of_size(int size, Case c, bool only_tokens) {
 }
 
 // One way for each type and source of angles, in place too. Tokens meet each of them, since these are what kernels
-// divide first; the rest of the sizes, and interpreted kernels or large heads, take them in turn.
+// divide first, in one batch and in two by turns. The rest of the sizes, and interpreted kernels or large heads, take
+// the ways in turn.
 void block_cases(CaseList& list) {
   const bool quick = list.level() == Level::quick;
   std::vector<Case> ways;
@@ -217,7 +243,12 @@ void block_cases(CaseList& list) {
       const bool one_of_many = (turn + w) % ways.size() < 2;  // out of place and in place
       const bool meets_all = !quick && list.claims().compiled && !large;
       if (!meets_all && !one_of_many) continue;
-      for (const Case& c : calls_of_size(size, ways[w], !one_of_many || quick)) list.add(c);
+      const std::vector<Case> cases = calls_of_size(size, ways[w], !one_of_many || quick);
+      if (one_of_many) {
+        for (const Case& c : cases) list.add(c);
+      } else {
+        list.add(cases[(turn + w) / 2 % cases.size()]);
+      }
     }
     turn += 2;
   }
@@ -230,7 +261,8 @@ void batched_cases(CaseList& list) {
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : list.claims().has(ROPE_FEATURE_KEY) ? 4 : 0;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 600 : 0;
     list.add(c);
-    if (c.key_heads > 0) {  // more heads than a warp has threads
+    const bool is_usual = list.representative().is_output_type_of(c) && list.representative().is_given_type_of(c);
+    if (c.key_heads > 0 && (is_usual || list.level() != Level::quick)) {  // more heads than a warp has threads
       Case wide = c;
       wide.batch = 1;
       wide.heads = wide.key_heads = 40;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -41,6 +42,13 @@ void put(Tensor& tensor, const RowIndex& row, int feature, double value) {
   store(tensor.dtype, row_data(tensor, row) + feature * tensor.strides[3] * size, value);
 }
 
+// A quiet NaN of all ones: rounding it to a narrower type as if it were a number makes it a zero or an infinity.
+void put_nan(Tensor& tensor, const RowIndex& row, int feature) {
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const std::uint64_t bits = ~std::uint64_t{0} >> (65 - 8 * size);
+  std::memcpy(row_data(tensor, row) + feature * tensor.strides[3] * size, &bits, static_cast<std::size_t>(size));
+}
+
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -73,11 +81,21 @@ std::vector<Plant> plants_of(const RowIndex& row, const Expectation& layout) {
 
 std::vector<Plant> plant_in(Tensor& tensor, std::optional<int> passed, const Expectation& layout) {
   std::vector<Plant> plants;
+  const auto first_passed = static_cast<int>(2 * layout.pairs());  // the first feature that does not turn
   for_each_row(tensor, [&](const RowIndex& row, std::byte*) {
     for (const Plant& plant : plants_of(row, layout)) plants.push_back(plant);
-    if (passed) put(tensor, row, *passed, nan);
+    if (!passed) return;
+    // Judged as a copy. If there is only one such feature, it holds the NaN.
+    put(tensor, row, first_passed, infinity);
+    put_nan(tensor, row, *passed);
   });
-  for (const Plant& plant : plants) put(tensor, plant.row, plant.planted, plant.value);
+  for (const Plant& plant : plants) {
+    if (std::isnan(plant.value)) {
+      put_nan(tensor, plant.row, plant.planted);
+    } else {
+      put(tensor, plant.row, plant.planted, plant.value);
+    }
+  }
   return plants;
 }
 
@@ -127,10 +145,10 @@ void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, T
   });
 }
 
-// In every row of q and k one pair holds a NaN, one an infinity in its first feature, one in its second. A pass-through
-// feature holds a NaN. The results of these pairs must show it; all else must be as without them. The pass-through
-// feature may become any NaN: a copy by way of another type may change its sign and payload (IEEE 754-2019, 6.2.3 and
-// 6.3).
+// In every row of q and k one pair holds a NaN, one an infinity in its first feature, one in its second. The last
+// pass-through feature holds a NaN, the first an infinity. The results of these pairs must show it; all else must be as
+// without them. The NaN that passes through may become any NaN: a copy by way of another type may change its sign and
+// payload (IEEE 754-2019, 6.2.3 and 6.3).
 Finding contained(const Case& c, Examiner& examiner) {
   Call call = examiner.build(c);
   const std::optional<int> passed = passed_feature(c);

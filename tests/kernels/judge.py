@@ -13,6 +13,7 @@
     judge.py BUILD --diagnosis                how often the diagnosis names the right class first
     judge.py BUILD --diagnosis --pairs 40     the same for random combinations of two mutants
     judge.py BUILD --kill-matrix              writes KILL_MATRIX.md; half an hour on two idle cores
+    judge.py BUILD --costs                    writes COSTS.md: what each requirement takes and rejects; 2 minutes
     judge.py BUILD --record before.json       writes all verdicts, with the diagnosis, to a file
     judge.py --compare before.json after.json     prints the differences of two such files
 
@@ -33,7 +34,7 @@ import sys
 import time
 from pathlib import Path
 
-from judging import acceptance, diagnosis, kill_matrix, manifest, record, subjects
+from judging import acceptance, costs, diagnosis, kill_matrix, manifest, record, subjects
 from judging.verdicts import TIME_LIMIT, Kept, Runner
 
 USAGE, INTERRUPTED = 2, 4
@@ -62,6 +63,7 @@ def arguments(words):
     named.add_argument("--at-least", type=float, default=0, help="percent; fewer right ones are exit code 1")
     pages = parser.add_argument_group("pages and records")
     pages.add_argument("--kill-matrix", type=Path, nargs="?", const=kill_matrix.COMMITTED, metavar="FILE")
+    pages.add_argument("--costs", type=Path, nargs="?", const=costs.COMMITTED, metavar="FILE")
     pages.add_argument("--pending", default="", help="ids, separated by commas: planted since BUILD, not judged yet")
     pages.add_argument("--record", type=Path, metavar="JSON")
     pages.add_argument("--compare", type=Path, nargs=2, metavar="JSON")
@@ -131,6 +133,12 @@ def write_kill_matrix(options, runner, known):
     return 1 if problems else 0
 
 
+def write_costs(options, runner, known):
+    problems = costs.write_page(runner, known, Kept(runner.build, options.fresh), options.costs, options.jobs)
+    tell([*problems, f"{options.costs.name} is not written; what was judged is kept"] if problems else [])
+    return 1 if problems else 0
+
+
 def write_record(options, runner, known):
     work = record.work_of(runner, known)
     if options.names:  # names in a record, builtin/half_split, golden/.., or as everywhere
@@ -162,6 +170,8 @@ def main(words=None):
         known, wrong = subjects.collect(build, bool(options.python))
         if options.kill_matrix:
             return write_kill_matrix(options, runner, known)
+        if options.costs:
+            return write_costs(options, runner, known)
         if options.record:
             return write_record(options, runner, known)
         chosen = subjects.choose(known, options.names)

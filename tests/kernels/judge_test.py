@@ -19,7 +19,7 @@ from judging import acceptance, diagnosis, kill_matrix, matrix, subjects
 from judging.verdicts import Job, Kept, Runner
 
 HERE = Path(__file__).resolve().parent
-PARTS = ("manifest", "subjects", "verdicts", "expectations", "acceptance", "diagnosis", "record", "kill_matrix")
+PARTS = ("manifest", "subjects", "verdicts", "expectations", "acceptance", "diagnosis", "record", "kill_matrix", "costs")
 
 
 class InABuild(unittest.TestCase):
@@ -55,6 +55,10 @@ class InABuild(unittest.TestCase):
     def test_a_right_kernel_has_no_diagnosis(self):
         (result,) = self.runner.judge([Job(self.subject("mutants.so#none"), "quick", options=("--only", "ROT-01"))])
         self.assertNotIn("candidates", result)
+
+    def test_mutants_do_not_load_openblas(self):
+        # Its threads would start in every worker, and take the time of a hundred calls.
+        self.assertNotIn(b"libopenblas", (self.build / "mutants.so").read_bytes())
 
     def test_two_mutants_are_one_kernel(self):
         self.assertFalse(diagnosis.can_be_joined(self.build, "PREC-01+PREC-F16-THETA"))

@@ -34,10 +34,10 @@ CANNOT_START = 3
 CALLS = ("--level", "quick", "--expected", "--most-kb", "200")
 KERNELS = ("half_split", "interleaved", "complex", "naive_matrix")
 TESTED = ("reference", "impls", "golden")
-# qemu keeps a record of every page, also of reserved ones. The rows of MEM-06 lie gigabytes apart: it takes 19 GB. A
-# worker that cannot have terabytes of addresses takes less.
+# qemu keeps a record of every page, also of reserved ones: 19 GB for this requirement, whose rows lie gigabytes apart.
+TOO_LARGE = "MEM-06"
+# A worker that cannot have terabytes of addresses takes less memory, too.
 ADDRESS_SPACE = "4G"
-ALL_BUT_MEM_06 = "ROT,REL,ANG,POS,BWD,DET,ERR,SHP,SPC,STA,GLD,MEM-01,MEM-02,MEM-03,MEM-04,MEM-05,MEM-07,MEM-08"
 # A library with MPFR inside needs room for the variables of a thread.
 ENVIRONMENT = "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192"
 
@@ -133,11 +133,12 @@ class OtherMachine(unittest.TestCase):
 
     def test_built_in_kernels_conform(self):
         ropecheck = self.ropecheck(ARCH)
+        listed = json.loads(self.succeeds(*ropecheck, "list", "requirements", "--json"))
+        asked = ",".join(each["id"] for each in listed if each["id"] != TOO_LARGE)
         for kernel in KERNELS:
             with self.subTest(kernel):
                 report = self.scratch / f"{kernel}.json"
-                self.succeeds(*ropecheck, "verify", kernel, "--level", "quick", "--only", ALL_BUT_MEM_06,
-                              "--json", report)
+                self.succeeds(*ropecheck, "verify", kernel, "--level", "quick", "--only", asked, "--json", report)
                 self.assertGreater(len(json.loads(report.read_text())["subjects"][0]["requirements"]), 50)
 
     def test_workers_judge_kernels_in_c(self):

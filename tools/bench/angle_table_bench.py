@@ -1,6 +1,6 @@
 """Angle tables: this project, MPFR, glibc, torch and numpy, measured in one run on one machine.
 
-    python angle_table_bench.py build/release/angle_table_bench
+    python angle_table_bench.py build/bench/angle_table_bench [--seconds S]
 
 Run it in the golden environment (torch and numpy). Only the project's tables and MPFR's are correctly rounded.
 """
@@ -16,6 +16,7 @@ import torch
 PAIRS = 64
 BASE = 10000.0
 FEW = 4  # positions in the published notebook
+FIGURES = 15  # that are measured, here and by the program
 MANY = 1 << 15  # positions for ns a pair: numpy and torch cost the same per entry at 2^20
 
 
@@ -57,16 +58,24 @@ def numpy_buffers(dtype):
     return [numpy.ones((MANY, PAIRS), dtype) for _ in range(3)]
 
 
-def seconds(function, *arguments):
-    """The best of several repeats, each long enough for the clock; the first calls warm up."""
-    function(*arguments)
-    timer = timeit.Timer(lambda: function(*arguments))
-    number, _ = timer.autorange()
-    return min(timer.repeat(5, number)) / number
+class Timed:
+    """Seconds of one call: the best of several repeats, which take about `limit` seconds. The first call warms up."""
+
+    repeats = 5
+
+    def __init__(self, limit):
+        self.limit = limit
+
+    def __call__(self, function, *arguments):
+        function(*arguments)
+        timer = timeit.Timer(lambda: function(*arguments))
+        number = max(1, round(self.limit / self.repeats / timer.timeit(1)))
+        return min(timer.repeat(self.repeats, number)) / number
 
 
-def own_figures(program, min_time):
-    command = [program, "--benchmark_format=json", f"--benchmark_min_time={min_time}"]
+def own_figures(program, each):
+    """`each`: seconds for each of its benchmarks."""
+    command = [program, "--benchmark_format=json", f"--benchmark_min_time={each}"]
     report = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}
     return {
@@ -92,11 +101,13 @@ def print_table(title, unit, rows, reference):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="the built angle_table_bench")
-    parser.add_argument("--min-time", type=float, default=0.5, help="seconds for each of its benchmarks")
+    parser.add_argument("--seconds", type=float, default=12, help="of the whole run, about")
     options = parser.parse_args()
     torch.set_num_threads(1)
 
-    own = own_figures(options.program, options.min_time)
+    each = options.seconds / FIGURES
+    own = own_figures(options.program, each)
+    seconds = Timed(each)
 
     def per_pair(name):
         return own[name][1]
@@ -122,7 +133,7 @@ def main():
     print_table("Table of 4 positions, head_dim 128, base 10000", "us", [
         ("ropecheck f32, table kept", warm),
         ("ropecheck f32, from nothing", cold),
-        ("ropecheck f32, from nothing, base not embedded", own["few_cold_by_mpfr"][0] * 1e6),
+        ("ropecheck f32, from nothing, base not embedded", own["few_cold_other_base"][0] * 1e6),
         ("torch, vectorised, frequencies given", seconds(vectorised_cache_given, FEW, theta) * 1e6),
         ("torch, vectorised", vectorised),
         ("torch, naive", seconds(naive_cache, FEW) * 1e6),

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """One table: a kernel of the contract on a CUDA device, a copy of the same bytes, torch and the rope kernels of Triton.
 
-    cuda_bench.py LIBRARY[#KERNEL] [--rounds N] [--json FILE]          (needs torch)
+    cuda_bench.py LIBRARY[#KERNEL] [--rounds N] [--seconds S] [--json FILE]          (needs torch)
     cuda_bench.py build/release/libropecheck_cuda.so
 
 q is [1, 8192, 32, 128], k has 8 heads, half_split, base 10000. In each round every contender runs some times in a row,
 each time on other tensors, while the host is ahead of the device. So events time only the device's work. The table
 shows the medians over the rounds. Ratios are to the copy of the same dtype, 1 is as fast as copying. Before that the
 results are compared with float64. Liger-Kernel and flash-attention take part if Python finds them.
-With --device cpu the script runs without a device, with a library for the CPU; its figures mean little.
+With --device cpu the script runs without a device, with a library for the CPU. Its figures mean little, and torch
+compiles nothing.
 
 Exit codes: 0 measured, 1 a contender's results are wrong, 2 usage, 3 no device or no such kernel.
 """
@@ -33,7 +34,7 @@ except ImportError:
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools" / "python"))
 import rope_kernel as rope  # noqa: E402
 
-SEQ, HEADS, KEY_HEADS, DIM, BASE = 8192, 32, 8, 128, 10000.0
+HEADS, KEY_HEADS, DIM, BASE = 32, 8, 128, 10000.0
 DTYPES = {"bf16": (torch.bfloat16, rope.BF16), "f32": (torch.float32, rope.F32)}
 SETS = 3  # of tensors, 168 MB and 336 MB each: more than a device's cache holds
 LAUNCHES = 12  # in a row
@@ -43,8 +44,8 @@ GROSS = 2e-2  # relative error of a whole result; tables in bf16 cost 2e-3, a wr
 class Tensors:
     """q and k before and after, each time in one piece of memory, so that one copy moves both."""
 
-    def __init__(self, dtype: torch.dtype, device: str):
-        size = SEQ * (HEADS + KEY_HEADS) * DIM
+    def __init__(self, dtype: torch.dtype, device: str, tokens: int):
+        size = tokens * (HEADS + KEY_HEADS) * DIM
         self.given = torch.randn(size, device=device).to(dtype)
         self.result = torch.full_like(self.given, float("nan"))
         self.q, self.k = self.heads(self.given)
@@ -52,8 +53,8 @@ class Tensors:
 
     @staticmethod
     def heads(flat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        queries = SEQ * HEADS * DIM
-        return flat[:queries].view(1, SEQ, HEADS, DIM), flat[queries:].view(1, SEQ, KEY_HEADS, DIM)
+        queries = len(flat) // (HEADS + KEY_HEADS) * HEADS
+        return flat[:queries].view(1, -1, HEADS, DIM), flat[queries:].view(1, -1, KEY_HEADS, DIM)
 
 
 @dataclass
@@ -64,13 +65,17 @@ class Contender:
     rotates: bool = True
 
 
-def angles(device: str) -> torch.Tensor:
+def angles(device: str, tokens: int) -> torch.Tensor:
     theta = BASE ** (-torch.arange(0, DIM, 2, dtype=torch.float64, device=device) / DIM)
-    return torch.outer(torch.arange(SEQ, dtype=torch.float64, device=device), theta)
+    return torch.outer(torch.arange(tokens, dtype=torch.float64, device=device), theta)
+
+
+def angles_of(tensors: Tensors) -> torch.Tensor:
+    return angles(tensors.q.device, tensors.q.shape[1])
 
 
 def exact(q: torch.Tensor) -> torch.Tensor:
-    phi = angles(q.device)[None, :, None, :]
+    phi = angles(q.device, q.shape[1])[None, :, None, :]
     first, second = q.double().chunk(2, dim=-1)
     return torch.cat((first * phi.cos() - second * phi.sin(), second * phi.cos() + first * phi.sin()), dim=-1)
 
@@ -82,9 +87,9 @@ def tensor_of(x: torch.Tensor, dtype: int) -> rope.Tensor:
 class Ours:
     """Calls of the kernel under test."""
 
-    def __init__(self, library: rope.Library, name: str, device: str, stream: int | None):
-        self.library, self.name, self.device, self.stream = library, name, device, stream
-        phi = angles(device)
+    def __init__(self, library: rope.Library, name: str, device: str, stream: int | None, tokens: int):
+        self.library, self.name, self.device, self.stream, self.tokens = library, name, device, stream, tokens
+        phi = angles(device, tokens)
         self.cos, self.sin = phi.cos().float().contiguous(), phi.sin().float().contiguous()
 
     def call(self, tensors: Tensors, dtype: int, in_place: bool, computed: bool) -> rope.Call:
@@ -92,13 +97,13 @@ class Ours:
         call.q, call.k = tensor_of(tensors.q, dtype), tensor_of(tensors.k, dtype)
         out = (tensors.q, tensors.k) if in_place else (tensors.q_out, tensors.k_out)
         call.q_out, call.k_out = (tensor_of(x, dtype) for x in out)
-        call.rotary_dim, call.sequence_length = DIM, SEQ
+        call.rotary_dim, call.sequence_length = DIM, self.tokens
         call.device = rope.CUDA if self.device == "cuda" else rope.CPU
         call.stream = self.stream
         if computed:
             call.angle_source, call.base = rope.COMPUTED, BASE
         else:
-            call.table = rope.Table(self.cos.data_ptr(), self.sin.data_ptr(), rope.F32, DIM // 2, SEQ, DIM // 2)
+            call.table = rope.Table(self.cos.data_ptr(), self.sin.data_ptr(), rope.F32, DIM // 2, self.tokens, DIM // 2)
         return call
 
     def contender(self, sets: list[Tensors], dtype: int, in_place: bool, computed: bool) -> Contender:
@@ -122,17 +127,19 @@ def hugging_face(q, k, cos, sin):
 
 
 def of_torch(sets: list[Tensors], dtype: torch.dtype) -> Iterator[Contender]:
-    table = torch.cat((angles(sets[0].q.device),) * 2, dim=-1)[None, :, None, :]
+    table = torch.cat((angles_of(sets[0]),) * 2, dim=-1)[None, :, None, :]
     cos, sin = table.cos().to(dtype), table.sin().to(dtype)
-    compiled = torch.compile(hugging_face)
     yield Contender("torch, Hugging Face's formula", lambda i: hugging_face(sets[i].q, sets[i].k, cos, sin))
+    if not sets[0].q.is_cuda:
+        return
+    compiled = torch.compile(hugging_face)
     yield Contender("torch.compile of it", lambda i: compiled(sets[i].q, sets[i].k, cos, sin))
 
 
 def of_liger(sets: list[Tensors], dtype: torch.dtype) -> Iterator[Contender]:
     from liger_kernel.ops.rope import rope_forward
 
-    phi = torch.cat((angles(sets[0].q.device),) * 2, dim=-1)[None]
+    phi = torch.cat((angles_of(sets[0]),) * 2, dim=-1)[None]
     cos, sin = phi.cos().to(dtype), phi.sin().to(dtype)
 
     def run(i: int) -> None:  # works in place if it is given [batch, seq, heads, dim] transposed
@@ -147,7 +154,7 @@ def of_flash_attention(sets: list[Tensors], dtype: torch.dtype) -> Iterator[Cont
     spec = importlib.util.spec_from_file_location("rotary", Path(folder) / "ops" / "triton" / "rotary.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    phi = angles(sets[0].q.device)
+    phi = angles_of(sets[0])
     cos, sin = phi.cos().to(dtype), phi.sin().to(dtype)
 
     def on(i: int, inplace: bool):
@@ -201,26 +208,30 @@ def host_clock(launch: Callable[[], None], _host_seconds: float) -> float:
     return (time.perf_counter() - start) * 1e3 / LAUNCHES
 
 
-def measure(contenders: list[Contender], rounds: int, device: str) -> dict[str, dict[str, float]]:
-    """{contender: milliseconds of the device, microseconds of the host for one run}, medians."""
+def measure(contenders: list[Contender], rounds: int, seconds: float, device: str) -> dict[str, dict[str, float]]:
+    """{contender: milliseconds of the device, microseconds of the host for one run}, medians. No round begins after
+    that many seconds."""
     clock = DeviceClock() if device == "cuda" else host_clock
     turn = itertools.count()
     device_times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     host_times: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    end = time.monotonic() + seconds
     for number in range(rounds + 1):
+        if number > 1 and time.monotonic() > end:
+            break
         for contender in contenders:
-            seconds = 0.0
+            queueing = 0.0
 
             def launch(contender=contender) -> None:
-                nonlocal seconds
+                nonlocal queueing
                 start = time.perf_counter()
                 for _ in range(LAUNCHES):
                     contender.run(next(turn) % SETS)
-                seconds = time.perf_counter() - start
+                queueing = time.perf_counter() - start
 
             known = host_times[contender.name]
             milliseconds = clock(launch, known[-1] * LAUNCHES if known else 0.1)
-            host_times[contender.name].append(seconds / LAUNCHES)
+            host_times[contender.name].append(queueing / LAUNCHES)
             if number > 0:  # the first round warms up caches and compilers
                 device_times[contender.name].append(milliseconds)
     return {
@@ -229,9 +240,9 @@ def measure(contenders: list[Contender], rounds: int, device: str) -> dict[str, 
     }
 
 
-def contenders_of(ours: Ours, name: str, device: str) -> tuple[list[Contender], list[Tensors]]:
+def contenders_of(ours: Ours, name: str) -> tuple[list[Contender], list[Tensors]]:
     dtype, code = DTYPES[name]
-    sets = [Tensors(dtype, device) for _ in range(SETS)]
+    sets = [Tensors(dtype, ours.device, ours.tokens) for _ in range(SETS)]
 
     def copy(i: int) -> None:
         sets[i].result.copy_(sets[i].given)
@@ -266,11 +277,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("subject", metavar="LIBRARY[#KERNEL]")
     parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="after these no round begins")
+    parser.add_argument("--tokens", type=int, default=8192)
     parser.add_argument("--json", type=Path, help="write the medians here")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     options = parser.parse_args()
-    if options.rounds < 1:
-        parser.error("--rounds is 1 or more")
+    if options.rounds < 1 or options.tokens < 1:
+        parser.error("--rounds and --tokens are 1 or more")
     if options.device == "cuda" and not torch.cuda.is_available():
         print("cuda_bench.py: torch sees no CUDA device", file=sys.stderr)
         return 3
@@ -285,16 +298,16 @@ def main() -> int:
         stream = torch.cuda.current_stream().cuda_stream
         driver = torch.cuda.get_device_properties(0)
         print(f"{driver.name}, {driver.multi_processor_count} multiprocessors, torch {torch.__version__}")
-    ours = Ours(library, kernel, options.device, stream)
+    ours = Ours(library, kernel, options.device, stream, options.tokens)
     measured, moved = {}, {}
     for name in DTYPES:
-        contenders, sets = contenders_of(ours, name, options.device)
+        contenders, sets = contenders_of(ours, name)
         for contender in contenders:
             error = error_of(contender, sets[0])
             if not error < GROSS:
                 print(f"cuda_bench.py: {contender.name} in {name} is wrong, by {error:.2g} of the whole", file=sys.stderr)
                 return 1
-        measured[name] = measure(contenders, options.rounds, options.device)
+        measured[name] = measure(contenders, options.rounds, options.seconds / len(DTYPES), options.device)
         moved[name] = 2 * sets[0].given.nbytes
         del contenders, sets
     printed(measured, moved)

@@ -13,9 +13,12 @@
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/report_files.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/judge/run/golden_report.hpp"
 #include "tools/judge/verdict/source_use.hpp"
+#include "tools/report/begun_run.hpp"
+#include "tools/report/golden_json.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/report/words.hpp"
@@ -62,46 +65,29 @@ struct VerifyGoldenOptions {
   std::string only;
   bool list = false;
   PythonOptions python;
+  JsonAndHtml reports{"all that is known; tools/report/golden_report.schema.json"};
 };
 
-std::string_view word(GoldenVerdict verdict) {
-  switch (verdict) {
-    case GoldenVerdict::identical: return "bit for bit";
-    case GoldenVerdict::within_bound: return "within bound";
-    case GoldenVerdict::fail: return "FAIL";
-    case GoldenVerdict::not_claimed: return "not claimed";
-  }
-  return "";
-}
+std::string_view shown(GoldenVerdict verdict) { return verdict == GoldenVerdict::fail ? "FAIL" : name(verdict); }
 
-// Where a call's angles came from, in words.
-std::string_view word(AngleSource source) {
-  switch (source) {
-    case AngleSource::tables: return "stored tables";
-    case AngleSource::frequencies: return "stored frequencies";
-    case AngleSource::computed: return "base and scaling";
-  }
-  return "";
-}
-
-void print(const GoldenReport& report, bool list) {
-  fmt::print("{}\n", report.subject);
+void print(std::FILE* text, const GoldenReport& report, bool list) {
+  fmt::print(text, "{}\n", report.subject);
   for (const GoldenOutcome& o : report.outcomes) {
     if (list || o.verdict == GoldenVerdict::fail) {
-      fmt::print("  {:<40} {:<19} {}{}{}\n", o.id, word(o.source), word(o.verdict), o.not_claimed.empty() ? "" : ": ",
+      fmt::print(text, "  {:<40} {:<19} {}{}{}\n", o.id, golden_source_words(o.source), shown(o.verdict), o.not_claimed.empty() ? "" : ": ",
                  o.not_claimed);
     }
     if (o.verdict == GoldenVerdict::fail)
-      fmt::print("{}{}", finding_lines(o.finding, o.c), replay_line(o.c, report.subject));
+      fmt::print(text, "{}{}", finding_lines(o.finding, o.c), replay_line(o.c, report.subject));
   }
   for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
-    fmt::print("  from {:<19} {:>3} bit for bit, {:>3} within the bound, {:>3} failed, {:>3} not claimed\n",
-               word(source), report.count(source, GoldenVerdict::identical),
+    fmt::print(text, "  from {:<19} {:>3} bit for bit, {:>3} within the bound, {:>3} failed, {:>3} not claimed\n",
+               golden_source_words(source), report.count(source, GoldenVerdict::identical),
                report.count(source, GoldenVerdict::within_bound), report.count(source, GoldenVerdict::fail),
                report.count(source, GoldenVerdict::not_claimed));
   }
   const std::size_t failed = report.count(GoldenVerdict::fail);
-  fmt::print("  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are beyond the contract\n",
+  fmt::print(text, "  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are beyond the contract\n",
              report.subject, report.executed(), report.executed() - failed, failed,
              report.count(GoldenVerdict::not_claimed), report.inexpressible);
 }
@@ -113,7 +99,7 @@ int verify_sources() {
   for (const SourceUse& use : judge_sources(golden, oracles)) {
     if (use.grade.empty()) code = exit_fails;
     fmt::print("{:<22} {:<4} from {:<19} {:>3} cases  {:<8}  {:.2f} of its bound used, by {}\n", use.package,
-               name(use.dtype), word(use.source), use.cases, use.grade.empty() ? "NO GRADE" : "grade " + use.grade,
+               name(use.dtype), golden_source_words(use.source), use.cases, use.grade.empty() ? "NO GRADE" : "grade " + use.grade,
                use.use, use.worst);
   }
   return code;
@@ -126,21 +112,37 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
     throw InputError(
         fmt::format("--only: no golden case begins with \"{}\"; see ropecheck list goldens", options.only));
   }
-  const std::atomic<bool>& stop_requested = stop_on_signal();
+  WorkerOptions worker;
+  worker.stop = &stop_on_signal();
+  options.reports.check();
+  std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
+  const RunReport begun = begun_run(ROPECHECK_VERSION);
+  std::vector<GoldenReport> reports;
   Oracles oracles;
   int code = exit_conforms;
-  for (const std::string& name : expand_subjects(options.python.named(options.subjects))) {
-    const std::unique_ptr<Subject> subject = open_subject(name);
-    ProgressLine progress(can_show_progress());
-    const GoldenReport report = verify_golden(
-        *subject, oracles, golden_requirements(), golden, options.only,
-        [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", name, outcome.id)); }, &stop_requested);
-    progress.clear();
-    print(report, options.list);
-    if (report.count(GoldenVerdict::fail) > 0) code = exit_fails;
-    if (code != exit_fails && report.executed() == 0) code = exit_bad_input;
-    if (report.interrupted) return code == exit_fails ? exit_fails : exit_incomplete;
+  const auto write = [&](bool interrupted) {
+    if (options.reports.wanted()) options.reports.write(golden_json(reports, begun, interrupted));
+  };
+  try {
+    for (const std::string& name : expand_subjects(options.python.named(options.subjects), worker)) {
+      const std::unique_ptr<Subject> subject = open_subject(name, worker);
+      ProgressLine progress(can_show_progress());
+      reports.push_back(verify_golden(
+          *subject, oracles, golden_requirements(), golden, options.only,
+          [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", name, outcome.id)); }, worker.stop));
+      progress.clear();
+      const GoldenReport& report = reports.back();
+      print(text, report, options.list);
+      if (report.count(GoldenVerdict::fail) > 0) code = exit_fails;
+      if (report.interrupted) throw Interrupted();
+      if (code != exit_fails && report.executed() == 0) code = exit_bad_input;
+    }
+  } catch (const Interrupted&) {
+    fmt::print(text, "interrupted: not every case was judged\n");
+    write(true);
+    return code == exit_fails ? exit_fails : exit_incomplete;
   }
+  write(false);
   return code;
 }
 
@@ -163,6 +165,7 @@ Action add_golden(CLI::App& app) {
   kernels->add_option("--only", options->only, "cases whose id begins so, for example labml/");
   kernels->add_flag("--list", options->list, "a line for every case, not only for failures");
   options->python.add_to(*kernels);
+  options->reports.add_to(*kernels);
   CLI::App* sources = command->add_subcommand(
       "sources", "What the sources computed against our bounds: which grade each has, and how much of it is used");
   CLI::App* again = command->add_subcommand("regenerate",

@@ -4,14 +4,16 @@
 #include "tools/command/callable_subject.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/deadline_options.hpp"
+#include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/report_files.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/identify/describe.hpp"
+#include "tools/report/begun_run.hpp"
 #include "tools/report/plan_json.hpp"
-#include "tools/report/write_file.hpp"
 
 namespace rope {
 namespace {
@@ -21,7 +23,7 @@ struct IdentifyOptions {
   SpecOptions spec;
   std::string dtype;
   std::string source;
-  std::string json;
+  JsonAndHtml reports{"the plans as data; tools/report/plan.schema.json"};
   bool backward = false;
   DeadlineOptions deadlines;
   PythonOptions python;
@@ -41,6 +43,7 @@ std::vector<Case> ways(const Claims& claims, const IdentifyOptions& options) {
   if (selection.spec && selection.spec->xpos)
     throw InputError("xpos: no kernel can be asked for it through the contract");
   selection.pairing = options.spec.pairing();
+  selection.base = options.spec.base();
   if (!options.dtype.empty()) {
     const std::optional<DType> dtype = dtype_from_name(options.dtype);
     if (!dtype || !is_floating(*dtype)) {
@@ -55,39 +58,42 @@ std::vector<Case> ways(const Claims& claims, const IdentifyOptions& options) {
   return found;
 }
 
+void print(std::FILE* text, const std::string& subject, const ExecutedPlan& plan) {
+  fmt::print(text, "{}  {}\n", subject, called(plan));
+  for (const auto& [what, value] : description(plan)) fmt::print(text, "  {:<11} {}\n", what, value);
+  const std::vector<Difference> others = differences(plan);
+  for (const Difference& difference : others) fmt::print(text, "  {:<11} {}\n", "differs", difference.words);
+  if (others.empty()) fmt::print(text, "  {:<11} the request\n", "matches");
+  fmt::print(text, "  {:<11} {} rows in {} calls\n\n", "probes", plan.rows, plan.calls);
+}
+
 int identify_subjects(const IdentifyOptions& options) {
-  std::FILE* text = options.json == "-" ? stderr : stdout;
+  options.reports.check();
+  std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
+  WorkerOptions worker = options.deadlines.worker_options();
+  worker.stop = &stop_on_signal();
+  const RunReport begun = begun_run(ROPECHECK_VERSION);
   Oracles oracles;
   std::vector<IdentifiedSubject> all;
   int code = exit_conforms;
-  for (const std::string& subject_name : expand_subjects(options.python.named(options.subjects))) {
-    const std::unique_ptr<Subject> subject = 
-        open_callable(subject_name, options.deadlines.worker_options(), oracles, {});
-    IdentifiedSubject identified{subject->name(), {}};
-    for (const Case& way : ways(subject->claims(), options))
-      identified.plans.push_back(identify(*subject, way, oracles));
-    if (identified.plans.empty()) {
-      fmt::print(text, "{}  claims nothing of what was asked for\n", subject->name());
-      code = exit_bad_input;
+  try {
+    for (const std::string& subject_name : expand_subjects(options.python.named(options.subjects), worker)) {
+      const std::unique_ptr<Subject> subject = open_callable(subject_name, worker, oracles, {});
+      all.push_back({subject->name(), {}});
+      for (const Case& way : ways(subject->claims(), options)) {
+        all.back().plans.push_back(identify(*subject, way, oracles));
+        print(text, subject->name(), all.back().plans.back());
+      }
+      if (all.back().plans.empty()) {
+        fmt::print(text, "{}  claims nothing of what was asked for\n", subject->name());
+        code = exit_bad_input;
+      }
     }
-    for (const ExecutedPlan& plan : identified.plans) {
-      fmt::print(text, "{}  {}\n", subject->name(), called(plan));
-      for (const auto& [what, value] : description(plan)) fmt::print(text, "  {:<11} {}\n", what, value);
-      const std::vector<Difference> others = differences(plan);
-      for (const Difference& difference : others) fmt::print(text, "  {:<11} {}\n", "differs", difference.words);
-      if (others.empty()) fmt::print(text, "  {:<11} the request\n", "matches");
-      fmt::print(text, "  {:<11} {} rows in {} calls\n\n", "probes", plan.rows, plan.calls);
-    }
-    all.push_back(std::move(identified));
+  } catch (const Interrupted&) {
+    fmt::print(text, "interrupted: not every plan was measured\n");
+    code = exit_incomplete;
   }
-  if (!options.json.empty()) {
-    const std::string json = plans_to_json(all, ROPECHECK_VERSION);
-    if (options.json == "-") {
-      fmt::print("{}", json);
-    } else {
-      write_file(options.json, json);
-    }
-  }
+  if (options.reports.wanted()) options.reports.write(plans_to_json(all, begun, code == exit_incomplete));
   return code;
 }
 
@@ -103,9 +109,9 @@ Action add_identify(CLI::App& app) {
   takes_one_of(command->add_option("--source", options->source, "default: computed, or what is claimed"),
                {"tables", "frequencies", "computed"});
   command->add_flag("--backward", options->backward, "the backward pass");
-  command->add_option("--json", options->json, "write the plans here (- is stdout)")->type_name(kinds::file);
   options->deadlines.add_to(*command);
   options->python.add_to(*command);
+  options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? identify_subjects(*options) : -1; };
 }
 

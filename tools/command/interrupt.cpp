@@ -4,21 +4,27 @@
 
 #include <csignal>
 
+#include "tools/worker/client/living_workers.hpp"
+
 namespace rope {
 namespace {
 
-std::atomic<bool> stop_requested{false};  // the one thing a signal handler may touch
+Stop* stop_of_signals = nullptr;  // set before a signal can come
 
 void request_stop(int signal) {
-  if (stop_requested.exchange(true)) _exit(128 + signal);
+  if (stop_of_signals->request()) return;
+  worker::kill_living();
+  _exit(128 + signal);
 }
 
 }  // namespace
 
-const std::atomic<bool>& stop_on_signal() {
+const Stop& stop_on_signal() {
+  static Stop stop;
+  stop_of_signals = &stop;
   std::signal(SIGINT, request_stop);
   std::signal(SIGTERM, request_stop);
-  return stop_requested;
+  return stop;
 }
 
 }  // namespace rope

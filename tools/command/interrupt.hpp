@@ -1,11 +1,11 @@
-// Interruption by the user: work stops at the next case, and what was found so far is reported.
+// Interruption by the user: a call that waits is given up, and what was found so far is reported.
 #pragma once
 
-#include <atomic>
+#include "tools/judge/call/stop.hpp"
 
 namespace rope {
 
-// From now on SIGINT and SIGTERM set the returned flag; a second signal ends the process at once.
-const std::atomic<bool>& stop_on_signal();
+// From now on SIGINT and SIGTERM request this stop; a second signal ends the process at once.
+const Stop& stop_on_signal();
 
 }  // namespace rope

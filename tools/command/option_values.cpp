@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "impls/builtin.hpp"
 #include "reference/did_you_mean.hpp"
@@ -73,6 +74,18 @@ CLI::Option* takes_some_of(CLI::Option* option, const std::vector<std::string_vi
 
 CLI::Option* takes_list_of(CLI::Option* option, const char* kind, char delimiter) {
   return option->type_name(kind)->delimiter(delimiter)->allow_extra_args(false);
+}
+
+CLI::Option* takes_seconds(CLI::Option* option, const std::string& what) {
+  // CLI11's own range lets nan pass.
+  const auto error_of = [what](const std::string& text) -> std::string {
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (is_number && seconds >= 0.001 && seconds <= 86400) return "";
+    return fmt::format("\"{}\" is not {}; expected a number of seconds from 0.001 to 86400", text, what);
+  };
+  return option->check(error_of, "");
 }
 
 std::vector<std::string> words_of(const std::string& type) {

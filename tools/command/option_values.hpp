@@ -31,6 +31,9 @@ CLI::Option* takes_some_of(CLI::Option* option, const std::vector<std::string_vi
 // Several values of a kind: "A,B", or "A B" as long as the words are values of that kind.
 CLI::Option* takes_list_of(CLI::Option* option, const char* kind, char delimiter = ',');
 
+// A number of seconds from 0.001 to a day. `what` names the value in the message: "a deadline".
+CLI::Option* takes_seconds(CLI::Option* option, const std::string& what);
+
 // All words that an option of this type takes; none if they cannot be listed.
 std::vector<std::string> words_of(const std::string& type);
 

@@ -5,6 +5,7 @@
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
 #include "tools/command/golden_folder.hpp"
+#include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
@@ -84,6 +85,7 @@ Action add_replay(CLI::App& app) {
   return [=]() -> int {
     if (!command->parsed()) return -1;
     WorkerOptions worker = deadlines->worker_options();
+    worker.stop = &stop_on_signal();
     sanitizer->apply_to(worker);
     return replay_case(*id, python->named({*subject}).front(), *require, worker);
   };

@@ -55,6 +55,7 @@ std::string known_requirement(const std::string& text) {
 Selection SelectionOptions::common() const {
   Selection selection;
   selection.pairing = spec_.pairing();
+  selection.base = spec_.base();
   if (const std::optional<ModelConfig>& model = spec_.model()) {
     selection.most_tokens = model->max_position_embeddings;
     if (model->dtype) selection.dtypes = {*model->dtype};

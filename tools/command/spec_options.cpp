@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -76,6 +77,19 @@ const std::optional<ModelConfig>& SpecOptions::model() const {
   return model_;
 }
 
+bool SpecOptions::has_axes() const { return !axes_.empty() || axes_order_ || axes_restart_; }
+
+bool SpecOptions::has_flags_beside_base() const {
+  return has_axes() || head_dim_ || rotary_dim_ || scaling_ || attention_factor_;
+}
+
+std::optional<double> SpecOptions::base() const {
+  const bool alone = file_.empty() && model_file_.empty() && !has_flags_beside_base();
+  if (!alone || !base_) return std::nullopt;
+  if (!std::isfinite(*base_) || *base_ <= 0) throw InputError(fmt::format("--base: {} is not a number above 0", *base_));
+  return base_;
+}
+
 std::optional<RopeSpec> SpecOptions::spec() const {
   const std::vector<ModelRope> all = specs();
   if (all.empty()) return std::nullopt;
@@ -89,8 +103,8 @@ std::optional<RopeSpec> SpecOptions::spec() const {
 }
 
 std::vector<ModelRope> SpecOptions::specs() const {
-  const bool any_axes = !axes_.empty() || axes_order_ || axes_restart_;
-  const bool by_flags = any_axes || head_dim_ || rotary_dim_ || base_ || scaling_ || attention_factor_;
+  const bool any_axes = has_axes();
+  const bool by_flags = (base_ && !base()) || has_flags_beside_base();
   if (!file_.empty()) {
     if (by_flags || pairing_ || !model_file_.empty()) {
       throw InputError("--spec says everything; it goes with no other flag of the spec");

@@ -88,7 +88,7 @@ bool looks_like_library(const std::string& name) {
 std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptions& options) {
   std::vector<std::string_view> known;
   for (const rope_kernel* kernel : builtin_kernels()) {
-    if (name == kernel->name) return std::make_unique<KernelSubject>(*kernel);
+    if (name == kernel->name) return std::make_unique<KernelSubject>(*kernel, options.stop);
     known.push_back(kernel->name);
   }
   if (name == cuda_kernel_name) return open_cuda_kernel(options);
@@ -110,7 +110,7 @@ std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptio
   return open_library(path, kernel, options);
 }
 
-std::vector<std::string> expand_subjects(const std::vector<std::string>& names) {
+std::vector<std::string> expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options) {
   std::vector<std::string> expanded;
   if (names.empty()) {
     for (const rope_kernel* kernel : builtin_kernels()) expanded.emplace_back(kernel->name);
@@ -122,7 +122,7 @@ std::vector<std::string> expand_subjects(const std::vector<std::string>& names) 
       expanded.push_back(name);
       continue;
     }
-    for (const std::string& one : kernels_in(path)) expanded.push_back(fmt::format("{}#{}", path, one));
+    for (const std::string& one : kernels_in(path, options)) expanded.push_back(fmt::format("{}#{}", path, one));
   }
   return expanded;
 }

@@ -15,6 +15,6 @@ namespace rope {
 std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptions& options = {});
 
 // A library without "#kernel" stands for all its kernels; no names at all stand for every built-in.
-std::vector<std::string> expand_subjects(const std::vector<std::string>& names);
+std::vector<std::string> expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options);
 
 }  // namespace rope

@@ -14,6 +14,7 @@
 #include "tools/command/output_options.hpp"
 #include "tools/command/report_options.hpp"
 #include "tools/command/selection_options.hpp"
+#include "tools/report/begun_run.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/vectors/answers.hpp"
@@ -150,7 +151,8 @@ int verify_folder(const VerifyVectorsOptions& options) {
     progress.show(fmt::format("{}  {} of {} cases", at.requirement.id, at.cases, at.all_cases));
   };
   Oracles oracles;
-  RunReport run{ROPECHECK_VERSION, {run_suite(answers, oracles, all_requirements(), suite)}, {}};
+  RunReport run = begun_run(ROPECHECK_VERSION);
+  run.subjects.push_back(run_suite(answers, oracles, all_requirements(), suite));
   progress.clear();
   SubjectReport& report = run.subjects.front();
   report.responses = responses;

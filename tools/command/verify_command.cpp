@@ -22,11 +22,15 @@
 #include "tools/diagnose/diagnose.hpp"
 #include "tools/judge/run/conforms_without.hpp"
 #include "tools/judge/run/suite.hpp"
+#include "tools/report/begun_run.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
+#include "tools/report/words.hpp"
 
 namespace rope {
 namespace {
+
+constexpr double share_of_diagnosis = 1.0 / 3;  // of a budget, if something fails
 
 struct VerifyOptions {
   std::vector<std::string> subjects;
@@ -37,6 +41,7 @@ struct VerifyOptions {
   std::vector<std::string> require;
   bool fail_fast = false;
   std::size_t jobs = 0;  // 0: as many as there are CPUs
+  std::optional<double> budget;  // seconds
   bool no_diagnosis = false;
   ExpectedFailuresOptions expected_failures;
   OutputOptions output;
@@ -47,7 +52,7 @@ int exit_code_of(const std::vector<SubjectReport>& reports) {
   int code = exit_conforms;
   for (const SubjectReport& report : reports) {
     if (report.count(Verdict::fail) + report.count(Verdict::unexpected_pass) > 0) return exit_fails;
-    if (report.interrupted) code = exit_incomplete;
+    if (report.interrupted || report.left_out() > 0) code = exit_incomplete;
     if (!report.interrupted && report.executed() == 0) code = std::max<int>(code, exit_bad_input);
   }
   return code;
@@ -56,7 +61,7 @@ int exit_code_of(const std::vector<SubjectReport>& reports) {
 // Calls all of them before the first is judged: a typo in the last name should not cost the wait for the others.
 std::vector<std::string> callable_subjects(const std::vector<std::string>& names, const WorkerOptions& worker,
                                            Oracles& oracles, const Selection& selection) {
-  std::vector<std::string> subjects = expand_subjects(names);
+  std::vector<std::string> subjects = expand_subjects(names, worker);
   if (subjects.size() > 1) {
     for (const std::string& subject : subjects) open_callable(subject, worker, oracles, selection);
   }
@@ -67,6 +72,21 @@ std::vector<std::string> callable_subjects(const std::vector<std::string>& names
 std::size_t cpu_count() {
   cpu_set_t allowed;
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? static_cast<std::size_t>(CPU_COUNT(&allowed)) : 1;
+}
+
+void diagnose(SubjectReport& report, const JudgedCases& judged, Subject& subject, Oracles& oracles,
+              SuiteOptions suite) try {
+  std::optional<std::chrono::steady_clock::time_point> end;
+  if (suite.budget) {
+    suite.budget->time *= share_of_diagnosis;
+    end = std::chrono::steady_clock::now() +
+          std::chrono::duration_cast<std::chrono::steady_clock::duration>(suite.budget->time);
+    suite.budget->time *= 0.5;
+  }
+  report.conforms_without = conforms_without(report, judged, subject, oracles, all_requirements(), suite);
+  report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden, end);
+} catch (const Interrupted&) {
+  report.interrupted = true;
 }
 
 SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, const VerifyOptions& options) {
@@ -80,13 +100,23 @@ SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, cons
   JudgedCases judged;
   if (!options.no_diagnosis) suite.after_case = [&](const Case& c, bool passed) { judged.note(c, passed); };
   SubjectReport report = run_suite(subject, oracles, all_requirements(), suite);
-  if (!options.no_diagnosis && !*suite.stop) {
+  if (!options.no_diagnosis && !report.interrupted) {
     progress.show(fmt::format("{}  looking for what it computes instead", subject.name()));
-    report.conforms_without = conforms_without(report, judged, subject, oracles, all_requirements(), suite);
-    report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden);
+    diagnose(report, judged, subject, oracles, suite);
   }
   progress.clear();
   return report;
+}
+
+// What is left when the first `judged` runs are done: each subject has one for each selection.
+std::vector<std::string> titles_from(std::size_t judged, const std::vector<std::string>& subjects,
+                                     const std::vector<Selection>& selections) {
+  std::vector<std::string> titles;
+  for (const std::string& subject : subjects) {
+    for (const Selection& selection : selections) titles.push_back(title_of(subject, selection));
+  }
+  titles.erase(titles.begin(), titles.begin() + static_cast<std::ptrdiff_t>(judged));
+  return titles;
 }
 
 int verify(const VerifyOptions& options) {
@@ -97,39 +127,45 @@ int verify(const VerifyOptions& options) {
   const ExpectedFailures expected = options.expected_failures.list(options.fail_fast);
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
-  const std::atomic<bool>& stop_requested = stop_on_signal();
+  const Stop& stop = stop_on_signal();
 
   if (const std::optional<ModelConfig>& model = options.selection.model()) {
     for (const std::string& sentence : model->assumed) fmt::print(text, "{}\n", sentence);
   }
   WorkerOptions worker = options.deadlines.worker_options();
   options.sanitizer.apply_to(worker);
+  worker.stop = &stop;
   Oracles oracles;
-  RunReport run{ROPECHECK_VERSION, {}, {}};
-  const std::vector<std::string> subjects =
-      callable_subjects(options.python.named(options.subjects), worker, oracles, selections.front());
-  expected.check_subjects(subjects, selections);
-  for (const std::string& name : subjects) {
-    if (stop_requested) {
-      run.not_judged.push_back(name);
-      continue;
+  RunReport run = begun_run(ROPECHECK_VERSION);
+  std::vector<std::string> subjects = options.python.named(options.subjects);  // until their libraries are looked into
+  try {
+    subjects = callable_subjects(subjects, worker, oracles, selections.front());
+    expected.check_subjects(subjects, selections);
+    for (const std::string& name : subjects) {
+      throw_if_requested(&stop);
+      const bool is_known = subjects.size() > 1;
+      const std::unique_ptr<Subject> subject =
+          is_known ? open_subject(name, worker) : open_callable(name, worker, oracles, selections.front());
+      for (const Selection& selection : selections) {
+        throw_if_requested(&stop);
+        SuiteOptions suite;
+        suite.selection = selection;
+        suite.golden = golden ? &*golden : nullptr;
+        suite.stop = &stop;
+        suite.fail_fast = options.fail_fast;
+        suite.jobs = options.jobs > 0 ? options.jobs : cpu_count();
+        suite.expected_failures = expected.of(name, selection);
+        if (options.budget) {
+          suite.budget = {std::chrono::duration<double>(*options.budget), options.no_diagnosis ? 0 : share_of_diagnosis,
+                          most_telling_first()};
+        }
+        run.subjects.push_back(judge(*subject, oracles, suite, options));
+        fmt::print(text, "{}", terminal_report(run.subjects.back(), options.output.style(text)));
+        std::fflush(text);
+      }
     }
-    const bool is_known = subjects.size() > 1;
-    const std::unique_ptr<Subject> subject =
-        is_known ? open_subject(name, worker) : open_callable(name, worker, oracles, selections.front());
-    for (const Selection& selection : selections) {
-      if (stop_requested) break;
-      SuiteOptions suite;
-      suite.selection = selection;
-      suite.golden = golden ? &*golden : nullptr;
-      suite.stop = &stop_requested;
-      suite.fail_fast = options.fail_fast;
-      suite.jobs = options.jobs > 0 ? options.jobs : cpu_count();
-      suite.expected_failures = expected.of(name, selection);
-      run.subjects.push_back(judge(*subject, oracles, suite, options));
-      fmt::print(text, "{}", terminal_report(run.subjects.back(), options.output.style(text)));
-      std::fflush(text);
-    }
+  } catch (const Interrupted&) {
+    run.not_judged = titles_from(run.subjects.size(), subjects, selections);
   }
   if (!golden) {
     fmt::print(text, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
@@ -138,7 +174,8 @@ int verify(const VerifyOptions& options) {
   options.expected_failures.write(expected, run, text);
   const int code = exit_code_of(run.subjects);
   if (run.not_judged.empty() || code == exit_fails) return code;
-  fmt::print(text, "interrupted: {} of {} subjects were judged\n", run.subjects.size(), subjects.size());
+  const std::size_t judged = run.subjects.size();
+  fmt::print(text, "interrupted: {} of {} subjects were judged\n", judged, judged + run.not_judged.size());
   return exit_incomplete;
 }
 
@@ -168,6 +205,11 @@ Action add_verify(CLI::App& app) {
                    "default: as many as there are CPUs, at most 4")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
+  takes_seconds(command->add_option("--budget", options->budget,
+                                    "judge each subject for that long: what finds most comes first, the report says "
+                                    "what was left out, and if nothing fails the exit code is then 4"),
+                "a budget")
+      ->type_name("SECONDS");
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
   options->expected_failures.add_to(*command);
   options->output.add_to(*command);

@@ -64,6 +64,8 @@ enum class Circumstance {
   given_positions,
   positions_for_each_batch,
   shared_positions,
+  starts_of_sequences,
+  packed_sequences,
   second_position_follows,
   batch_begins_as_first,
   i32_positions,

@@ -3,45 +3,53 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 
 #include "tools/diagnose/appearance.hpp"
 #include "tools/diagnose/cause_class.hpp"
 #include "tools/diagnose/large_angles.hpp"
 #include "tools/diagnose/other_evidence.hpp"
+#include "tools/diagnose/rivals.hpp"
 #include "tools/diagnose/trigger.hpp"
+#include "tools/diagnose/wrong_rows.hpp"
 
 namespace rope::diagnosis {
 namespace {
 
 // Below this fit a cause explains less than it leaves open. Then other evidence is named first.
 constexpr double worth_naming = 0.3;
-// A second candidate this close cannot be told apart. A fit is a share of some hundred rows at most, so one row more or
-// less is chance.
-constexpr double a_tie = 0.02;
 constexpr double certain = 0.9;
 constexpr double worth_a_line = 0.1;
 constexpr double most_calls = 0.5;
 constexpr double nearly_all = 0.9;  // of the failing requirements
 constexpr std::size_t most_candidates = 5;
 constexpr std::int64_t most_deaths = 6;
-constexpr std::size_t most_decisive = 8;  // extra cases that separate two rivals
+constexpr int rounds_of_rivals = 2;  // the second one if another cause is then the best
+constexpr std::int64_t calls_of_a_plan = 200;  // roughly
 
 class Diagnosing {
  public:
-  Diagnosing(const SubjectReport& report, Subject& subject, Oracles& oracles, const Manifest* golden)
-      : report_(report), examiner_(subject, oracles, golden, report.selection.grade) {}
+  Diagnosing(const SubjectReport& report, Subject& subject, Oracles& oracles, const Manifest* golden,
+             std::optional<std::chrono::steady_clock::time_point> end)
+      : report_(report), end_(end), examiner_(subject, oracles, golden, report.selection.grade) {}
 
   Diagnosis run() {
-    const std::optional<PlanDifference> plan = plan_difference(report_, examiner_.subject(), examiner_.oracles());
+    const std::optional<PlanDifference> plan =
+        has_time_for(calls_of_a_plan)
+            ? plan_difference(report_, examiner_.subject(), examiner_.oracles())
+            : std::nullopt;
     examiner_.subject().renew();
     observe_all();
     unusual_ = needs_unusual_inputs(seen_);
     weighed_ = weigh(seen_);
-    if (part_rivals()) weighed_ = weigh(seen_);
+    part_rivals();
     gather_pointers();
     Diagnosis result;
-    if (plan) add_words(*plan, result);
+    if (plan) {
+      add_words(*plan, result);
+      result.pairs = plan->pairs;
+    }
+    result.wrong_rows = wrong_rows(seen_);
     const std::optional<Candidate> large_angles = beyond_an_angle(seen_);
     if (is_by_value(large_angles)) {
       name_causes(result);
@@ -49,7 +57,7 @@ class Diagnosing {
     } else {
       name_by_other_evidence(plan, large_angles, result);
     }
-    const std::optional<Trigger> found = trigger();
+    const std::optional<Trigger> found = has_time_for(1) ? trigger() : std::nullopt;
     const bool has_condition = result.first() != nullptr && !result.first()->condition.empty();
     // That any call fails is of another failure than the one that needs a condition.
     if (found && !(found->any_call && has_condition)) result.trigger = words_of(*found);
@@ -57,6 +65,14 @@ class Diagnosing {
   }
 
  private:
+  // At the speed of the calls until now.
+  bool has_time_for(std::int64_t calls) const {
+    if (!end_) return true;
+    const auto made = static_cast<double>(std::max<std::int64_t>(1, report_.calls));
+    const double seconds = report_.seconds * static_cast<double>(calls) / made;
+    return std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds) < *end_;
+  }
+
   void observe_all() {
     const Subject& subject = examiner_.subject();
     const std::int64_t before = subject.deaths();
@@ -64,6 +80,7 @@ class Diagnosing {
     for (const Case& c : cases_to_observe(report_, subject.claims())) {
       // A forbidden write says much; if a process starts quickly, it may be observed often.
       if ((subject.claims().compiled ? crashes : subject.deaths() - before) >= most_deaths) break;
+      if (!seen_.empty() && !has_time_for(1)) break;
       seen_.push_back(observe(c, examiner_));
       const FailureKind kind = seen_.back()->problem.kind;
       if (auto beyond = observe_beyond(*seen_.back(), examiner_)) seen_.push_back(std::move(beyond));
@@ -72,36 +89,24 @@ class Diagnosing {
     }
   }
 
-  // If another class fits as well as the best, runs cases on which the two differ, if the claims have such cases. True
-  // if there is new evidence.
-  bool part_rivals() {
-    if (weighed_.empty() || weighed_[0].fit < worth_naming) return false;
-    const Weighed& best = weighed_[0];
-    const auto rival = std::find_if(weighed_.begin() + 1, weighed_.end(), [&](const Weighed& w) {
-      return w.fit >= best.fit - a_tie && class_of(w) != class_of(best);
-    });
-    if (rival == weighed_.end()) return false;
-    std::size_t made = 0;
-    for (const Case& c : random_cases(report_, examiner_.subject().claims(), 78, 120)) {
-      if (made == most_decisive) break;
-      const Call call = examiner_.build(c);
-      const Expectation expectation(call, c.spec, examiner_.oracles());
-      if (!differ(predict(call, expectation, change_of(best, call)),
-                  predict(call, expectation, change_of(*rival, call)))) {
-        continue;
+  // If other causes fit as well as the best, or if the best fits so well that it would be certain, runs cases that
+  // decide, if the claims have such cases.
+  void part_rivals() {
+    if (weighed_.empty() || weighed_[0].fit < worth_naming) return;
+    Rivals rivals(report_, seen_, examiner_);
+    for (int round = 0; round < rounds_of_rivals; ++round) {
+      bool is_new = false;
+      for (const Case& c : rivals.deciding(weighed_, certain)) {
+        if (!has_time_for(1)) break;
+        seen_.push_back(observe(c, examiner_));
+        seen_.back()->decisive = true;
+        is_new = true;
       }
-      seen_.push_back(observe(c, examiner_));
-      seen_.back()->decisive = true;
-      ++made;
+      if (!is_new) break;
+      weighed_ = weigh(seen_);
+      if (weighed_.empty()) return;
     }
-    return made > 0;
-  }
-
-  static bool differ(const Prediction& a, const Prediction& b) {
-    for (std::size_t i = 0; i < a.value.size(); ++i) {
-      if (a.written[i] != b.written[i] || std::fabs(a.value[i] - b.value[i]) > a.bound[i] + b.bound[i]) return true;
-    }
-    return false;
+    tie_ = rivals.has_tie(weighed_);
   }
 
   static void add_words(const PlanDifference& plan, Diagnosis& result) {
@@ -138,9 +143,8 @@ class Diagnosing {
     const bool rows_survive = std::any_of(weighed_.begin(), weighed_.end(), [](const Weighed& w) {
       return w.hypothesis->unrotated && w.with == nullptr && w.explained > 0.9;
     });
-    Pointer p{{BugClass::special_values, different_each_time, "", 1}, {}, ""};
+    Pointer p{{BugClass::strides_memory_race, different_each_time, "", 1}, {}, ""};
     if (rows_survive) {
-      p.candidate.bug_class = BugClass::strides_memory_race;
       p.candidate.sentence = "some rows keep the input or old content, different rows each time: two writers race";
     }
     for (const RequirementResult& r : report_.results) {
@@ -176,8 +180,9 @@ class Diagnosing {
     }
     if (raised_ && raised_->fit >= worth_a_line) result.candidates.insert(result.candidates.begin() + 1, *raised_);
     const BugClass first = result.candidates[0].bug_class;
-    const bool tie = std::any_of(result.candidates.begin(), result.candidates.end(),
-                                 [&](const Candidate& c) { return c.bug_class != first && c.fit >= best.fit - a_tie; });
+    const bool tie = tie_ || std::any_of(result.candidates.begin(), result.candidates.end(), [&](const Candidate& c) {
+                       return c.bug_class != first && c.fit >= best.fit - a_tie;
+                     });
     keep_best(result);
     result.certain = best.fit >= certain && !tie;
     result.evidence = evidence_for(best);
@@ -251,6 +256,8 @@ class Diagnosing {
     }
     if (!result.explained.empty()) result.evidence = fmt::format("failed: {}", fmt::join(result.explained, ", "));
     result.certain = result.unexplained.empty();
+    // What explains them all has no failed requirement left open, whichever requirement showed it.
+    if (result.certain && !result.candidates.empty()) result.candidates[0].fit = 1;
   }
 
   // Whether the case makes the calls itself that it needs. Then each try starts a process, which must be quick.
@@ -274,12 +281,14 @@ class Diagnosing {
   }
 
   const SubjectReport& report_;
+  std::optional<std::chrono::steady_clock::time_point> end_;
   Examiner examiner_;
   Observations seen_;
   std::vector<Weighed> weighed_;   // hypotheses, best first
   std::vector<Pointer> pointers_;  // causes from other evidence than values
   std::optional<Candidate> raised_;
   bool unusual_ = false;           // all failures have inputs of an unusual size
+  bool tie_ = false;               // another cause fits as well as the best
   bool irregular_ = false;         // equal calls give different bits each time
   bool state_ = false;             // earlier calls decide
 };
@@ -287,9 +296,9 @@ class Diagnosing {
 }  // namespace
 
 std::optional<Diagnosis> diagnose(const SubjectReport& report, Subject& subject, Oracles& oracles,
-                                  const Manifest* golden) {
+                                  const Manifest* golden, std::optional<std::chrono::steady_clock::time_point> end) {
   if (report.count(Verdict::fail) == 0) return std::nullopt;
-  return Diagnosing(report, subject, oracles, golden).run();
+  return Diagnosing(report, subject, oracles, golden, end).run();
 }
 
 }  // namespace rope::diagnosis

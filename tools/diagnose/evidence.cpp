@@ -19,12 +19,18 @@ std::int64_t elements_of(const Case& c) {
   return std::int64_t{c.batch} * c.seq * (c.heads + c.key_heads) * c.spec.head_dim;
 }
 
+void add_rows(Observation& seen, const Tensor& tensor, bool key) {
+  for_each_row(tensor, [&](const RowIndex& row, const std::byte*) {
+    const std::vector<std::int64_t> at = token_position(seen.before, row.batch, row.seq);
+    seen.rows.push_back({key, row.batch, row.seq, row.head, at[0]});
+  });
+}
+
 void read_output(Observation& seen, bool key) {
   const Tensor& tensor = key ? seen.trial.call.k_result() : seen.trial.call.q_result();
   const std::size_t size = size_of(tensor.dtype);
-  for_each_row(tensor, [&](const RowIndex& row, const std::byte* data) {
-    const std::vector<std::int64_t> at = token_position(seen.before, row.batch, row.seq);
-    seen.rows.push_back({key, row.batch, row.seq, row.head, at[0]});
+  add_rows(seen, tensor, key);
+  for_each_row(tensor, [&](const RowIndex&, const std::byte* data) {
     for (std::int64_t f = 0; f < tensor.shape[3]; ++f) {
       const std::byte* element = data + f * tensor.strides[3] * static_cast<std::int64_t>(size);
       std::uint64_t bits = 0;
@@ -61,6 +67,7 @@ bool is_usable(const Case& c, const SubjectReport& report, const Claims& claims)
     const std::vector<DType>& dtypes = report.selection.dtypes;
     if (!dtypes.empty() && std::find(dtypes.begin(), dtypes.end(), c.dtype) == dtypes.end()) return false;
     if (report.selection.spec && to_json(c.spec) != to_json(*report.selection.spec)) return false;
+    if (report.selection.base && c.spec.base != *report.selection.base) return false;
     if (report.selection.pairing && c.spec.pairing != *report.selection.pairing) return false;
     return uncovered(c, claims).empty();
   } catch (const InputError&) {
@@ -94,14 +101,22 @@ bool agrees(const Observation& seen, const Prediction& said, std::size_t i) {
 
 namespace {
 
-std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, bool at_start) {
+std::unique_ptr<Observation> begin(const Case& c, Examiner& examiner) {
   auto seen = std::make_unique<Observation>();
   seen->c = c;
   seen->before = examiner.build(c);
-  seen->trial = at_start ? examiner.run_at_start(c) : examiner.run(seen->before);
   seen->head_dim = c.spec.head_dim;
-  seen->problem = seen->trial.problem;
   seen->expectation.emplace(seen->before, c.spec, examiner.oracles());
+  return seen;
+}
+
+std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, bool at_start) {
+  std::unique_ptr<Observation> seen = begin(c, examiner);
+  seen->trial = at_start ? examiner.run_at_start(c) : examiner.run(seen->before);
+  const rope_capabilities& claims = examiner.subject().claims().capabilities;
+  const bool end_at_a_page = claims.alignment <= size_of(DType::bf16);  // no gap that aligns them
+  seen->is_guarded = !at_start && claims.device == ROPE_CPU && end_at_a_page;
+  seen->problem = seen->trial.problem;
   // Rows are readable after a write into gaps, but not after a call that ended early.
   if (!seen->problem.passed() && (seen->problem.kind != FailureKind::misbehaviour || is_untouched(*seen))) {
     seen->rows.push_back({});
@@ -121,6 +136,15 @@ std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, boo
 
 }  // namespace
 
+std::unique_ptr<Observation> prepare(const Case& c, Examiner& examiner) {
+  std::unique_ptr<Observation> one = begin(c, examiner);
+  for (const bool key : {false, true}) {
+    if (!key || one->before.k) add_rows(*one, key ? one->before.k_result() : one->before.q_result(), key);
+  }
+  one->right = predict(one->before, *one->expectation, {});
+  return one;
+}
+
 std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner) { return observe_with(c, examiner, false); }
 
 std::unique_ptr<Observation> observe_beyond(const Observation& stopped, Examiner& examiner) {
@@ -137,6 +161,7 @@ std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims
   for (int i = 0; i < count; ++i) {
     std::optional<Case> c = random_case(random, claims, [&](Case& drawn) {
       if (report.selection.spec) drawn.spec = *report.selection.spec;
+      drawn.spec.base = report.selection.base.value_or(drawn.spec.base);
       if (report.selection.pairing) drawn.spec.pairing = *report.selection.pairing;
       if (!report.selection.dtypes.empty()) {
         drawn.dtype = drawn.out_dtype =
@@ -174,6 +199,39 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
     for (Case& c : neighbours_of(failing[i])) add(std::move(c));
   }
   for (Case& c : random_cases(report, claims, 77, 160)) add(std::move(c));
+  return all;
+}
+
+std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
+  std::set<std::string> known;
+  std::vector<const Case*> failed;
+  for (const auto& one : seen) {
+    known.insert(to_text(one->c));
+    if (one->failed()) failed.push_back(&one->c);
+  }
+  std::vector<Case> all;
+  const auto add = [&](Case c) {
+    if (is_usable(c, report, claims) && known.insert(to_text(c)).second) all.push_back(std::move(c));
+  };
+  constexpr std::size_t most_moved = 24;
+  const std::vector<Case> random = random_cases(report, claims, 78, 120);
+  for (std::size_t i = 0; i < std::max(random.size(), most_moved) && !failed.empty(); ++i) {
+    const Case& similar = *failed[i % failed.size()];
+    // Many causes say the same of tokens that begin at position 0, or end before a rule's original length.
+    if (i < most_moved) {
+      const auto original = static_cast<std::int64_t>(original_length(similar.spec.scaling));
+      const std::int64_t by[] = {1, 40, original - largest_position(similar), original + 1};
+      Case moved = similar;
+      moved.start = std::max<std::int64_t>(moved.start + by[i / failed.size() % std::size(by)], 0);
+      moved.sequence_length = 0;
+      add(std::move(moved));
+    }
+    if (i >= random.size()) continue;
+    Case drawn = random[i];
+    drawn.spec = similar.spec;
+    add(std::move(drawn));
+    add(random[i]);
+  }
   return all;
 }
 

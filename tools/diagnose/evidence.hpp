@@ -29,13 +29,19 @@ struct Observation {
   std::vector<RowKey> rows;
   std::vector<char> wrong;  // rows
   std::int64_t head_dim = 0;
-  bool decisive = false;  // made to separate two causes
+  bool decisive = false;    // made to separate two causes
+  bool is_guarded = false;  // an access past the end of a tensor would have ended the call
   Finding problem;        // not passed(): no answer, which then counts as one row, or a write into a gap
 
   bool answered() const { return !right.value.empty(); }
   bool failed() const;
   std::size_t elements() const { return actual.size(); }
 };
+
+using Observations = std::vector<std::unique_ptr<Observation>>;
+
+// A call that was not made: no result, but everything that a prediction and a condition need.
+std::unique_ptr<Observation> prepare(const Case& c, Examiner& examiner);
 
 std::unique_ptr<Observation> observe(const Case& c, Examiner& examiner);
 
@@ -51,6 +57,10 @@ bool is_affordable(const Case& c);
 
 // The cases to run for the diagnosis: the failing ones, their neighbours, and random ones.
 std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& claims);
+
+// Cases that were not run yet, on which causes of the failures seen may differ: random ones, the same with what fails,
+// and failing ones from another position on.
+std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen);
 
 // More random cases that the claims and the selection cover, different ones for each stream.
 std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims, std::uint64_t stream, int count);

@@ -24,7 +24,7 @@ Case with_fault(Case c, Fault fault) {
   if (c.fault == fault) return c;
   c.fault = fault;
   c.spec.head_dim = c.spec.rotary_dim = std::max(c.spec.head_dim, 8);
-  c.seq = std::max(c.seq, 2);
+  c.seq = std::max(c.seq, 3);
   return c;
 }
 
@@ -68,7 +68,8 @@ std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examin
   Pointer pointer{{class_of_faults(accepted), "a wrong call is not refused", "", 1}, {}, ""};
   std::string& sentence = pointer.candidate.sentence;
   if (!accepted.empty()) sentence += fmt::format(": {}", word_of(accepted.front()).meaning);
-  if (accepted.size() > 1) sentence += fmt::format(", and {} other faults", accepted.size() - 1);
+  const std::size_t others = accepted.empty() ? 0 : accepted.size() - 1;
+  if (others > 0) sentence += fmt::format(", and {} other fault{}", others, others == 1 ? "" : "s");
   for (const RequirementResult* r : failures) pointer.requirements.push_back(r->id);
   return pointer;
 }

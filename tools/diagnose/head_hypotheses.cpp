@@ -111,32 +111,39 @@ void add_strides_of_a_dimension(Hypotheses& all) {
     const char* head;
     const char* seq;
     const char* batch;
+    const char* feature;
   } words[] = {
       {From::input, "the head stride of the input is taken to be head_dim",
        "the token stride of the input is used as its head stride",
        "the token stride of the input is taken to be heads * head_dim",
-       "the batch stride of the input is taken to be seq * token stride"},
+       "the batch stride of the input is taken to be seq * token stride",
+       "the stride between features of the input is taken to be 1"},
       {From::output, "the head stride of the output is taken to be head_dim",
        "the token stride of the output is used as its head stride",
        "the token stride of the output is taken to be heads * head_dim",
-       "the batch stride of the output is taken to be seq * token stride"},
+       "the batch stride of the output is taken to be seq * token stride",
+       "the stride between features of the output is taken to be 1"},
       {From::both, "the head stride is taken to be head_dim", "the token stride is used as the head stride",
-       "the token stride is taken to be heads * head_dim", "the batch stride is taken to be seq * token stride"}};
+       "the token stride is taken to be heads * head_dim", "the batch stride is taken to be seq * token stride",
+       "the stride between features is taken to be 1"}};
   for (const auto& w : words) {
+    add_index(all, memory, w.feature, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+      return row_offset(t, {s.batch, s.seq, s.head}) + f;
+    });
     add_index(all, memory, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f;
+      return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f * t.strides[3];
     });
     add_index(
         all, BugClass::heads_batch_qk, w.head, w.side,
         [](const Spot& s, const Tensor& t, bool, int f) {
-          return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.strides[1] + f;
+          return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.strides[1] + f * t.strides[3];
         },
         several_heads);
     add_index(all, memory, w.seq, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[0] + s.seq * t.shape[2] * t.shape[3] + s.head * t.strides[2] + f;
+      return s.batch * t.strides[0] + s.seq * t.shape[2] * t.shape[3] + s.head * t.strides[2] + f * t.strides[3];
     });
     add_index(all, memory, w.batch, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[1] * t.shape[1] + s.seq * t.strides[1] + s.head * t.strides[2] + f;
+      return s.batch * t.strides[1] * t.shape[1] + s.seq * t.strides[1] + s.head * t.strides[2] + f * t.strides[3];
     });
   }
 }

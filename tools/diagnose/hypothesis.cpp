@@ -6,6 +6,7 @@ const Hypotheses& all_hypotheses() {
   static const Hypotheses all = [] {
     Hypotheses list;
     add_position_hypotheses(list);
+    add_kept_row_hypotheses(list);
     add_theta_hypotheses(list);
     add_scaling_hypotheses(list);
     add_factor_hypotheses(list);

@@ -25,8 +25,12 @@ using Hypotheses = std::vector<Hypothesis>;
 
 // The families. Each covers a part of the space of bugs.
 void add_position_hypotheses(Hypotheses& all);
+void add_given_position_hypotheses(Hypotheses& all);  // part of them
+void add_sequence_hypotheses(Hypotheses& all);        // part of them
+void add_kept_row_hypotheses(Hypotheses& all);
 void add_theta_hypotheses(Hypotheses& all);
 void add_scaling_hypotheses(Hypotheses& all);
+void add_ramp_hypotheses(Hypotheses& all);  // part of them
 void add_factor_hypotheses(Hypotheses& all);
 void add_pairing_hypotheses(Hypotheses& all);
 void add_partial_hypotheses(Hypotheses& all);

@@ -119,6 +119,8 @@ void add_left_overs(Hypotheses& all) {
       add_rows(all, fmt::format("{} left over from blocks of {} are", way.what, block), more_than(block),
                [=](const Spot& s) { return is_left_over(way.index(s), way.count(s.in()), block); });
       if (block < 8) continue;
+      add_rows(all, fmt::format("{} before the last block of {} are", way.what, block), more_than(block),
+               [=](const Spot& s) { return way.index(s) < (way.count(s.in()) - 1) / block * block; });
       add_rows(all, fmt::format("{} from {} on are", way.what, block), more_than(block),
                [=](const Spot& s) { return way.index(s) >= block; });
     }

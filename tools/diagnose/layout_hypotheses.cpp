@@ -44,12 +44,36 @@ void add_flat_indices(Hypotheses& all) {
   }
 }
 
+// The same, counted over all batches.
+void add_flat_indices_of_all_batches(Hypotheses& all) {
+  for (const bool key : {true, false}) {
+    Hypothesis h{BugClass::heads_batch_qk,
+                 fmt::format("in {}, the row index counted over all batches is divided by {}'s number of heads to find "
+                             "the token",
+                             key ? "k" : "q", key ? "q" : "k"),
+                 {},
+                 0,
+                 [](const Call& call) { return call.k && call.k->shape[2] != call.q.shape[2] && call.k->shape[2] > 0; },
+                 false};
+    h.change.by_head = true;
+    h.change.position = [key](const Spot& s, int axis, long double p) {
+      if (s.key != key || !s.call.k) return p;
+      const std::int64_t row = (s.batch * tokens(s) + s.seq) * heads_of(s) + s.head;
+      const std::int64_t other = key ? s.call.q.shape[2] : s.call.k->shape[2];
+      const std::int64_t token = std::min(row / other, s.in().shape[0] * tokens(s) - 1);
+      return static_cast<long double>(
+          token_position(s.call, token / tokens(s), token % tokens(s))[static_cast<std::size_t>(axis)]);
+    };
+    all.push_back(std::move(h));
+  }
+}
+
 // The cost of the rarer of two causes that agree on most calls: a wrong position is a common mistake.
 constexpr double beside_a_position = 0.01;
 
 // Tables without positions: the kernel counts rows once through everything that it is given.
 void add_counted_rows(Hypotheses& all) {
-  const auto counted = [](const Call& call) { return call.source == AngleSource::tables && !call.positions; };
+  const auto counted = [](const Call& call) { return call.source == AngleSource::tables && counts_from_offset(call); };
   const auto add = [&](const char* sentence, std::int64_t (*further)(const Spot&)) {
     for (const bool again : {true, false}) {
       Hypothesis h{BugClass::table_cache,
@@ -129,6 +153,7 @@ void add_permutations(Hypotheses& all) {
 
 void add_layout_hypotheses(Hypotheses& all) {
   add_flat_indices(all);
+  add_flat_indices_of_all_batches(all);
   add_counted_rows(all);
   add_permutations(all);
 }

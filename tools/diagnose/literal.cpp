@@ -12,6 +12,9 @@ struct Overloaded : Of... {
   using Of::operator()...;
 };
 
+template <class... Of>
+Overloaded(Of...) -> Overloaded<Of...>;  // clang 16 needs it
+
 }  // namespace
 
 bool has(const Condition& condition, Circumstance circumstance) {

@@ -19,6 +19,9 @@ std::int64_t beside_row(const Spot& s, const Tensor& table, std::int64_t beside)
   return token_position(s.call, s.batch, s.seq)[0] * table.strides[0] + (beside > 0 ? table.shape[1] - 1 : 0) + beside;
 }
 
+// A wrong index that ends at the same element says more.
+constexpr double vague_read = 0.01;
+
 // A load wider than a row, or beginning before it. No value shows it; the end of the memory does.
 void add_wide_reads(Hypotheses& all) {
   using Look = void (*)(const Spot&, std::int64_t beside);
@@ -45,6 +48,17 @@ void add_wide_reads(Hypotheses& all) {
          const Tensor& p = *s.call.positions;
          look_at(s, "positions", p, s.batch * p.strides[1] + (s.seq + beside) * p.strides[2]);
        }},
+      {"values of seqlen_offsets",
+       [](const Spot& s, std::int64_t beside) {
+         if (!s.call.seqlen_offsets) return;
+         const std::int64_t last = s.call.sequences() - 1;
+         look_at(s, "seqlen_offsets", *s.call.seqlen_offsets, (beside > 0 ? last : 0) + beside);
+       }},
+      {"values of cu_seqlens",
+       [](const Spot& s, std::int64_t beside) {
+         if (!s.call.cu_seqlens) return;
+         look_at(s, "cu_seqlens", *s.call.cu_seqlens, (beside > 0 ? s.call.sequences() : 0) + beside);
+       }},
       {"values of theta",
        [](const Spot& s, std::int64_t beside) {
          if (s.call.theta) look_at(s, "theta", *s.call.theta, (beside > 0 ? s.call.rotary_dim / 2 - 1 : 0) + beside);
@@ -54,14 +68,15 @@ void add_wide_reads(Hypotheses& all) {
          if (s.call.axis) look_at(s, "axis", *s.call.axis, (beside > 0 ? s.call.rotary_dim / 2 - 1 : 0) + beside);
        }},
   };
+  const auto elements = [](std::int64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); };
   for (const auto& row : rows) {
     // A vector holds 4, 8 or 16 elements and may begin at any of the row's last ones.
     for (const std::int64_t beside : {1, 2, 3, 4, 7, 8, 15, 16, -1, -2, -4, -8}) {
       Hypothesis h{BugClass::strides_memory_race,
-                   beside > 0 ? fmt::format("{} are read up to {} elements past the end", row.of, beside)
-                              : fmt::format("{} are read from {} elements before the start", row.of, -beside),
+                   beside > 0 ? fmt::format("{} are read up to {} past the end", row.of, elements(beside))
+                              : fmt::format("{} are read from {} before the start", row.of, elements(-beside)),
                    {},
-                   0,
+                   vague_read,
                    {},
                    false};
       h.change.beside = [look = row.look, beside](const Spot& s) { look(s, beside); };

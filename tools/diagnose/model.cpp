@@ -205,7 +205,8 @@ class Run {
     const DType dtype = change_.table_dtype ? change_.table_dtype(call_, cosine.dtype) : cosine.dtype;
     for (int f = 0; f < params_.rotary_dim; ++f) {
       const int p = pair_of(f);
-      const long double given = position(spot, axis_of(p));
+      const int axis = change_.axis_of ? change_.axis_of(call_, f, axis_of(p)) : axis_of(p);
+      const long double given = position(spot, axis);
       if (std::isnan(given)) {
         row.any = true;
         continue;

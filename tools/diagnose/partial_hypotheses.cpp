@@ -71,7 +71,34 @@ void add_rotary_dims(Hypotheses& all) {
   }
 }
 
+// The number that the output's type reads in the memory of the input: `feature` elements of that type after the first
+// pass-through feature, or after the start of the row.
+double read_as_output(const Spot& s, int feature, bool from_first_passed) {
+  const Tensor& in = s.in();
+  const auto from = static_cast<std::int64_t>(size_of(in.dtype));
+  const auto to = static_cast<std::int64_t>(size_of(s.out().dtype));
+  const std::int64_t rotary = s.params.rotary_dim;
+  const std::int64_t row = in.origin + row_offset(in, {s.batch, s.seq, s.head});
+  const std::int64_t at =
+      from_first_passed ? (row + rotary * in.strides[3]) * from + (feature - rotary) * to : row * from + feature * to;
+  if (at < 0 || at + to > static_cast<std::int64_t>(in.bytes.size())) return 0;
+  return load(s.out().dtype, in.bytes.data() + at);
+}
+
+void add_copied_bytes(Hypotheses& all) {
+  for (const bool from_first_passed : {true, false}) {
+    add_pass(all,
+             fmt::format("the bytes of pass-through features are copied{}, though the output has another type",
+                         from_first_passed ? "" : " from where they would be in a row of the output's type"),
+             [=](const Spot& s, int feature, double x) {
+               return s.in().dtype == s.out().dtype ? x : read_as_output(s, feature, from_first_passed);
+             });
+    all.back().applies = [](const Call& call) { return partial(call) && call.q.dtype != call.q_result().dtype; };
+  }
+}
+
 void add_passed_features(Hypotheses& all) {
+  add_copied_bytes(all);
   add_pass(all, "pass-through features are written as zeros", [](const Spot&, int, double) { return 0.0; });
   add_pass(all, "pass-through features are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
@@ -82,6 +109,8 @@ void add_passed_features(Hypotheses& all) {
     add_pass(all, fmt::format("pass-through features are rounded to {} on the way", name(dtype)),
              [=](const Spot& s, int, double x) { return rounded(s.out().dtype, rounded(dtype, x)); });
   }
+  add_pass(all, "pass-through features are cut off to the output's type, not rounded",
+           [](const Spot& s, int, double x) { return cut_off(s.out().dtype, x); });
   add_pass(all, "pass-through features are written as ones", [](const Spot&, int, double) { return 1.0; });
 
   for (const int block : {4, 8, 16, 32}) {

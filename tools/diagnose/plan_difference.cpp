@@ -1,7 +1,9 @@
 #include "tools/diagnose/plan_difference.hpp"
 
+#include <cmath>
 #include <set>
 
+#include "reference/rotation_plan.hpp"
 #include "tools/judge/case/coverage.hpp"
 
 namespace rope::diagnosis {
@@ -18,6 +20,18 @@ Case wide(const Failure& failure, const Claims& claims) {
   c.spec.rotary_dim = c.spec.rotary_dim < c.spec.head_dim ? 32 : 64;
   c.spec.head_dim = 64;
   return uncovered(c, claims).empty() ? c : first_seen;
+}
+
+PairsSeen pairs_of(const ExecutedPlan& plan) {
+  PairsSeen seen{plan.way.spec.head_dim, {}, {}};
+  for (const RotatedPair& pair : compile(plan.way.spec, plan.sequence_length).pairs) {
+    seen.asked.push_back({pair.first, pair.second, pair.theta.to_double()});
+  }
+  const bool is_known = plan.way.source != AngleSource::tables;
+  for (const ExecutedPair& pair : plan.pairs) {
+    seen.executed.push_back({pair.features.first, pair.features.second, is_known ? pair.theta : std::nan("")});
+  }
+  return seen;
 }
 
 }  // namespace
@@ -37,7 +51,7 @@ std::optional<PlanDifference> plan_difference(const SubjectReport& report, Subje
     const ExecutedPlan plan = identify(subject, way, oracles);
     if (!plan.problem.empty()) continue;
     std::vector<Difference> found = differences(plan);
-    if (!found.empty()) return PlanDifference{called(plan), std::move(found)};
+    if (!found.empty()) return PlanDifference{called(plan), std::move(found), pairs_of(plan)};
   }
   return std::nullopt;
 }

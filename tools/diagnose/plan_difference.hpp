@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tools/identify/describe.hpp"
+#include "tools/judge/run/diagnosis.hpp"
 #include "tools/judge/run/suite.hpp"
 
 namespace rope::diagnosis {
@@ -13,6 +14,7 @@ namespace rope::diagnosis {
 struct PlanDifference {
   std::string asked;  // how the kernel was called
   std::vector<Difference> found;
+  PairsSeen pairs;
 };
 
 // Identifies the kernel in the ways to call it in which values failed, until one shows a difference. If none does, the

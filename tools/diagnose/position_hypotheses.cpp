@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -30,113 +28,6 @@ void add(Hypotheses& all, BugClass bug_class, std::string sentence, Map map, dou
   Hypothesis h{bug_class, std::move(sentence), {}, cost, {}, false};
   h.change.position = std::move(map);
   all.push_back(std::move(h));
-}
-
-// The memory of the positions at an index, read as another type; NaN beyond its end.
-long double read_as(const Spot& s, DType dtype, std::int64_t index) {
-  const Tensor& p = *s.call.positions;
-  const auto size = static_cast<std::int64_t>(size_of(dtype));
-  const auto end = static_cast<std::int64_t>(p.bytes.size());
-  const std::int64_t at = index * size;
-  if (at < 0 || at + size > end) {
-    const std::int64_t byte = at < 0 ? at : std::max(at, end);
-    if (s.outside != nullptr && !*s.outside) {
-      *s.outside = OutsideAccess{"positions", false, byte / static_cast<std::int64_t>(size_of(p.dtype))};
-    }
-    return std::numeric_limits<long double>::quiet_NaN();
-  }
-  if (dtype == DType::i32) {
-    std::int32_t value = 0;
-    std::memcpy(&value, p.bytes.data() + at, sizeof value);
-    return value;
-  }
-  std::int64_t value = 0;
-  std::memcpy(&value, p.bytes.data() + at, sizeof value);
-  return static_cast<long double>(value);
-}
-
-using Index = std::function<std::int64_t(const Tensor&, const Spot&, int axis)>;
-
-// Given positions, read from elsewhere.
-void add_read(Hypotheses& all, BugClass bug_class, std::string sentence, Index index, bool other_type = false) {
-  add(all, bug_class, std::move(sentence), [=](const Spot& s, int axis, long double p) {
-    if (!s.call.positions) return p;
-    const Tensor& given = *s.call.positions;
-    const DType other = given.dtype == DType::i32 ? DType::i64 : DType::i32;
-    return read_as(s, other_type ? other : given.dtype, index(given, s, axis));
-  });
-}
-
-std::int64_t right_index(const Tensor& p, const Spot& s, int axis) {
-  return axis * p.strides[0] + s.batch * p.strides[1] + s.seq * p.strides[2];
-}
-
-void add_misreads(Hypotheses& all) {
-  add_read(all, BugClass::position_offset, "i32 positions are read as i64, or i64 positions as i32", right_index, true);
-  add_read(
-      all, BugClass::position_offset, "the seq_stride of the positions is ignored",
-      [](const Tensor& p, const Spot& s, int axis) { return axis * p.strides[0] + s.batch * p.strides[1] + s.seq; });
-  add_read(all, BugClass::position_offset, "the strides of the positions are ignored",
-           [](const Tensor& p, const Spot& s, int axis) {
-             return (axis * p.shape[1] + (p.shape[1] > 1 ? s.batch : 0)) * p.shape[2] + s.seq;
-           });
-  add_read(all, BugClass::position_offset,
-           "a batch_stride of 0 is ignored: each batch reads a row of positions of its own",
-           [](const Tensor& p, const Spot& s, int axis) {
-             return right_index(p, s, axis) + (p.strides[1] == 0 ? s.batch * p.shape[2] * p.strides[2] : 0);
-           });
-  add_read(all, BugClass::varlen_packing_cp,
-           "each batch reads its positions right behind the previous batch's: the batch_stride is ignored",
-           [](const Tensor& p, const Spot& s, int axis) {
-             const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
-             return axis * p.strides[0] + rows * p.shape[2] + s.seq * p.strides[2];
-           });
-  add_read(all, BugClass::position_offset, "batch_stride and seq_stride of the positions are exchanged",
-           [](const Tensor& p, const Spot& s, int axis) {
-             return axis * p.strides[0] + s.batch * p.strides[2] + s.seq * p.strides[1];
-           });
-  add_read(all, BugClass::multi_axis, "the seq_stride of the positions is multiplied by head_dim / rotary_dim",
-           [](const Tensor& p, const Spot& s, int axis) {
-             const std::int64_t wide = s.params.head_dim / std::max(s.params.rotary_dim, 1);
-             return axis * p.strides[0] + s.batch * p.strides[1] + s.seq * p.strides[2] * wide;
-           });
-  add_read(all, BugClass::multi_axis, "the seq_stride of the positions is used as their axis_stride",
-           [](const Tensor& p, const Spot& s, int axis) {
-             return s.batch * p.strides[1] + s.seq * p.strides[2] + axis * p.strides[2];
-           });
-}
-
-// Positions that go through buffers of a fixed size.
-void add_buffers(Hypotheses& all) {
-  for (std::int64_t size = 8; size <= 1024; size *= 2) {
-    add_read(all, BugClass::position_offset,
-             fmt::format("tokens from {} on get the given positions of tokens 0, 1, .. again", size),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + s.batch * p.strides[1] + s.seq % size * p.strides[2];
-             });
-    add_read(all, BugClass::position_offset,
-             fmt::format("tokens from {} on get the given position of token {}", size, size - 1),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + s.batch * p.strides[1] + std::min(s.seq, size - 1) * p.strides[2];
-             });
-    add_read(all, BugClass::position_offset,
-             fmt::format("counted over all batches, tokens from {} on get the given positions of tokens 0, 1, .. again",
-                         size),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               const std::int64_t tokens = s.call.q.shape[1], token = (s.batch * tokens + s.seq) % size;
-               return axis * p.strides[0] + token / tokens * p.strides[1] + token % tokens * p.strides[2];
-             });
-    add_read(all, BugClass::varlen_packing_cp,
-             fmt::format("batches from {} on get the positions of batches 0, 1, .. again", size),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + s.batch % size * p.strides[1] + s.seq * p.strides[2];
-             });
-    add_read(all, BugClass::varlen_packing_cp,
-             fmt::format("batches from {} on get the positions of batch {}", size, size - 1),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + std::min(s.batch, size - 1) * p.strides[1] + s.seq * p.strides[2];
-             });
-  }
 }
 
 void add_widths(Hypotheses& all) {
@@ -320,6 +211,19 @@ void add_other_tokens(Hypotheses& all) {
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
 }
 
+void add_assumed_order(Hypotheses& all) {
+  add(all, BugClass::position_offset,
+      "positions are taken to count on from the first if the last is as far away as then, whatever lies between",
+      [](const Spot& s, int axis, long double p) {
+        const std::int64_t tokens = s.in().shape[1];
+        const auto of = [&](std::int64_t token) {
+          return token_position(s.call, s.batch, token)[static_cast<std::size_t>(axis)];
+        };
+        const std::int64_t first = of(0);
+        return s.call.positions && of(tokens - 1) - first == tokens - 1 ? static_cast<long double>(first + s.seq) : p;
+      });
+}
+
 void add_neighbours(Hypotheses& all) {
   add_tiles(all);
   add_other_tokens(all);
@@ -347,13 +251,13 @@ void add_position_hypotheses(Hypotheses& all) {
       });
   add(all, BugClass::position_offset, "the offset is taken to be the number of table rows minus the number of tokens",
       [](const Spot& s, int, long double p) {
-        if (!s.call.cos || s.call.positions) return p;
+        if (!s.call.cos || !counts_from_offset(s.call)) return p;
         return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);
       });
   for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64, 128}) {
     add(all, BugClass::position_offset, fmt::format("the offset is added only for the first {} tokens", n),
         [=](const Spot& s, int, long double p) {
-          return s.call.positions || s.seq < n ? p : static_cast<long double>(s.seq);
+          return !counts_from_offset(s.call) || s.seq < n ? p : static_cast<long double>(s.seq);
         });
   }
   add(all, BugClass::position_offset, "the offset is added twice",
@@ -374,8 +278,9 @@ void add_position_hypotheses(Hypotheses& all) {
   add_packed(all);
   add_chunks(all);
   add_widths(all);
-  add_misreads(all);
-  add_buffers(all);
+  add_assumed_order(all);
+  add_given_position_hypotheses(all);
+  add_sequence_hypotheses(all);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
     add(all, BugClass::precision, fmt::format("positions are rounded to {}", name(t)),
         [=](const Spot&, int, long double p) { return static_cast<long double>(rounded(t, static_cast<double>(p))); });

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -89,9 +90,23 @@ void add_stages(Hypotheses& all, const Narrow& t) {
   add(all, words("inputs, cos, sin and results are"), change);
 }
 
+// Rounding up to a power of two carries into the exponent.
+void add_lost_carry(Hypotheses& all) {
+  Change change;
+  change.store = [](const Spot& s, int, double y) {
+    const double nearest = rounded(s.out().dtype, y);
+    int exponent = 0;
+    const bool is_power = std::isfinite(nearest) && std::fabs(std::frexp(nearest, &exponent)) == 0.5;
+    return is_power && std::fabs(nearest) > std::fabs(y) ? nearest / 2 : y;
+  };
+  add(all, "the carry is lost when a result is rounded up to the next power of two: it is half as large", change,
+      [](const Call& call) { return call.q_result().dtype == DType::f16 || call.q_result().dtype == DType::bf16; });
+}
+
 }  // namespace
 
 void add_precision_hypotheses(Hypotheses& all) {
+  add_lost_carry(all);
   for (const Narrow& t : narrow_types()) add_stages(all, t);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
     Change change;
@@ -120,6 +135,19 @@ void add_precision_hypotheses(Hypotheses& all) {
       return m * step / turns * 2 * std::numbers::pi_v<long double>;
     };
     add(all, fmt::format("theta is kept as a fraction of a turn in {} bits", bits), change, own_angles);
+  }
+  // Usual roundings of 2 pi: f32, and decimals that are written into the source.
+  for (const double turn : {double{2 * std::numbers::pi_v<float>}, 6.2831853, 6.283185, 6.28318, 6.2832, 6.283, 6.28}) {
+    Change change;
+    change.angle = [by = static_cast<long double>(turn)](const Spot&, long double, long double, long double phi) {
+      return std::remainder(phi, by);
+    };
+    add(all, fmt::format("angles are reduced by {}, not by 2 pi", turn), change, own_angles);
+    change.angle = [by = static_cast<long double>(turn)](const Spot&, long double, long double, long double phi) {
+      return std::fmod(phi, by);
+    };
+    add(all, fmt::format("angles are reduced by {}, not by 2 pi, and rounded down to whole turns", turn), change,
+        own_angles);
   }
   for (int bits : {4, 6, 8}) {
     const double steps = std::ldexp(1.0, bits);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "tools/diagnose/other_evidence.hpp"
@@ -13,11 +14,12 @@ namespace {
 // Shown by the bytes afterwards. If a guard page ended the call, its access tells the class (from_answers).
 bool is_writing(const RequirementResult& r) {
   const Finding& finding = r.failure->finding;
-  return finding.kind == FailureKind::misbehaviour && !finding.access;
+  return finding.kind == FailureKind::misbehaviour && !finding.access && !finding.breaks_mode;
 }
 
 enum class By { value, writing, any };       // the failures that count
-enum class Adds { nothing, message, rule };  // to the sentence: the failure's message, or the only rule that fails
+// To the sentence: the failure's message, the only rule that fails, or that NaN spreads.
+enum class Adds { nothing, message, rule, spread };
 
 // What a requirement speaks for if only it fails.
 struct Spoke {
@@ -31,7 +33,7 @@ struct Spoke {
 // The most telling first.
 constexpr BugClass memory = BugClass::strides_memory_race;
 constexpr Spoke spoke_rows[] = {
-    {"DET-01", BugClass::special_values, different_each_time},
+    {"DET-01", memory, different_each_time},
     {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
     {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
     {"SHP-08", BugClass::launch_limits, "tokens, batches or heads next to a multiple of a block's size are left out"},
@@ -42,7 +44,8 @@ constexpr Spoke spoke_rows[] = {
     {"MEM-07", memory, "device memory or barriers are used wrongly, though the results are right", By::any,
      Adds::message},
     {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads fails", By::any},
-    {"SPC", BugClass::special_values, "zeros, NaN, infinities, very large or very small inputs are handled wrongly"},
+    {"SPC", BugClass::special_values, "zeros, NaN, infinities, very large or very small inputs are handled wrongly",
+     By::value, Adds::spread},
     {"ROT-09", BugClass::special_values,
      "pass-through features that are -0, subnormal or very large are not copied exactly"},
     {"DET-03", BugClass::table_cache, "two calls at the same time share memory that each needs for itself"},
@@ -73,6 +76,7 @@ bool counts(const Spoke& row, const RequirementResult& r) {
   if (r.verdict != Verdict::fail || !r.failure || !names(row, r.id)) return false;
   // What raises says nothing about memory, limits or empty calls (from_exceptions).
   if (r.failure->finding.kind == FailureKind::exception) return false;
+  if (r.failure->finding.breaks_mode) return false;  // from_mode
   return row.by == By::any || fails_by_value(r) || (row.by == By::writing && is_writing(r));
 }
 
@@ -91,6 +95,13 @@ const Scaling* rule_that_fails(const Observations& seen) {
   return unscaled_holds ? rule : nullptr;
 }
 
+bool is_nan(const Finding& finding) { return finding.element && std::isnan(finding.element->actual); }
+
+// Where it fails: a formula that divides 0 by 0 does so for few parameters.
+std::string parameters_of(const RequirementResult& r) {
+  return fmt::format("it is so with {}", to_flags(r.failure->minimal.spec));
+}
+
 void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, const Scaling* rule) {
   const Finding& finding = first.failure->finding;
   if (row.adds == Adds::message && !finding.message.empty()) {
@@ -99,7 +110,14 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
   }
   if (row.adds == Adds::rule && rule != nullptr) {
     pointer.candidate.bug_class = BugClass::scaling_config;
-    pointer.candidate.sentence = fmt::format("{}: the angles do not follow the rule", kind_of(*rule));
+    pointer.candidate.sentence = fmt::format(
+        "{}: {}", kind_of(*rule),
+        is_nan(finding) ? fmt::format("results are NaN, as if the formula divided 0 by 0; {}", parameters_of(first))
+                        : std::string("the angles do not follow the rule"));
+  }
+  if (row.adds == Adds::spread && is_nan(finding) && std::isfinite(finding.element->expected)) {
+    pointer.candidate.sentence =
+        "a NaN or an infinity in one feature makes other features NaN: they are multiplied by 0, not left out";
   }
 }
 
@@ -128,10 +146,20 @@ const RequirementResult* failed_by_state(const SubjectReport& report) {
   return state;
 }
 
+// All failures of STA-01 and those that need earlier calls.
+std::vector<std::string> failures_by_state(const SubjectReport& report) {
+  const RequirementResult* state = failed_by_value(report, "STA-01");
+  std::vector<std::string> ids;
+  for (const RequirementResult& r : report.results) {
+    const bool failed = r.verdict == Verdict::fail && r.failure;
+    if (failed && (r.failure->needs_earlier_calls || &r == state)) ids.push_back(r.id);
+  }
+  return ids;
+}
+
 // A shrunk case names only the calls that it needs to fail.
 std::string words_of_state(const Case& c) {
-  if (c.before.empty()) return "the result depends on earlier calls";
-  const std::optional<DType> other = other_dtype_before(c);
+  const std::optional<DType> other = c.before.empty() ? std::nullopt : other_dtype_before(c);
   return fmt::format("the result depends on what an earlier {}call left behind",
                      other ? fmt::format("{} ", name(*other)) : "");
 }
@@ -139,11 +167,19 @@ std::string words_of_state(const Case& c) {
 std::optional<Pointer> from_state(const SubjectReport& report) {
   const RequirementResult* state = failed_by_state(report);
   if (state == nullptr) return std::nullopt;
-  const Case& c = state->failure->minimal;
-  return Pointer{{follows_length(c.spec.scaling) ? BugClass::scaling_config : BugClass::table_cache, words_of_state(c),
-                  "", 1},
-                 {state->id},
+  return Pointer{{BugClass::table_cache, words_of_state(state->failure->minimal), "", 1}, failures_by_state(report),
                  ""};
+}
+
+// Calls that leave the thread's floating-point mode changed. Flush to zero shows in the caller's own numbers.
+std::optional<Pointer> from_mode(const SubjectReport& report) {
+  Pointer pointer{{BugClass::special_values, "", "", 1}, {}, ""};
+  for (const RequirementResult& r : report.results) {
+    if (r.verdict != Verdict::fail || !r.failure || !r.failure->finding.breaks_mode) continue;
+    if (pointer.requirements.empty()) pointer.candidate.sentence = headline(r.failure->finding.message);
+    pointer.requirements.push_back(r.id);
+  }
+  return pointer.requirements.empty() ? std::nullopt : std::optional(std::move(pointer));
 }
 
 // Sets the share of the failures that each explains.
@@ -159,6 +195,7 @@ void weigh_by_failures(std::vector<Pointer>& found, const SubjectReport& report)
 std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
   std::vector<Pointer> found;
   if (auto state = from_state(report)) found.push_back(std::move(*state));
+  if (auto mode = from_mode(report)) found.push_back(std::move(*mode));
   const Scaling* rule = rule_that_fails(seen);
   for (const Spoke& row : spoke_rows) {
     if (auto pointer = pointer_of(row, report, rule)) found.push_back(std::move(*pointer));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -52,14 +51,14 @@ void add_lengths(Hypotheses& all) {
          [](const Call& c, const Rule&) { return largest_position(c); });
   length("the largest position of the call plus one is used as the sequence length",
          [](const Call& c, const Rule&) { return largest_position(c) + 1; });
+  length("a sequence of exactly the original length counts as long", [=](const Call& c, const Rule& rule) {
+    return c.sequence_length == original(rule) ? c.sequence_length + 1 : c.sequence_length;
+  });
   length("the sequence length is one too large", [](const Call& c, const Rule&) { return c.sequence_length + 1; });
   length("the sequence length is one too small", [](const Call& c, const Rule&) { return c.sequence_length - 1; });
   length("every sequence counts as short", [](const Call&, const Rule&) { return 0; });
   length("the sequence length is always original length times factor", [=](const Call&, const Rule& rule) {
     return static_cast<std::int64_t>(rule.factor * static_cast<double>(original(rule)));
-  });
-  length("a sequence of exactly the original length counts as long", [=](const Call& c, const Rule& rule) {
-    return c.sequence_length == original(rule) ? c.sequence_length + 1 : c.sequence_length;
   });
   length("the sequence length is rounded up to a power of two", [](const Call& c, const Rule&) {
     std::int64_t n = 1;
@@ -156,6 +155,14 @@ void add_yarn(Hypotheses& all) {
   add<Yarn>(all, "the flag yarn_clamp_pairs is inverted", [](const Call&, Params&, Yarn& r) {
     r.clamp = r.clamp == Yarn::Clamp::pairs ? Yarn::Clamp::rotary_dim : Yarn::Clamp::pairs;
   });
+  add<Yarn>(all, "the flag yarn_truncate is ignored: the ramp's ends are always whole pairs",
+            [](const Call&, Params&, Yarn& r) { r.truncate = true; });
+  add<Yarn>(all, "the flag yarn_truncate is ignored: the ramp's ends are never rounded to whole pairs",
+            [](const Call&, Params&, Yarn& r) { r.truncate = false; });
+  add<Yarn>(all, "the flag yarn_clamp_pairs is ignored: the upper end is always at most rotary_dim/2 - 1",
+            [](const Call&, Params&, Yarn& r) { r.clamp = Yarn::Clamp::pairs; });
+  add<Yarn>(all, "the flag yarn_clamp_pairs is ignored: the upper end is always at most rotary_dim - 1",
+            [](const Call&, Params&, Yarn& r) { r.clamp = Yarn::Clamp::rotary_dim; });
   add<Yarn>(all, "the flag yarn_truncate is inverted", [](const Call&, Params&, Yarn& r) { r.truncate = !r.truncate; });
   add<Yarn>(all, "beta_fast and beta_slow are exchanged",
             [](const Call&, Params&, Yarn& r) { std::swap(r.beta_fast, r.beta_slow); });
@@ -231,32 +238,20 @@ void add_llama3(Hypotheses& all) {
               });
 }
 
-// Theta and theta / factor are mixed in the middle by the wavelength, not by the turns.
-void add_llama3_by_wavelength(Hypotheses& all) {
-  Hypothesis h{
-      BugClass::scaling_config, "llama3: the ramp goes by the wavelength, not by its reciprocal", {}, 0, {}, false};
-  h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
-    const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
-    if (rule == nullptr || s.params.source != AngleSource::computed) return;
-    const long double low = 1 / static_cast<long double>(rule->low_freq_factor);
-    const long double high = 1 / static_cast<long double>(rule->high_freq_factor);
-    for (std::size_t p = 0; p < theta.size(); ++p) {
-      const long double exponent = -2.0L * static_cast<long double>(p) / s.params.rotary_dim;
-      const long double plain = std::pow(static_cast<long double>(s.params.base), exponent);
-      const long double wavelength = 2 * std::numbers::pi_v<long double> / plain;
-      const long double at = wavelength / static_cast<long double>(rule->original_max_position_embeddings);
-      if (at <= high || at >= low) continue;
-      const long double kept = (low - at) / (low - high);
-      theta[p] = plain * (kept + (1 - kept) / static_cast<long double>(rule->factor));
-    }
-  };
-  all.push_back(std::move(h));
-}
-
 void add_proportional(Hypotheses& all) {
   using scaling::Proportional;
   add<Proportional>(all, "the proportion is ignored", [](const Call&, Params&, Proportional& r) { r.proportion = 1; });
+  // The share of the pairs that turn, if it is not cut to a whole number.
+  const auto rounds = [&](const char* how, double (*whole)(double)) {
+    add<Proportional>(all, fmt::format("the number of pairs that turn is rounded {}", how),
+                      [=](const Call&, Params& p, Proportional& r) {
+                        const int pairs = p.head_dim / 2;
+                        // Half a pair more, so that the rule cuts it to the same number.
+                        if (pairs > 0) r.proportion = std::min((whole(r.proportion * pairs) + 0.5) / pairs, 1.0);
+                      });
+  };
+  rounds("to nearest, not down", [](double pairs) { return std::round(pairs); });
+  rounds("up, not down", [](double pairs) { return std::ceil(pairs); });
   Hypothesis h{BugClass::scaling_config,
                "proportional: the exponent is divided by the features that turn, not by head_dim",
                {},
@@ -333,7 +328,7 @@ void add_rules(Hypotheses& all) {
   add_yarn(all);
   add_longrope(all);
   add_llama3(all);
-  add_llama3_by_wavelength(all);
+  add_ramp_hypotheses(all);
   add_proportional(all);
 }
 

@@ -80,6 +80,21 @@ void add_columns(Hypotheses& all) {
         column =
             call.pairing == Pairing::interleaved ? column % 2 * half + column / 2 : column % half * 2 + column / half;
       });
+  for (const bool second : {true, false}) {
+    Hypothesis h{BugClass::multi_axis,
+                 fmt::format("full-width tables: the {} feature of a pair gets the row of axis 0's position",
+                             second ? "second" : "first"),
+                 {},
+                 0,
+                 [](const Call& call) { return full(call) && call.axis; },
+                 false};
+    h.change.axis_of = [second](const Call& call, int feature, int axis) {
+      const bool of_second =
+          call.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= call.rotary_dim / 2;
+      return of_second == second ? 0 : axis;
+    };
+    all.push_back(std::move(h));
+  }
   add(all, "full-width tables are read as if they had half width", full,
       [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
         column = call.pairing == Pairing::interleaved ? column / 2 : column % (call.rotary_dim / 2);

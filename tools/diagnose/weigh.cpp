@@ -37,12 +37,16 @@ Sample sample_of(const Observations& seen) {
   Sample sample;
   for (const auto& one : seen) (one->failed() ? sample.failed : sample.passed).push_back(one.get());
   const auto spread = [](std::vector<const Observation*>& list, std::size_t most) {
-    if (list.size() <= most) return;
+    // Decisive cases are added; they must not push out another case that tells causes apart.
+    const auto decisive =
+        std::stable_partition(list.begin(), list.end(), [](const auto* one) { return !one->decisive; });
+    const auto others = static_cast<std::size_t>(decisive - list.begin());
+    if (others <= most) return;
     std::vector<const Observation*> kept;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const bool is_chosen = i * most / list.size() != (i + 1) * most / list.size();
-      if (is_chosen || list[i]->decisive) kept.push_back(list[i]);
+    for (std::size_t i = 0; i < others; ++i) {
+      if (i * most / others != (i + 1) * most / others) kept.push_back(list[i]);
     }
+    kept.insert(kept.end(), decisive, list.end());
     list = kept;
   };
   spread(sample.failed, most_failed);
@@ -108,9 +112,11 @@ class Weigher {
     put_under_condition(result, account);
     add_shares(result, account);
     double cost = cost_of(result);
-    // Only the ends of calls speak for it. A cause that reads a wrong element gives wrong values elsewhere.
+    // Only the ends of calls speak for it. A cause that reads a wrong element gives wrong values elsewhere, unless it
+    // always leaves the tensor.
     const bool by_ends = result.rows == 0 && !h.change.beside;
-    if (by_ends) cost += no_value;
+    const bool is_exact = all_rows_ == 0 && result.contradicted == 0 && result.condition.empty();
+    if (by_ends && !is_exact) cost += no_value;
     result.fit = result.explained * (1 - result.contradicted) - cost;
     // It leads out of the same tensors, but does not explain the wrong values.
     if (by_ends && all_rows_ > 0) result.fit *= says_no_value;
@@ -134,6 +140,9 @@ class Weigher {
     const std::size_t applied = account.applied.size();
     if (!seen.problem.passed()) hold_end(seen, simulated, result, account);
     if (seen.answered()) hold_rows(seen, simulated, result, account);
+    if (seen.is_guarded && seen.problem.passed() && simulated && simulated->outside) {
+      account.not_applied.push_back({&seen, 0, 1, true});
+    }
     if (account.applied.size() > applied) ++result.cases;
     if (simulated) {
       account.before += simulated->before;

@@ -9,8 +9,6 @@
 
 namespace rope::diagnosis {
 
-using Observations = std::vector<std::unique_ptr<Observation>>;
-
 struct Weighed {
   const Hypothesis* hypothesis = nullptr;
   const Hypothesis* with = nullptr;  // a second cause beside it

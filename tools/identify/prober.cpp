@@ -1,7 +1,6 @@
 #include "tools/identify/prober.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tools/judge/run/explain.hpp"
 
@@ -12,16 +11,6 @@ constexpr std::int64_t farthest = std::int64_t{1} << 40;  // as for the horizon:
 constexpr std::int64_t table_rows = 4096;                 // more would take memory and tell nothing more
 constexpr std::int64_t tokens_without_offset = 256;       // then positions 0, 1, 2, .. must all be computed
 constexpr std::size_t elements_in_a_call = std::size_t{1} << 21;
-
-void put_position(Tensor& tensor, std::size_t index, std::int64_t value) {
-  std::byte* element = tensor.bytes.data() + index * size_of(tensor.dtype);
-  if (tensor.dtype == DType::i32) {
-    const auto narrow = static_cast<std::int32_t>(value);
-    std::memcpy(element, &narrow, sizeof narrow);
-  } else {
-    std::memcpy(element, &value, sizeof value);
-  }
-}
 
 }  // namespace
 
@@ -101,7 +90,7 @@ void Prober::one_call(std::span<const Position> positions, std::span<const doubl
     const auto axes = static_cast<std::size_t>(call.axes);
     for (std::size_t a = 0; a < axes; ++a) {
       for (std::size_t s = 0; s < positions.size(); ++s) {
-        put_position(*call.positions, a * positions.size() + s, positions[s][a]);
+        store_integer(*call.positions, static_cast<std::int64_t>(a * positions.size() + s), positions[s][a]);
       }
     }
   } else if (offsets_) {

@@ -20,7 +20,7 @@ from pathlib import Path
 
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 PACKAGES = ("libmpfr-dev", "libgmp-dev", "libpugixml-dev", "librapidcheck-dev", "nlohmann-json3-dev", "libfmt-dev",
-            "libcli11-dev", "libxtensor-dev", "xtl-dev", "libgcc-s1")  # fmt: skip
+            "libcli11-dev", "libkainjow-mustache-dev", "libxtensor-dev", "xtl-dev", "libgcc-s1")  # fmt: skip
 FOR_TESTS = ("catch2", "libxtensor-blas-dev")
 CATCH2 = Path("catch2", "catch.hpp")  # version 2: headers only
 ALREADY_C = ("libmpfr.a", "libgmp.a")

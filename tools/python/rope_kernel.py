@@ -51,6 +51,8 @@ class Call(c.Structure):
     _fields_ += [("theta_dtype", c.c_int32), ("device", c.c_int32), ("base", c.c_double)]
     _fields_ += [("scaling", Scaling), ("sequence_length", c.c_int64)]
     _fields_ += [("device_index", c.c_int32), ("reserved", c.c_int32), ("stream", c.c_void_p)]
+    _fields_ += [("seqlen_offsets", c.c_void_p), ("cu_seqlens", c.c_void_p)]
+    _fields_ += [("sequences", c.c_int32), ("seqlen_offsets_dtype", c.c_int32)]
 
     def __init__(self):
         super().__init__(struct_size=c.sizeof(Call), abi=ABI, attention_factor=1)

@@ -7,56 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/judge/run/explain.hpp"
-#include "tools/report/numpy_snippet.hpp"
+#include "tools/report/finding_json.hpp"
 
 namespace rope {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// JSON has no infinity and no NaN; they are written as the words that strtod reads.
-Json number(double value) {
-  if (std::isfinite(value)) return value;
-  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
-std::string bits(DType dtype, double value) {
-  std::uint64_t raw = 0;
-  store(dtype, &raw, value);
-  return fmt::format("0x{:0{}x}", raw, 2 * size_of(dtype));
-}
-
-Json element_json(const Element& e, const Case& c) {
-  Json json{{"tensor", e.tensor},
-            {"batch", e.row.batch},
-            {"token", e.row.seq},
-            {"head", e.row.head},
-            {"feature", e.feature},
-            {"position", e.position},
-            {"phi", number(e.phi)},
-            {"dtype", name(e.dtype)},
-            {"expected", number(e.expected)},
-            {"expected_bits", bits(e.dtype, e.expected)},
-            {"actual", number(e.actual)},
-            {"actual_bits", fmt::format("0x{:0{}x}", e.actual_bits, 2 * size_of(e.dtype))},
-            {"error", number(e.error)},
-            {"bound", number(e.bound)},
-            {"place", place(e, c)}};
-  json["pair"] = e.pair ? Json(*e.pair) : Json(nullptr);
-  return json;
-}
-
 Json failure_json(const Failure& failure, const SubjectReport& report) {
-  const std::string id = to_text(failure.minimal);
-  Json json{{"case", id},
-            {"first_seen", failure.first_seen},
-            {"kind", name(failure.finding.kind)},
-            {"message", explain(failure)},
-            {"needs_earlier_calls", failure.needs_earlier_calls},
-            {"spec", Json::parse(to_json(failure.minimal.spec))},
-            {"replay", replay_command(failure.minimal, report.subject, report.selection.grade)}};
-  if (failure.finding.element) json["element"] = element_json(*failure.finding.element, failure.minimal);
-  if (const auto snippet = numpy_snippet(failure.finding, failure.minimal)) json["numpy"] = *snippet;
+  Json json = finding_json(failure.finding, failure.minimal, report.subject, report.selection.grade);
+  json["message"] = explain(failure);
+  json["first_seen"] = failure.first_seen;
+  json["needs_earlier_calls"] = failure.needs_earlier_calls;
   return json;
 }
 
@@ -76,14 +36,60 @@ Json result_json(const RequirementResult& result, const SubjectReport& report) {
             {"failed", result.failed},
             {"seconds", result.seconds},
             {"kernel_seconds", result.kernel_seconds}};
+  if (result.left_out > 0) json["left_out"] = result.left_out;
   if (!result.reason.empty()) json["reason"] = result.reason;
   if (!result.undecided.empty()) json["undecided"] = result.undecided;
   if (const Finding* worst = shown_worst(result)) {
-    json["worst"] = {{"use", number(worst->use)},
+    json["worst"] = {{"use", json_number(worst->use)},
                      {"case", result.worst_case},
                      {"element", element_json(*worst->element, case_from_text(result.worst_case))}};
   }
   if (result.failure) json["failure"] = failure_json(*result.failure, report);
+  return json;
+}
+
+Json pairs_json(const std::vector<PairsSeen::Pair>& pairs) {
+  Json list = Json::array();
+  for (const PairsSeen::Pair& pair : pairs) {
+    list.push_back({{"features", {pair.first, pair.second}}, {"theta", json_number(pair.theta)}});
+  }
+  return list;
+}
+
+Json wrong_rows_json(const WrongRows& wrong) {
+  Json json{{"call", wrong.call}, {"heads", Json::array()}};
+  for (const WrongRows::Head& head : wrong.heads) {
+    json["heads"].push_back(
+        {{"tensor", head.key ? "k" : "q"}, {"batch", head.batch}, {"head", head.head}, {"tokens", head.tokens}});
+  }
+  return json;
+}
+
+Json curve_json(const Horizon& horizon) {
+  Json points = Json::array();
+  for (const Horizon::Point& point : horizon.curve) points.push_back({point.position, json_number(point.deviation)});
+  return points;
+}
+
+// Three digits are enough for a colour.
+Json heatmap_json(const Heatmap& map) {
+  Json json{{"dtype", name(map.dtype)},
+            {"source", name(map.source)},
+            {"call", map.call},
+            {"calls", map.calls},
+            {"grade", map.grade.grade.empty() ? Json(nullptr) : Json(map.grade.grade)},
+            {"positions", map.positions},
+            {"use", Json::array()}};
+  if (!map.problem.empty()) json["problem"] = map.problem;
+  for (const auto& pair : map.use) {
+    Json row = Json::array();
+    for (const std::optional<double>& share : pair) {
+      row.push_back(!share                  ? Json(nullptr)
+                    : std::isfinite(*share) ? Json(std::stod(fmt::format("{:.3g}", *share)))
+                                            : json_number(*share));
+    }
+    json["use"].push_back(std::move(row));
+  }
   return json;
 }
 
@@ -95,8 +101,14 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
     json["candidates"].push_back({{"class", word_of(c.bug_class)},
                                   {"sentence", c.sentence},
                                   {"condition", c.condition},
-                                  {"fit", number(c.fit)}});
+                                  {"fit", json_number(c.fit)}});
   }
+  if (diagnosis.pairs) {
+    json["pairs"] = {{"head_dim", diagnosis.pairs->head_dim},
+                     {"asked", pairs_json(diagnosis.pairs->asked)},
+                     {"executed", pairs_json(diagnosis.pairs->executed)}};
+  }
+  if (diagnosis.wrong_rows) json["wrong_rows"] = wrong_rows_json(*diagnosis.wrong_rows);
   return json;
 }
 
@@ -104,6 +116,8 @@ Json subject_json(const SubjectReport& report) {
   Json json{{"subject", report.subject},
             {"conforms", report.conforms()},
             {"as_expected", report.as_expected()},
+            {"verdict", verdict_words(report)},
+            {"counts", count_words(report)},
             {"interrupted", report.interrupted},
             {"level", name(report.selection.level)},
             {"seed", report.selection.seed},
@@ -112,8 +126,15 @@ Json subject_json(const SubjectReport& report) {
             {"seconds", report.seconds},
             {"kernel_seconds", report.kernel_seconds()}};
   if (report.selection.spec) json["spec"] = Json::parse(to_json(*report.selection.spec));
+  if (report.selection.base) json["base"] = *report.selection.base;
   if (!report.selection.layers.empty()) json["layers"] = report.selection.layers;
   if (report.selection.most_tokens) json["most_tokens"] = *report.selection.most_tokens;
+  if (report.budget) {
+    json["budget"] = {{"seconds", report.budget->time.count()},
+                      {"not_judged", report.count(Verdict::not_judged)},
+                      {"in_part", report.in_part()},
+                      {"left_out", report.left_out()}};
+  }
   json["require"] = required_words(report.selection);
   json["only"] = report.selection.only;
   json["permitted_variants"] = report.permitted_variants;
@@ -124,15 +145,27 @@ Json subject_json(const SubjectReport& report) {
                                 {"tolerance", horizon.tolerance},
                                 {"position", horizon.position < 0 ? Json(nullptr) : Json(horizon.position)},
                                 {"tried", horizon.tried},
-                                {"worst", number(horizon.worst)}});
+                                {"worst", json_number(horizon.worst)},
+                                {"curve", curve_json(horizon)}});
   }
+  json["heatmaps"] = Json::array();
+  for (const Heatmap& map : report.heatmaps) json["heatmaps"].push_back(heatmap_json(map));
   json["grades"] = Json::array();
   for (const MeasuredGrade& grade : report.grades) {
     json["grades"].push_back({{"dtype", name(grade.dtype)},
                               {"grade", grade.grade.empty() ? Json(nullptr) : Json(grade.grade)},
-                              {"use", number(grade.use)}});
+                              {"use", json_number(grade.use)}});
+  }
+  json["claims"] = Json::array();
+  for (const ClaimsAsked& kind : report.claims) {
+    json["claims"].push_back({{"kind", kind.kind},
+                              {"asked", kind.asked},
+                              {"not_asked", kind.not_asked},
+                              {"not_claimed", kind.not_claimed}});
   }
   if (!report.claims_note.empty()) json["claims_note"] = report.claims_note;
+  if (!report.missing_claim.empty()) json["missing_claim"] = report.missing_claim;
+  if (report.only_position_0) json["only_position_0"] = true;
   if (report.conforms_without) {
     json["conforms_without"] = {{"claims", report.conforms_without->claims},
                                 {"judged_again", report.conforms_without->judged_again}};
@@ -155,9 +188,11 @@ Json subject_json(const SubjectReport& report) {
 std::string json_report(const RunReport& run) {
   Json json{{"schema", 1},
             {"tool", "ropecheck"},
-            {"version", run.version},
-            {"subjects", Json::array()},
-            {"not_judged", run.not_judged}};
+            {"version", run.version}};
+  if (!run.machine.empty()) json["machine"] = run.machine;
+  if (!run.started.empty()) json["started"] = run.started;
+  json["subjects"] = Json::array();
+  json["not_judged"] = run.not_judged;
   for (const SubjectReport& report : run.subjects) json["subjects"].push_back(subject_json(report));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

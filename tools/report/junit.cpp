@@ -84,6 +84,7 @@ Properties add_properties(pugi::xml_node testcase, const RequirementResult& resu
   properties.add("verdict", std::string(name(result.verdict)));
   properties.add("cases", std::to_string(result.cases));
   properties.add("failed", std::to_string(result.failed));
+  if (result.left_out > 0) properties.add("left_out", std::to_string(result.left_out));
   const Finding* const worst = shown_worst(result);
   if (worst == nullptr) return properties;
   properties.add("worst_use", fmt::format("{:.6g}", worst->use));
@@ -124,6 +125,7 @@ void add_testcase(pugi::xml_node suite, const RequirementResult& result, const S
       set(testcase.append_child("skipped"), "message",
           result.undecided.empty() ? "not claimed by the kernel, or not asked for" : result.undecided);
       break;
+    case Verdict::not_judged: set(testcase.append_child("skipped"), "message", budget_words(report)); break;
     case Verdict::expected_failure:
       set(testcase.append_child("skipped"), "message", with_reason("expected failure", result));
       set_text(testcase.append_child("system-out"), details(result, report));
@@ -149,7 +151,10 @@ void add_error(pugi::xml_node suite, const std::string& subject, const std::stri
   set(error, "type", "incomplete");
 }
 
-bool has_no_verdict(const SubjectReport& report) { return report.interrupted || report.executed() == 0; }
+bool has_no_verdict(const SubjectReport& report) {
+  const bool is_incomplete = report.left_out() > 0 && report.count(Verdict::fail) == 0;
+  return report.interrupted || report.executed() == 0 || is_incomplete;
+}
 
 Counts counts_of(const SubjectReport& report) {
   Counts counts;
@@ -159,7 +164,8 @@ Counts counts_of(const SubjectReport& report) {
   }
   counts.failures =
       static_cast<int>(report.count(Verdict::fail) + report.count(Verdict::unexpected_pass)) - counts.errors;
-  counts.skipped = static_cast<int>(report.count(Verdict::not_claimed) + report.count(Verdict::expected_failure));
+  counts.skipped = static_cast<int>(report.count(Verdict::not_claimed) + report.count(Verdict::not_judged) +
+                                    report.count(Verdict::expected_failure));
   if (has_no_verdict(report)) ++counts.errors;
   return counts;
 }
@@ -186,6 +192,7 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
     properties.add(fmt::format("horizon {}", name(horizon.dtype)), horizon_words(horizon));
   }
   for (const std::string& variant : report.permitted_variants) properties.add("permitted variant", variant);
+  if (report.left_out() > 0) properties.add("budget", budget_words(report));
   if (report.diagnosis) properties.add("diagnosis", joined(diagnosis_lines(*report.diagnosis)));
   for (const RequirementResult& result : report.results) add_testcase(suite, result, report);
   if (has_no_verdict(report)) add_error(suite, report.subject, verdict_words(report));

@@ -41,6 +41,11 @@ std::string verdict_cell(Verdict verdict) {
   return bad ? fmt::format("**{}**", word) : std::string(word);
 }
 
+std::string cases_cell(const RequirementResult& result) {
+  if (result.left_out == 0) return std::to_string(result.cases);
+  return fmt::format("{} of {}", result.cases, result.cases + result.left_out);
+}
+
 std::string overview(const RunReport& run, std::size_t limit) {
   std::string text = "| subject | verdict | |\n| --- | --- | --- |\n";
   std::size_t left_out = 0;
@@ -85,6 +90,7 @@ std::string head(const SubjectReport& report) {
   if (report.conforms_without) {
     text += fmt::format("- claims: {}\n", plain(conforms_without_words(*report.conforms_without)));
   }
+  if (const std::string left_out = budget_words(report); !left_out.empty()) text += fmt::format("- {}\n", left_out);
   if (const std::string slow = slow_words(report); !slow.empty()) text += fmt::format("- slow: {}\n", plain(slow));
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
@@ -93,7 +99,7 @@ std::string head(const SubjectReport& report) {
   for (const RequirementResult& result : report.results) {
     const std::string reason = result.reason.empty() ? "" : ": " + plain(result.reason);
     text += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, plain(result.sentence),
-                        verdict_cell(result.verdict), reason, result.cases, worst_words(result));
+                        verdict_cell(result.verdict), reason, cases_cell(result), worst_words(result));
   }
   return text;
 }

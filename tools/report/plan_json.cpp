@@ -1,14 +1,13 @@
 #include "tools/report/plan_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "reference/rotation_plan.hpp"
 #include "tools/identify/describe.hpp"
+#include "tools/report/finding_json.hpp"
 
 namespace rope {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string_view name(BlockKind kind) {
   switch (kind) {
@@ -76,6 +75,10 @@ Json plan_json(const ExecutedPlan& plan) {
   for (const MovedPosition& m : plan.moved)
     json["moved_positions"].push_back({{"given", m.given}, {"executed", m.executed}});
   json["angle_error"] = finite(plan.angle_error);
+  json["asked"] = Json::array();
+  for (const RotatedPair& pair : compile(plan.way.spec, plan.sequence_length).pairs) {
+    json["asked"].push_back({{"features", {pair.first, pair.second}}, {"theta", pair.theta.to_double()}});
+  }
   json["pairs"] = Json::array();
   for (const ExecutedPair& pair : plan.pairs) json["pairs"].push_back(pair_json(pair, plan));
   if (plan.way.source == AngleSource::tables) {
@@ -103,8 +106,12 @@ Json plan_json(const ExecutedPlan& plan) {
 
 }  // namespace
 
-std::string plans_to_json(const std::vector<IdentifiedSubject>& subjects, std::string_view version) {
-  Json json{{"schema", 1}, {"tool", "ropecheck"}, {"version", version}, {"subjects", Json::array()}};
+std::string plans_to_json(const std::vector<IdentifiedSubject>& subjects, const RunReport& begun, bool interrupted) {
+  Json json{{"schema", 1}, {"tool", "ropecheck"}, {"version", begun.version}};
+  if (!begun.machine.empty()) json["machine"] = begun.machine;
+  if (!begun.started.empty()) json["started"] = begun.started;
+  if (interrupted) json["interrupted"] = true;
+  json["subjects"] = Json::array();
   for (const IdentifiedSubject& subject : subjects) {
     Json plans = Json::array();
     for (const ExecutedPlan& plan : subject.plans) plans.push_back(plan_json(plan));

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tools/identify/executed_plan.hpp"
+#include "tools/report/words.hpp"
 
 namespace rope {
 
@@ -14,6 +14,9 @@ struct IdentifiedSubject {
   std::vector<ExecutedPlan> plans;  // one for each way of calling it
 };
 
-std::string plans_to_json(const std::vector<IdentifiedSubject>& subjects, std::string_view version);
+// `interrupted`: not every subject and way is there.
+// `begun` says when and where; its subjects are not read.
+std::string plans_to_json(const std::vector<IdentifiedSubject>& subjects, const RunReport& begun,
+                          bool interrupted = false);
 
 }  // namespace rope

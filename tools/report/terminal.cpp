@@ -28,6 +28,7 @@ std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
     case Verdict::not_claimed: return painted(style, fmt::emphasis::faint, "not claimed");
     case Verdict::expected_failure: return painted(style, yellow, "expected failure");
     case Verdict::unexpected_pass: return painted(style, red, "UNEXPECTED PASS");
+    case Verdict::not_judged: return painted(style, yellow, "not judged");
   }
   return "";
 }
@@ -115,7 +116,8 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
     text += fmt::format("  {}  {}", result.id, verdict_word(style, result.verdict));
     if (result.cases > 0) {
       const std::string worst = worst_words(result);
-      text += fmt::format("  {:>5} {}{}{}", result.cases, result.cases == 1 ? "case" : "cases",
+      const std::string of_all = result.left_out > 0 ? fmt::format("of {} ", result.cases + result.left_out) : "";
+      text += fmt::format("  {:>5} {}{}{}{}", result.cases, of_all, result.cases == 1 ? "case" : "cases",
                           worst.empty() ? "" : result.cases == 1 ? "   " : "  ", worst);
     }
     text += "\n";
@@ -124,16 +126,20 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
     if (result.failure) text += failure_text(style, result, report, shown);
   }
   if (!style.quiet) text += measurements(report);
-  const fmt::text_style paint = report.interrupted     ? yellow | bold
+  const bool failed = report.count(Verdict::fail) > 0;
+  const bool is_undecided = !failed && (report.interrupted || report.left_out() > 0);
+  const fmt::text_style paint = is_undecided           ? yellow | bold
                                 : report.as_expected() ? (report.conforms() ? green : yellow) | bold
                                                        : red;
   const std::string slow = style.quiet ? "" : slow_words(report);
+  const std::string left_out = budget_words(report);
   const std::string without = report.conforms_without ? conforms_without_words(*report.conforms_without) : "";
   return text +
          fmt::format("  {}: {}  ({}; {}, {}, {:.1f} s, seed {})\n", title_of(report),
                      painted(style, paint, verdict_words(report)), count_words(report),
                      counted(report.executed(), "case"), counted(report.calls, "call"), report.seconds,
                      report.selection.seed) +
+         (left_out.empty() ? "" : fmt::format("  {}\n", left_out)) +
          (slow.empty() ? "" : fmt::format("  slow: {}\n", slow)) +
          (without.empty() ? "" : fmt::format("  claims: {}\n", without)) +
          (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "");

@@ -134,6 +134,18 @@ std::string slow_words(const SubjectReport& report) {
                      most->cases, most->id);
 }
 
+std::string budget_words(const SubjectReport& report) {
+  if (report.left_out() == 0) return "";
+  std::vector<std::string> not_asked;
+  for (const RequirementResult& result : report.results) {
+    if (result.verdict == Verdict::not_judged) not_asked.push_back(result.id);
+  }
+  const std::int64_t all = std::ssize(report.results) - report.count(Verdict::not_claimed);
+  return fmt::format("budget of {:g} s used: {} of {} requirements were not asked{}, {} only in part",
+                     report.budget->time.count(), not_asked.size(), all,
+                     not_asked.empty() ? "" : fmt::format(" ({})", fmt::join(not_asked, ", ")), report.in_part());
+}
+
 std::string conforms_without_words(const ConformsWithout& without) {
   const std::size_t again = without.judged_again.size();
   const std::string result = again == 1
@@ -165,9 +177,12 @@ std::string nothing_executed(const SubjectReport& report) {
 }  // namespace
 
 std::string verdict_words(const SubjectReport& report) {
-  if (report.interrupted) return "interrupted: no verdict";
-  if (report.executed() == 0) return nothing_executed(report);
+  if (report.interrupted) {
+    return report.count(Verdict::fail) > 0 ? "does not conform; interrupted" : "interrupted: no verdict";
+  }
+  if (report.executed() == 0 && report.left_out() == 0) return nothing_executed(report);
   if (report.count(Verdict::fail) > 0) return "does not conform";
+  if (report.left_out() > 0) return "no verdict: nothing that was asked fails, but not all was asked";
   std::string verdict = report.conforms() ? "conforms" : "does not conform, as expected";
   if (report.only_position_0) {
     verdict += ", but only at position 0, where nothing turns: its max_position is 0; claim the largest position";
@@ -189,13 +204,14 @@ std::string count_words(const SubjectReport& report) {
   add(Verdict::expected_failure, "expected failure", "expected failures");
   add(Verdict::unexpected_pass, "unexpected pass", "unexpected passes");
   add(Verdict::note, "note", "notes");
+  add(Verdict::not_judged, "not judged", "not judged");
   return text + fmt::format("{} not claimed", report.count(Verdict::not_claimed));
 }
 
 std::string printable(const std::string& text) {
-  using Json = nlohmann::json;
+  using Value = nlohmann::json;
   const std::string utf8 =
-      Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+      Value::parse(Value(text).dump(-1, ' ', false, Value::error_handler_t::replace)).get<std::string>();
   constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
   std::string result;
   for (std::size_t i = 0; i < utf8.size(); ++i) {

@@ -15,6 +15,8 @@ struct RunReport {
   std::string version;  // of ropecheck
   std::vector<SubjectReport> subjects;
   std::vector<std::string> not_judged;  // subjects that were not reached before the run was interrupted
+  std::string machine = {};             // where it ran, in words; empty: not known
+  std::string started = {};             // UTC, ISO 8601
 };
 
 std::string_view name(FailureKind kind);  // "value"
@@ -40,6 +42,8 @@ std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
 // How much time the kernel took and where; empty if it was not slow.
 std::string slow_words(const SubjectReport& report);
+// What the budget left no time for; empty if nothing.
+std::string budget_words(const SubjectReport& report);
 std::string conforms_without_words(const ConformsWithout& without);
 // The subject, and the layers of the model whose rope was judged.
 std::string title_of(const std::string& subject, const Selection& selection);

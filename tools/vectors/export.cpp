@@ -104,7 +104,7 @@ class Exporter {
     std::size_t done = 0;
     for (const Task& task : tasks) {
       for (const Case& c : task.cases) {
-        if (options_.stop != nullptr && *options_.stop) {
+        if (is_requested(options_.stop)) {
           exported_.interrupted = true;
           return exported_;
         }
@@ -202,7 +202,8 @@ class Exporter {
 
 Claims without_memory(Claims claims) {
   for (const rope_feature feature :
-       {ROPE_FEATURE_IN_PLACE, ROPE_FEATURE_STRIDED, ROPE_FEATURE_ANY_STRIDES, ROPE_FEATURE_ROBUST}) {
+       {ROPE_FEATURE_IN_PLACE, ROPE_FEATURE_STRIDED, ROPE_FEATURE_ANY_STRIDES, ROPE_FEATURE_ROBUST,
+        ROPE_FEATURE_SEQLEN_OFFSETS, ROPE_FEATURE_CU_SEQLENS}) {
     claims.capabilities.features &= ~ROPE_BIT(feature);
   }
   claims.shifted_tensors = claims.far_tensors = claims.packed_tensors = claims.concurrent_calls = claims.compiled =

@@ -1,13 +1,13 @@
 // What `ropecheck vectors export` writes: the calls of every case that files can carry.
 #pragma once
 
-#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <string>
 
 #include "golden/manifest.hpp"
 #include "tools/judge/call/oracles.hpp"
+#include "tools/judge/call/stop.hpp"
 #include "tools/vectors/manifest.hpp"
 
 namespace rope::vectors {
@@ -31,7 +31,7 @@ struct ExportOptions {
   std::size_t most_bytes = 0;        // a case is left out if one call's arrays have more bytes; 0: none is
   std::string version;               // of ropecheck
   std::function<void(const std::string& requirement, std::size_t done, std::size_t all)> progress;
-  const std::atomic<bool>* stop = nullptr;  // set from a signal handler
+  const Stop* stop = nullptr;
 };
 
 struct Exported {

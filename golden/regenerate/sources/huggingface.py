@@ -7,10 +7,9 @@ from transformers import LlamaConfig
 from transformers.models.llama import modeling_llama as llama
 
 from capture import CapturedArgument
-from case import Case, default_c, spec
+from case import Case, Deferred, default_c, deferred, spec
 
-from . import huggingface_models as models
-from .huggingface_case import BHSD, BSHD, CACHED, HEADS, ONE_ROW, new_case, run
+from .huggingface_case import BHSD, BSHD, CACHED, HEADS, ONE_ROW, llama_module, new_case, run
 
 EIGHT = torch.arange(8).repeat(2, 1)
 DECODE = torch.tensor([[37], [1021]])
@@ -18,19 +17,7 @@ SPARSE = torch.tensor([[0, 1, 255, 256, 257, 2047, 2049, 4095, 32767, 65504, 655
 LEFT_PADDED = torch.tensor([[1, 1, 1, 0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, 6, 7]])  # padding gets position 1
 
 
-def _llama_module(head_dim: int, rope: dict, longest: int = 2048) -> llama.LlamaRotaryEmbedding:
-    parameters = {"rope_type": "default", "rope_theta": 10000.0} | rope
-    config = LlamaConfig(
-        head_dim=head_dim,
-        hidden_size=4 * head_dim,
-        num_attention_heads=4,
-        num_key_value_heads=1,
-        max_position_embeddings=longest,
-        rope_parameters=parameters,
-    )
-    return llama.LlamaRotaryEmbedding(config)
-
-
+@deferred
 def _llama(
     name: str,
     description: str,
@@ -60,12 +47,12 @@ def _llama(
         c or default_c(head_dim, base),
         axes,
     )
-    module = _llama_module(head_dim, {"rope_theta": base} | (hf or {}), longest)
+    module = llama_module(head_dim, {"rope_theta": base} | (hf or {}), longest)
     prepare(module)
     return run(case, module, llama.apply_rotary_pos_emb, positions, heads)
 
 
-def _llama_positions() -> Iterator[Case]:
+def _llama_positions() -> Iterator[Deferred]:
     for dtype in ("f32", "bf16", "f16"):
         yield _llama(f"d64-{dtype}", "Positions 0 .. 7 of two sequences", EIGHT, dtype=dtype)
         yield _llama(f"kv-offset-{dtype}", "Positions 1000 .. 1003 behind a key cache", CACHED, dtype=dtype)
@@ -82,6 +69,15 @@ def _llama_positions() -> Iterator[Case]:
         yield _llama(
             f"left-padded-{dtype}", "Left padding of one sequence: position 1 repeats", LEFT_PADDED, dtype=dtype
         )
+    yield _llama(
+        "packed", "Three sequences in one row: positions restart", torch.tensor([[0, 1, 2, 3, 0, 1, 2, 0]])
+    )
+    yield _llama(
+        "f64-positions",
+        "Positions given in f64, whole and in eighths; every one is an f32, too",
+        torch.tensor([[0, 0.125, 1, 2.5, 1000.875, 65536, 1048575]], dtype=torch.float64),
+        longest=2**20,
+    )
     yield _llama("d128-base-5e5", "The base of Llama 3", head_dim=128, base=500000.0)
     yield _llama("d96", "A dimension that is no power of two", head_dim=96)
     yield _llama("d80-gqa", "Four query heads to one key head", head_dim=80, heads=(4, 1))
@@ -89,13 +85,13 @@ def _llama_positions() -> Iterator[Case]:
         yield _llama(f"bshd{suffix}", "unsqueeze_dim=2: heads after the sequence", EIGHT, dtype=dtype, axes=BSHD)
 
 
-def _llama_scaling() -> Iterator[Case]:
-    def both(name: str, description: str, positions: torch.Tensor, **arguments: object) -> Iterator[Case]:
-        for dtype in ("f32", "bf16"):
+def _llama_scaling() -> Iterator[Deferred]:
+    def each(name: str, description: str, positions: torch.Tensor, **arguments: object) -> Iterator[Deferred]:
+        for dtype in ("f32", "bf16", "f16"):
             yield _llama(f"{name}-{dtype}", description, positions, dtype=dtype, **arguments)
 
     far = torch.tensor([[0, 1, 2, 1000, 4095, 8191]])
-    yield from both(
+    yield from each(
         "linear",
         "Linear, factor 4",
         far,
@@ -111,13 +107,13 @@ def _llama_scaling() -> Iterator[Case]:
         "hf": {"rope_type": "dynamic", "factor": 2.0},
     }
     at_length = torch.tensor([[0, 1, 100, 254, 255]])
-    yield from both("dynamic-short", "Dynamic NTK below the original length: no change", ONE_ROW, **dynamic)
+    yield from each("dynamic-short", "Dynamic NTK below the original length: no change", ONE_ROW, **dynamic)
     yield _llama(
         "dynamic-below-length", "Dynamic NTK one token short of the original length", at_length[:, :-1], **dynamic
     )
     yield _llama("dynamic-at-length", "Dynamic NTK at exactly the original length: no change", at_length, **dynamic)
     yield _llama("dynamic-past-length", "Dynamic NTK one token beyond the original length", at_length + 1, **dynamic)
-    yield from both(
+    yield from each(
         "dynamic-long",
         "Dynamic NTK at four times the original length",
         torch.tensor([[0, 1, 255, 256, 1000, 1023]]),
@@ -134,7 +130,7 @@ def _llama_scaling() -> Iterator[Case]:
         }
 
     deepseek = {"mscale": 0.707, "mscale_all_dim": 1.0}
-    yield from both("yarn", "YaRN, factor 4: lambda = 0.1 ln 4 + 1", far, **yarn())
+    yield from each("yarn", "YaRN, factor 4: lambda = 0.1 ln 4 + 1", far, **yarn())
     yield _llama("yarn-mscale", "YaRN with mscale and mscale_all_dim", far, **yarn(deepseek))
     yield _llama(
         "yarn-no-truncate", "YaRN whose ramp ends are not rounded to whole pairs", far, **yarn({"truncate": False})
@@ -157,7 +153,7 @@ def _llama_scaling() -> Iterator[Case]:
         "scaling": {"kind": "longrope"} | rule,
         "hf": {"rope_type": "longrope"} | rule,
     }
-    yield from both(
+    yield from each(
         "longrope-short", "LongRoPE within the original length", torch.tensor([[0, 1, 7, 500, 1022]]), **longrope
     )
     yield _llama(
@@ -172,12 +168,12 @@ def _llama_scaling() -> Iterator[Case]:
         torch.tensor([[0, 1, 1023, 1024]]),
         **longrope,
     )
-    yield from both(
+    yield from each(
         "longrope-long", "LongRoPE beyond the original length", torch.tensor([[0, 1, 7, 1024, 4095]]), **longrope
     )
 
     rule = {"factor": 8, "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}
-    yield from both(
+    yield from each(
         "llama3",
         "The rule of Llama 3.1",
         torch.tensor([[0, 1, 4095, 8191, 8192, 131071]]),
@@ -187,7 +183,7 @@ def _llama_scaling() -> Iterator[Case]:
         scaling={"kind": "llama3"} | rule,
         hf={"rope_type": "llama3"} | rule,
     )
-    yield from both(
+    yield from each(
         "proportional",
         "A quarter of the pairs turns, spaced over the whole head",
         far,
@@ -197,6 +193,7 @@ def _llama_scaling() -> Iterator[Case]:
     )
 
 
+@deferred
 def _attention() -> Case:
     """Grouped heads: each key and value head serves two query heads; repeat_kv copies it for them."""
     config = LlamaConfig(head_dim=64, hidden_size=256, num_attention_heads=4, num_key_value_heads=2)
@@ -220,7 +217,7 @@ def _attention() -> Case:
     return case
 
 
-def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason: str) -> Case:
+def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason: str) -> Deferred:
     """Dynamic NTK in a module that was called for 1024 tokens before."""
     case = _llama(
         name,
@@ -235,8 +232,7 @@ def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason:
     return case.deviates(reason, "other_sequence_length", sequence_length=1024)
 
 
-def _deviations() -> Iterator[Case]:
-    yield models.nested_yarn()
+def _deviations() -> Iterator[Deferred]:
     yield _stale_dynamic(
         "dynamic-stale",
         "Dynamic NTK at exactly the original length, after a longer call of the same module",
@@ -257,15 +253,14 @@ def _deviations() -> Iterator[Case]:
         prepare=lambda module: module.to(torch.bfloat16),
     )
     yield case.deviates(
-        "the cast rounds inv_freq to bf16, so every angle is off by up to 2^-9 of itself",
+        "the cast rounds inv_freq to bf16, so every angle is off by up to 2^-8 of itself",
         "theta_rounded",
         dtype="bf16",
     )
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[Deferred]:
     yield from _llama_positions()
     yield from _llama_scaling()
-    yield from models.cases()
     yield _attention()
     yield from _deviations()

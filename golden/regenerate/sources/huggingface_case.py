@@ -1,8 +1,11 @@
 """The common part of all rotary modules of Hugging Face transformers: one case from its tables and its results."""
 
+import inspect
 from collections.abc import Callable
 
 import torch
+from transformers import LlamaConfig
+from transformers.models.llama import modeling_llama as llama
 
 from case import Case
 
@@ -26,6 +29,34 @@ def new_case(name: str, function: str, description: str, rope: dict, dtype: str,
         rounding="f32" if dtype == "f32" else "per-op",
         c=c,
     )
+
+
+def rope_arguments(config: type, parameters: dict) -> dict:
+    """The rope's parameters as this version of transformers takes them. Version 4 spread them over several arguments."""
+    known = inspect.signature(config.__init__).parameters
+    if "rope_theta" not in known and "rotary_emb_base" not in known:
+        return {"rope_parameters": parameters}
+    rest = dict(parameters)
+    given = {"rotary_emb_base" if "rotary_emb_base" in known else "rope_theta": rest.pop("rope_theta")}
+    share = rest.pop("partial_rotary_factor", None)
+    if share is not None:
+        given["rotary_pct" if "rotary_pct" in known else "partial_rotary_factor"] = share
+    if rest["rope_type"] == "longrope":
+        given["original_max_position_embeddings"] = rest["original_max_position_embeddings"]
+    return given if rest == {"rope_type": "default"} else given | {"rope_scaling": rest}
+
+
+def llama_module(head_dim: int, rope: dict, longest: int = 2048) -> llama.LlamaRotaryEmbedding:
+    parameters = {"rope_type": "default", "rope_theta": 10000.0} | rope
+    config = LlamaConfig(
+        head_dim=head_dim,
+        hidden_size=4 * head_dim,
+        num_attention_heads=4,
+        num_key_value_heads=1,
+        max_position_embeddings=longest,
+        **rope_arguments(LlamaConfig, parameters),
+    )
+    return llama.LlamaRotaryEmbedding(config)
 
 
 def draw(case: Case, positions: torch.Tensor, head_dim: int, heads: tuple[int, int] = HEADS) -> list[torch.Tensor]:

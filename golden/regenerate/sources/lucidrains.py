@@ -5,14 +5,22 @@ from collections.abc import Callable, Iterator
 import torch
 from rotary_embedding_torch import RotaryEmbedding, apply_rotary_emb
 
-from case import Array, Case, default_c, spec
+from case import Array, Case, Deferred, default_c, deferred, spec
 
 MODULE = "rotary_embedding_torch.RotaryEmbedding"
 FUNCTION = f"{MODULE}.rotate_queries_or_keys"
 BHSD = "batch, heads, seq, head_dim"
 
 
-def _rotate(
+def positions_of(
+    module: RotaryEmbedding, count: int, dtype: torch.dtype = torch.float32, offset: float = 0
+) -> torch.Tensor:
+    """Older versions have no default for the device and the dtype."""
+    return module.get_seq_pos(count, device=torch.device("cpu"), dtype=dtype, offset=offset)
+
+
+@deferred
+def rotate(
     name: str,
     description: str,
     *,
@@ -49,7 +57,7 @@ def _rotate(
     # The module caches its angles, so the tables come from a fresh module.
     observed = RotaryEmbedding(dim=dim, **arguments)
     prepare(observed)
-    angles = observed.forward(observed.get_seq_pos(seq, dtype=q.dtype, offset=offset), seq_len=seq, offset=offset)
+    angles = observed.forward(positions_of(observed, seq, q.dtype, offset), seq_len=seq, offset=offset)
     case.add_positions(torch.arange(seq) + offset)
     case.add_frequencies(observed.freqs)
     case.theta_is_given = given
@@ -74,6 +82,7 @@ def _case(name: str, function: str, description: str, rope: dict) -> Case:
     )
 
 
+@deferred
 def _axial(
     name: str,
     description: str,
@@ -103,6 +112,7 @@ def _axial(
     return case
 
 
+@deferred
 def _cached_keys(part: str) -> Case:
     """Two new queries behind six cached keys: one call, whose queries and keys have their own positions."""
     dim, queries, keys = 64, 2, 8
@@ -118,7 +128,7 @@ def _cached_keys(part: str) -> Case:
     module = RotaryEmbedding(dim=dim)
     rotated = module.rotate_queries_with_cached_keys(*((x, other) if part == "query" else (other, x)))
     observed = RotaryEmbedding(dim=dim)
-    angles = observed.forward(observed.get_seq_pos(length, offset=first), seq_len=length, offset=first)
+    angles = observed.forward(positions_of(observed, length, offset=first), seq_len=length, offset=first)
     case.add_positions(torch.arange(first, first + length))
     case.add_frequencies(observed.freqs)
     case.add_tables(angles.cos(), angles.sin())
@@ -126,6 +136,7 @@ def _cached_keys(part: str) -> Case:
     return case
 
 
+@deferred
 def _xpos() -> Case:
     dim, seq = 64, 8
     case = _case(
@@ -137,7 +148,7 @@ def _xpos() -> Case:
     q, k = (case.draw(name, (2, 2, seq, dim)) for name in ("q", "k"))
     module = RotaryEmbedding(dim=dim, use_xpos=True)
     rotated = module.rotate_queries_and_keys(q, k)
-    positions = module.get_seq_pos(seq)
+    positions = positions_of(module, seq)
     angles, scale = module.forward(positions), module.get_scale(positions)
     case.add_positions(torch.arange(seq))
     case.add_frequencies(module.freqs)
@@ -148,6 +159,7 @@ def _xpos() -> Case:
     return case
 
 
+@deferred
 def _xpos_cached_keys() -> Case:
     """The keys count from the middle of eight. The queries must too, because they are multiplied with the keys."""
     dim, queries, keys = 64, 2, 8
@@ -161,7 +173,7 @@ def _xpos_cached_keys() -> Case:
     q = case.draw("q", (2, 2, queries, dim))
     module = RotaryEmbedding(dim=dim, use_xpos=True)
     rotated, _ = module.rotate_queries_with_cached_keys(q, torch.zeros(2, 2, keys, dim))
-    positions = module.get_seq_pos(keys)[-queries:]
+    positions = positions_of(module, keys)[-queries:]
     angles = module.forward(positions)
     case.add_positions(positions.to(torch.int64))
     case.add_frequencies(module.freqs)
@@ -176,6 +188,7 @@ def _xpos_cached_keys() -> Case:
     )
 
 
+@deferred
 def _forward_twice() -> Case:
     dim, seq, first = 64, 8, 100
     case = _case(
@@ -192,7 +205,8 @@ def _forward_twice() -> Case:
     case.add_frequencies(module.freqs)
     case.add_tables(angles.cos(), angles.sin())
     case.add_output("q_out", apply_rotary_emb(angles, q))
-    return _with_used_positions(case, torch.arange(seq)).deviates(
+    _with_used_positions(case, torch.arange(seq))
+    return case.deviates(
         "once it has cached seq_len rows it returns those, whatever positions it is asked for", "other_positions"
     )
 
@@ -206,36 +220,36 @@ def _after_bf16(module: RotaryEmbedding) -> None:
     module.rotate_queries_or_keys(torch.zeros(1, 300, 64, dtype=torch.bfloat16))
 
 
-def cases() -> Iterator[Case]:
-    yield _rotate("d64", "Language frequencies, every feature rotates")
-    yield _rotate("d64-offset-7", "Positions 7 .. 14", offset=7)
-    yield _rotate("d64-offset-1048568", "The last eight positions below 2^20, beyond the cache", offset=1048568)
-    yield _rotate("decode", "One token of two sequences at position 300", shape=(2, 2, 1), offset=300)
-    yield _rotate("partial-32-of-64", "The first 32 of 64 features rotate", dim=32, head_dim=64)
-    yield _rotate("d80", "A dimension that is no power of two", dim=80, shape=(1, 2, 8))
-    yield _rotate("seq-first", "seq_before_head_dim: heads after the sequence", seq_first=True)
-    yield _rotate(
+def cases() -> Iterator[Deferred]:
+    yield rotate("d64", "Language frequencies, every feature rotates")
+    yield rotate("d64-offset-7", "Positions 7 .. 14", offset=7)
+    yield rotate("d64-offset-1048568", "The last eight positions below 2^20, beyond the cache", offset=1048568)
+    yield rotate("decode", "One token of two sequences at position 300", shape=(2, 2, 1), offset=300)
+    yield rotate("partial-32-of-64", "The first 32 of 64 features rotate", dim=32, head_dim=64)
+    yield rotate("d80", "A dimension that is no power of two", dim=80, shape=(1, 2, 8))
+    yield rotate("seq-first", "seq_before_head_dim: heads after the sequence", seq_first=True)
+    yield rotate(
         "complex-notebook",
         "The query of case published/complex-notebook-vectorised",
         dim=128,
         shape=(2, 4, 4),
         draw_as="published/complex-notebook",
     )
-    yield _rotate(
+    yield rotate(
         "interpolate-2",
         "Positions divided by 2",
         interpolate_factor=2.0,
         c=3.0,
         more={"scaling": {"kind": "linear", "factor": 2}},
     )
-    yield _rotate(
+    yield rotate(
         "theta-rescale-4",
         "NTK-aware change of base",
         theta_rescale_factor=4.0,
         c=4.0,
         more={"scaling": {"kind": "ntk", "factor": 4}},
     )
-    yield _rotate(
+    yield rotate(
         "pixel",
         "Frequencies pi .. 5 pi, whole positions",
         freqs_for="pixel",
@@ -244,7 +258,7 @@ def cases() -> Iterator[Case]:
         c=4.0,
         more={"scaling": {"kind": "pixel", "max_frequency": 10}},
     )
-    yield _rotate(
+    yield rotate(
         "constant",
         "Every frequency 1",
         freqs_for="constant",
@@ -253,46 +267,46 @@ def cases() -> Iterator[Case]:
         c=0.5,
         more={"scaling": {"kind": "constant"}},
     )
-    yield _rotate("d64-bf16", "bf16 in and out, positions below 257", dtype="bf16", offset=200)
-    yield _rotate("d64-f16", "f16 in and out, positions below 2049", dtype="f16", offset=2000)
+    yield rotate("d64-bf16", "bf16 in and out, positions below 257", dtype="bf16", offset=200)
+    yield rotate("d64-f16", "f16 in and out, positions below 2049", dtype="f16", offset=2000)
     custom = torch.tensor([1 / (1 + 3 * i) for i in range(32)])
-    yield _rotate("custom", "Frequencies of the caller's own: 1, 1/4, 1/7, ..", custom_freqs=custom, given=True)
+    yield rotate("custom", "Frequencies of the caller's own: 1, 1/4, 1/7, ..", custom_freqs=custom, given=True)
     yield _axial("axial-lang", "3 x 4 tokens, two axes with language frequencies")
     yield _axial("axial-lang-offsets", "3 x 4 tokens, rows from 10 and columns from 20", offsets=(10, 20))
     scaling = {"scaling": {"kind": "pixel", "max_frequency": 10}}
     yield _axial("axial-pixel", "3 x 4 pixels, positions from -1 to 1", "pixel", more=scaling, c=4.0)
-    yield _rotate("d64-offset-half", "Positions 1/2, 3/2, .. 15/2", offset=0.5)
-    yield _rotate("d64-offset-minus-3", "Positions -3 .. 4", offset=-3)
+    yield rotate("d64-offset-half", "Positions 1/2, 3/2, .. 15/2", offset=0.5)
+    yield rotate("d64-offset-minus-3", "Positions -3 .. 4", offset=-3)
     yield _cached_keys("query")
     yield _cached_keys("key")
     yield _xpos()
 
-    yield _rotate("d64-bf16-past-256", "bf16 queries at positions 256 .. 263", dtype="bf16", offset=256).deviates(
+    yield rotate("d64-bf16-past-256", "bf16 queries at positions 256 .. 263", dtype="bf16", offset=256).deviates(
         "positions are made in the query's dtype: bf16 has no odd number above 256, so 257 turns as 256",
         "positions_rounded",
         dtype="bf16",
     )
-    yield _rotate("d64-f16-past-2048", "f16 queries at positions 2048 .. 2055", dtype="f16", offset=2048).deviates(
+    yield rotate("d64-f16-past-2048", "f16 queries at positions 2048 .. 2055", dtype="f16", offset=2048).deviates(
         "positions are made in the query's dtype: f16 has no odd number above 2048, so 2049 turns as 2048",
         "positions_rounded",
         dtype="f16",
     )
-    yield _rotate(
+    yield rotate(
         "d64-after-bf16", "f32 queries at positions 256 .. 263, after a bf16 call", offset=256, prepare=_after_bf16
     ).deviates(
         "the angles that a bf16 call caches, of positions rounded to bf16, serve every later dtype",
         "positions_rounded",
         dtype="bf16",
     )
-    case = _rotate("d64-offset-minus-10", "Positions -10 .. -3", offset=-10)
-    yield _with_used_positions(case, torch.zeros(8, dtype=torch.int64)).deviates(
+    case = rotate("d64-offset-minus-10", "Positions -10 .. -3", offset=-10)
+    yield case.then(lambda made: _with_used_positions(made, torch.zeros(8, dtype=torch.int64))).deviates(
         "takes offset + seq <= 0 rows for cached ones and reads zeros from the end of an empty cache: nothing turns",
         "other_positions",
     )
     yield _forward_twice()
     case = _axial("axial-square-offsets", "4 x 4 tokens, rows from 10 and columns from 20", height=4, offsets=(10, 20))
     used = torch.stack([t.flatten() for t in torch.meshgrid(*[torch.arange(10, 14)] * 2, indexing="ij")])
-    yield _with_used_positions(case, used).deviates(
+    yield case.then(lambda made: _with_used_positions(made, used)).deviates(
         "the second axis is no longer than the first, so it is given the rows that the first has cached: its offset "
         "is lost",
         "other_positions",

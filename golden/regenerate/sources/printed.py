@@ -14,18 +14,66 @@ def rotate_half(x: torch.Tensor) -> torch.Tensor:
     return torch.cat((-x2, x1), dim=-1)
 
 
-def apply_rope(q: torch.Tensor, k: torch.Tensor, seq_len: int, dim: int, base: float = 10000) -> tuple:
+def apply_rope_as_printed(q, k, seq_len, dim, base=10000, device=None):  # noqa: ANN001, ANN201
+    """Nothing is repaired: `self`, `arrage` and `x` do not exist."""
+    self.dim = dim  # noqa: F821
+    self.base = base  # noqa: F821
+    inv_freq = 1.0 / (self.base ** (torch.arrage(0, self.dim, 2).float().to(device) / self.dim))  # noqa: F821
+    t = torch.arrage(self.seq_len, device=device, dtype=inv_freq.dtype)  # noqa: F821
+    freqs = torch.outer(t, inv_freq)
+    emb = torch.cat([freqs, freqs], dim=-1)
+    cos = emb.cos()[:seq_len].to(x.dtype)  # noqa: F821
+    sin = emb.sin()[seq_len:].to(x.dtype)  # noqa: F821
+    q_em = (q * cos) + (rotate_half(q) * sin)
+    k_em = (k * cos) + (rotate_half(q) * sin)
+    return q_em, k_em
+
+
+def apply_rope(
+    q: torch.Tensor, k: torch.Tensor, seq_len: int, dim: int, base: float = 10000, sines: slice | None = None
+) -> tuple:
     """Repaired: `arrage`, `self.` and `x`, which do not exist. The sines are cut [:seq_len] like the cosines; the
-    printed `[seq_len:]` leaves none. Kept: k is turned with rotate_half(q). Also returns what a case keeps."""
+    printed `[seq_len:]` leaves none: `sines`. Kept: k is turned with rotate_half(q). Also returns what a case keeps."""
     inv_freq = 1.0 / (base ** (torch.arange(0, dim, 2).float() / dim))
     t = torch.arange(seq_len, dtype=inv_freq.dtype)
     freqs = torch.outer(t, inv_freq)
     emb = torch.cat([freqs, freqs], dim=-1)
     cos = emb.cos()[:seq_len].to(q.dtype)
-    sin = emb.sin()[:seq_len].to(q.dtype)
+    sin = emb.sin()[sines or slice(seq_len)].to(q.dtype)
     q_em = (q * cos) + (rotate_half(q) * sin)
     k_em = (k * cos) + (rotate_half(q) * sin)
     return q_em, k_em, inv_freq, cos, sin
+
+
+class RotaryPositionalEmbeddings(torch.nn.Module):
+    """The notebook's copy of labml's class, without the lines that split off and return the features from d on."""
+
+    def __init__(self, d: int, base: int = 10_000) -> None:
+        super().__init__()
+        self.base = base
+        self.d = d
+        self.cos_cached = None
+        self.sin_cached = None
+
+    def _build_cache(self, x: torch.Tensor) -> None:
+        if self.cos_cached is not None and x.shape[0] <= self.cos_cached.shape[0]:
+            return
+        seq_len = x.shape[0]
+        theta = 1.0 / (self.base ** (torch.arange(0, self.d, 2).float() / self.d)).to(x.device)
+        seq_idx = torch.arange(seq_len, device=x.device).float().to(x.device)
+        idx_theta = torch.einsum("n,k->nk", seq_idx, theta)
+        idx_theta2 = torch.cat([idx_theta, idx_theta], dim=1)
+        self.cos_cached = idx_theta2.cos()[:, None, None, :]
+        self.sin_cached = idx_theta2.sin()[:, None, None, :]
+
+    def _neg_half(self, x: torch.Tensor) -> torch.Tensor:
+        d_2 = self.d // 2
+        return torch.cat([-x[:, :, :, d_2:], x[:, :, :, :d_2]], dim=-1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self._build_cache(x)
+        neg_half_x = self._neg_half(x)
+        return (x * self.cos_cached[: x.shape[0]]) + (neg_half_x * self.sin_cached[: x.shape[0]])
 
 
 class Qwen2RotaryEmbedding(torch.nn.Module):
@@ -74,6 +122,29 @@ def inner_product(q: torch.Tensor, k: torch.Tensor, theta: torch.Tensor) -> torc
     angle = (m[:, None] - m)[..., None] * theta
     products = q[..., :, None, :] * k[..., None, :, :] * torch.polar(torch.ones_like(angle), angle)
     return products.real.sum(-1)
+
+
+# -- the notebook with complex numbers, and the two pages of labml ------------------------------------------------------
+
+
+def precompute_rope_naive(dim):  # noqa: ANN001, ANN201
+    """As printed: T and hs are variables of the notebook."""
+    theta_i = torch.tensor([10000 ** ((-2 * i) / dim) for i in range(0, dim // 2)])
+    rope_cache = torch.zeros(T, hs // 2, 2)  # noqa: F821
+    for pos in range(T):  # noqa: F821
+        rope_cache[pos] = torch.stack((torch.cos(pos * theta_i), torch.sin(pos * theta_i)), dim=1)
+    return rope_cache
+
+
+def test_rotary(rotary_class, inspect=lambda _: None):  # noqa: ANN001, ANN201
+    """labml's _test_rotary, as the English and the Japanese page print it. inspect, which prints, is left out."""
+    x = torch.tensor([[1, 2, 3, 4], [4, 5, 6, 7], [7, 8, 9, 10]], dtype=torch.float)
+    x = x[:, None, None, :]
+    inspect(x)
+    rotary_pe = rotary_class(3)
+    y = rotary_pe(x)
+    inspect(y)
+    return y
 
 
 # -- the report on an interleaved implementation -----------------------------------------------------------------------

@@ -250,7 +250,7 @@ ENGINE(BACKWARD_INTERLEAVED_FORWARD)
   {                                                                                                               \
     sizeof(rope_kernel), ROPE_KERNEL_ABI, name, "one operator of a graph", apply_##bug, {                         \
       {0, f32, f16, 0}, 0, 0, ROPE_BIT(ROPE_I32), pairings, ROPE_BIT(ROPE_COMPUTED), 0, 0, scalings, features, 0, \
-          (int64_t)1 << 20, NULL, 0, ROPE_CPU                                                                     \
+          (int64_t)1 << 20, NULL, 0, ROPE_CPU, 0, 0, 0, 0, 0                                                      \
     }                                                                                                             \
   }
 

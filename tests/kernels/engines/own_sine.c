@@ -308,7 +308,8 @@ ENGINE(11, PLAIN, small_angle)
   {                                                                                                                 \
     sizeof(rope_kernel), ROPE_KERNEL_ABI, name, "a sine and cosine of its own", apply_##id, {                       \
       {f64, f32, f16, bf16}, 0, theta, ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64), pairings, sources, 0, 0,            \
-          ROPE_BIT(ROPE_SCALING_NONE) | ROPE_BIT(ROPE_SCALING_LINEAR), FEATURES, 0, max_position, NULL, 0, ROPE_CPU \
+          ROPE_BIT(ROPE_SCALING_NONE) | ROPE_BIT(ROPE_SCALING_LINEAR),                                              \
+          FEATURES, 0, max_position, NULL, 0, ROPE_CPU, 0, 0, 0, 0, 0                                               \
     }                                                                                                               \
   }
 #define KERNEL(id, name, f64, f32, f16, bf16, pairings, max_position) \

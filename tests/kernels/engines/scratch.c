@@ -227,7 +227,8 @@ ENGINE(9, TILE_OF_FIRST_BATCH)
   {                                                                                                                \
     sizeof(rope_kernel), ROPE_KERNEL_ABI, name, "angles into scratch memory, then heads", apply_##id, {            \
       {0, ROPE_BIT(ROPE_F32), 0, ROPE_BIT(ROPE_BF16)}, 0, 0, ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64), pairings,    \
-          ROPE_BIT(ROPE_COMPUTED), 0, 0, scalings, FEATURES, 0, (1 << 20) - 1, head_dims, head_dim_count, ROPE_CPU \
+          ROPE_BIT(ROPE_COMPUTED), 0, 0, scalings,                                                                 \
+          FEATURES, 0, (1 << 20) - 1, head_dims, head_dim_count, ROPE_CPU, 0, 0, 0, 0, 0                           \
     }                                                                                                              \
   }
 #define KERNEL(id, name, pairings, scalings) KERNEL_FOR(id, name, pairings, scalings, NULL, 0)

@@ -74,7 +74,7 @@ std::vector<double> Kernel::theta(const rope_call& call) const {
 }
 
 std::int64_t Kernel::position(const Place& at, int axis) const {
-  return position_of(at.call.positions, axis, at.batch, at.seq);
+  return position_of(at.call, axis, at.batch, at.seq);
 }
 
 Pair Kernel::pair(const rope_call& call, int index) const {

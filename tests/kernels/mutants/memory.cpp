@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "reference/dtype.hpp"
 #include "tests/kernels/mutants/mutant.hpp"
@@ -85,6 +86,16 @@ class PositionsAdvanced : public Kernel {
   }
 };
 
+// What does not turn is copied as one piece if it is one in the input.
+struct TailCopiedAsOnePiece : Kernel {
+  void pass(const Place& at, int feature) const override {
+    if (at.in().strides[3] != 1 || at.in().dtype != at.out().dtype) return Kernel::pass(at, feature);
+    const int rotary = at.call.rotary_dim;
+    std::memmove(address(at.out(), element(at, at.out(), rotary) + feature - rotary),
+                 address(at.in(), element(at, at.in(), feature)), size_of(static_cast<DType>(at.in().dtype)));
+  }
+};
+
 }  // namespace
 
 Mutants memory_mutants() {
@@ -99,6 +110,8 @@ Mutants memory_mutants() {
       mutant<OneElementFurther>("MEM-ONE-PAST", "strides-memory-race", "writes one byte past the last feature"),
       mutant<WrittenAsContiguous>("MEM-OUT-CONTIGUOUS", "strides-memory-race",
                                   "output written as if it were contiguous"),
+      mutant<TailCopiedAsOnePiece>("MEM-OUT-FEATURES", "strides-memory-race",
+                                   "pass-through copied as one piece if the input's features are adjacent"),
       mutant<GapsFilledWithZeros>("MEM-GAPS", "strides-memory-race", "writes a zero into the gap behind each row"),
       mutant<PositionsAdvanced>("MEM-POSITIONS-MOVED", "strides-memory-race",
                                 "moves the given positions on for the next call"),

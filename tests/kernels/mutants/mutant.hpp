@@ -123,5 +123,6 @@ Mutants one_path_angle_mutants();
 Mutants one_path_rotation_mutants();
 Mutants path_by_size_mutants();
 Mutants shortcut_mutants();
+Mutants sequence_mutants();
 
 }  // namespace rope::mutants

@@ -85,8 +85,23 @@ struct RowsNotCounted : NotChecked {
   void excused(rope_call& c) const override { c.table.rows = std::numeric_limits<std::int64_t>::max(); }
 };
 
+struct RowsBetweenNotChecked : NotChecked {
+  void excused(rope_call& c) const override {
+    const std::int64_t tokens = c.q.shape[1];
+    if (c.positions.data == nullptr || tokens < 3) return;
+    c.positions.seq_stride *= tokens - 1;  // from the first to the last
+    for (rope_tensor* tensor : {&c.q, &c.k, &c.q_out, &c.k_out}) {
+      tensor->shape[1] = std::min<std::int64_t>(tensor->shape[1], 2);
+    }
+  }
+};
+
 struct NegativeOffset : NotChecked {
   void excused(rope_call& c) const override { c.positions.offset = std::max<std::int64_t>(0, c.positions.offset); }
+};
+
+struct SignOfPositionIgnored : Kernel {
+  std::int64_t position(const Place& at, int axis) const override { return std::abs(Kernel::position(at, axis)); }
 };
 
 struct IntegersAreFloats : Mended {
@@ -139,7 +154,10 @@ Mutants refusal_mutants() {
       mutant<NullIsNothing>("ERR-NULL", "bad-arguments", "q or q_out NULL answered with ok, nothing is done"),
       mutant<ThetaByDefault>("ERR-THETA", "bad-arguments", "theta NULL: computed from base 10000"),
       mutant<RowsNotCounted>("ERR-ROWS", "bad-arguments", "positions past the tables get the last row"),
+      mutant<RowsBetweenNotChecked>("ERR-ROWS-BETWEEN", "bad-arguments",
+                                    "only the first and the last given position are compared with the table's rows"),
       mutant<NegativeOffset>("ERR-NEGATIVE-OFFSET", "bad-arguments", "positions before the tables get the first row"),
+      mutant<SignOfPositionIgnored>("ERR-SIGN", "bad-arguments", "a negative position turns as if it were positive"),
       mutant<IntegersAreFloats>("ERR-INTEGERS", "bad-arguments", "int32 tensors taken for f32"),
       mutant<OutputShapeNotChecked>("ERR-OUTPUT-SHAPE", "bad-arguments", "shape of q_out not compared with q's shape"),
       mutant<KeyLengthNotChecked>("ERR-KEY-LENGTH", "bad-arguments", "tokens of k not compared with q's tokens"),

@@ -73,7 +73,7 @@ Mutants repetition_mutants() {
                                 "the row of cosines and sines stands in memory that all calls share"),
       mutant<OneRowForAllGradients>("DET-SCRATCH-BWD", "table-cache",
                                     "the row of cosines and sines of a gradient stands in memory that all calls share"),
-      mutant<EverySecondCallNarrower>("DET-LAST-BIT", "special-values",
+      mutant<EverySecondCallNarrower>("DET-LAST-BIT", "strides-memory-race",
                                       "every second call turns the first token of q by factors rounded to f32"),
   };
   return all;

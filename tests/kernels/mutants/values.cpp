@@ -2,6 +2,10 @@
 #include <cmath>
 #include <cstdint>
 
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
 #include "reference/dtype.hpp"
 #include "tests/kernels/mutants/mutant.hpp"
 
@@ -85,6 +89,20 @@ struct SubnormalResultsAreZero : Kernel {
   }
 };
 
+// Sets flush to zero for its loop, and never restores it. The loop computes in double, so its results stay right.
+struct ModeNotRestored : Kernel {
+  rope_call understood(const rope_call& call) const override {
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() | 0x8040);
+#elif defined(__aarch64__)
+    std::uint64_t mode = 0;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    __asm__ volatile("msr fpcr, %0" : : "r"(mode | 1 << 24));
+#endif
+    return call;
+  }
+};
+
 }  // namespace
 
 Mutants value_mutants() {
@@ -100,6 +118,8 @@ Mutants value_mutants() {
       mutant<UnitPairs>("SPC-ZERO-BY-ZERO", "special-values", "pairs divided by their norm before they turn: 0/0"),
       mutant<SubnormalInputsAreZero>("SPC-FLUSHED-INPUTS", "special-values", "subnormal inputs taken for zeros"),
       mutant<SubnormalResultsAreZero>("SPC-FLUSHED-RESULTS", "special-values", "subnormal results written as zeros"),
+      mutant<ModeNotRestored>("SPC-MODE-KEPT", "special-values",
+                              "leaves flush to zero on in the thread that called it"),
   };
   return all;
 }

@@ -32,10 +32,15 @@ INSTALLED = """
     share/doc/ropecheck/LICENSE
     share/doc/ropecheck/PROTOCOL.md
     share/ropecheck/golden/README.md
+    share/ropecheck/golden/definition.py
+    share/ropecheck/golden/errors.json
     share/ropecheck/golden/manifest.json
+    share/ropecheck/golden/seeds.py
+    share/ropecheck/golden/verify.py
     share/ropecheck/python/rope_kernel.py
     share/ropecheck/python/ropecheck/worker.py
     share/ropecheck/schemas/golden_manifest.schema.json
+    share/ropecheck/schemas/golden_report.schema.json
     share/ropecheck/schemas/plan.schema.json
     share/ropecheck/schemas/report.schema.json
     share/ropecheck/schemas/rope_spec.schema.json

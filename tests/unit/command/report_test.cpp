@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <pugixml.hpp>
+#include <regex>
 
 #include "tests/unit/command/command_checks.hpp"
 
@@ -63,9 +64,66 @@ TEST_CASE("command: each kind of report can go to stdout, and only one of them")
                 {"--junit and --markdown both write to a.txt"});
 }
 
+TEST_CASE("command: report makes the page of a stored report, the same as --html") {
+  const TemporaryFolder folder;
+  const std::string json = (folder / "a.json").string(), html = (folder / "a.html").string();
+  const std::string again = (folder / "b.html").string();
+  CHECK(ropecheck(verify({mutants + "#PIPE-01"}, {"--json", json, "--html", html})).exit_code == 1);
+  CHECK(ropecheck({"report", json, "--html", again}).exit_code == 0);
+  CHECK(read(again) == read(html));
+  CHECK(ropecheck({"report", json}).out == read(html));
+  CHECK_THAT(read(html), Contains("does not conform") && Contains("aria-label=\"Error by pair and position"));
+  check_refused(2, {"report", (folder / "none.json").string()}, {"none.json: cannot be read: No such file"});
+  check_refused(2, {"report", html}, {"a.html is not a report of ropecheck"});
+  check_refused(2, {"report", json, "--html", "/nowhere/a.html"}, {"/nowhere/a.html: cannot be written"});
+  std::string other = read(json);
+  other.replace(other.find("\"schema\": 1"), 11, "\"schema\": 9");
+  write(folder / "other.json", other);
+  check_refused(2, {"report", (folder / "other.json").string()}, {"has schema version 9, this ropecheck reads 1"});
+}
+
+TEST_CASE("command: two runs of a seed give the same page but for their times") {
+  const auto page = [] {
+    std::string text = ropecheck(verify({mutants + "#PIPE-01"}, {"--html", "-"}), {"SOURCE_DATE_EPOCH=1"}).out;
+    return std::regex_replace(text, std::regex(R"rx("(kernel_)?seconds":[0-9.e-]+|[0-9.]+ s[,<])rx"), "TIME");
+  };
+  const std::string first = page();
+  CHECK_THAT(first, Contains("1970-01-01T00:00:01Z"));
+  CHECK(first == page());
+}
+
+TEST_CASE("command: compare ends with 1 where something got worse") {
+  const TemporaryFolder folder;
+  const std::string right = (folder / "right.json").string(), wrong = (folder / "wrong.json").string();
+  const std::string page = (folder / "page.html").string();
+  ropecheck(verify({"half_split"}, {"--json", right}));
+  ropecheck(verify({mutants + "#PIPE-01"}, {"--json", wrong}));
+  const Result worse = ropecheck({"compare", right, wrong, "--html", page});
+  CHECK(worse.exit_code == 1);
+  CHECK_THAT(worse.out, Contains("  worse   ROT-01           pass → fail\n") && Contains(" got worse, nothing got better\n"));
+  CHECK_THAT(read(page), Contains("<th scope=\"row\">ROT-01</th><td>pass</td><td>fail</td>"));
+  CHECK(ropecheck({"compare", wrong, right}).exit_code == 0);
+  CHECK(ropecheck({"compare", right, right}).exit_code == 0);
+  check_refused(2, {"compare", right, (folder / "none").string()}, {"cannot be read"});
+}
+
+TEST_CASE("command: identify and golden verify have pages, too") {
+  const Result identified = ropecheck({"identify", mutants + "#FREQ-01", "--head-dim", "64", "--base", "500000", "--html", "-"});
+  CHECK_THAT(identified.out, Contains("executes another rotation") && Contains("31 of 32 pairs differ"));
+  CHECK_THAT(identified.err, Contains("differs"));
+  const TemporaryFolder folder;
+  const std::string json = (folder / "golden.json").string();
+  const Result golden = ropecheck({"golden", "verify", "half_split", "--only", "labml/", "--json", json, "--html", "-"});
+  CHECK(golden.exit_code == 0);
+  CHECK_THAT(golden.out, Contains("agrees with the golden files") && Contains("stored tables"));
+  CHECK(ropecheck({"report", json}).out == golden.out);
+  check_refused(2, {"golden", "verify", "half_split", "--html", "/nowhere/a"}, {"/nowhere/a: cannot be written"});
+  check_refused(2, {"identify", "half_split", "--html", "/nowhere/a"}, {"/nowhere/a: cannot be written"});
+}
+
 TEST_CASE("command: a report that cannot be written is refused at once, and no half file is left") {
   const TemporaryFolder folder;
-  for (const char* kind : {"--json", "--junit", "--markdown"}) {
+  for (const char* kind : {"--json", "--junit", "--html", "--markdown"}) {
     check_refused(2, verify({"half_split"}, {kind, "/nowhere/report"}),
                   {"/nowhere/report: cannot be written: No such file or directory", "a folder that exists"});
     check_refused(2, verify({"half_split"}, {kind, folder.path().string()}), {"cannot be written: Is a directory"});

@@ -26,6 +26,27 @@ TEST_CASE("command: a wrong value of an option is named with the values that it 
   check_refused(2, {"verify", "half_split", "--seed", "one"}, {"--seed: \"one\" is not a seed"});
 }
 
+TEST_CASE("command: a budget that leaves something out gives no verdict, unless something fails") {
+  check_refused(2, {"verify", "half_split", "--budget", "0"}, {"--budget: \"0\" is not a budget; expected a number"});
+  check_refused(2, {"verify", "half_split", "--budget", "nan"}, {"is not a budget"});
+  const TemporaryFolder folder;
+  const std::string list = (folder / "expected.txt").string();
+  Result result = ropecheck({"verify", mutants + "#none", "--level", "quick", "--budget", "0.2", "--jobs", "1",
+                             "--write-expected-failures", list});
+  CHECK(result.exit_code == 4);
+  CHECK_THAT(result.out, Contains("#none: no verdict: nothing that was asked fails, but not all was asked  ("));
+  CHECK_THAT(result.out, Contains("  budget of 0.2 s used: ") && Contains("only in part\n"));
+  CHECK_THAT(result.out, Contains(list + " was not written: the budget left no time for some cases\n"));
+  CHECK_FALSE(fs::exists(list));
+  result = ropecheck({"verify", mutants + "#SIGN-01", "--level", "quick", "--budget", "0.6", "--jobs", "1"});
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Contains("#SIGN-01: does not conform  (") && Contains("  budget of 0.6 s used: "));
+  CHECK_THAT(result.out, Contains("diagnosis: sign-direction"));
+  result = ropecheck({"verify", "half_split", "--only", "ROT-02", "--level", "quick", "--budget", "600"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("half_split: conforms  (") && !Contains("budget"));
+}
+
 TEST_CASE("command: an invalid spec given by flags is refused by field, value and limit") {
   const auto spec = [](const Words& flags, const Words& expected) {
     Words command{"verify", "half_split"};
@@ -35,6 +56,8 @@ TEST_CASE("command: an invalid spec given by flags is refused by field, value an
   spec({"--head-dim", "64", "--rotary-dim", "33"}, {"rotary_dim is 33; it must be even"});
   spec({"--head-dim", "64", "--rotary-dim", "80"}, {"rotary_dim is 80; it must be 2 to head_dim = 64"});
   spec({"--rotary-dim", "32"}, {"--head-dim is missing"});
+  spec({"--base", "500000", "--rotary-dim", "32"}, {"--head-dim is missing"});
+  spec({"--base", "-1"}, {"--base: -1 is not a number above 0"});
   spec({"--head-dim", "64", "--scaling", "linaer,factor=2"}, {"\"linaer\" is not known; did you mean linear? use one of none, linear"});
   spec({"--head-dim", "64", "--scaling", "linear"}, {"--scaling.factor: missing", "\"linear\" needs it"});
   spec({"--axes-order", "interleaved", "--head-dim", "64"}, {"--axes is missing"});
@@ -140,6 +163,7 @@ TEST_CASE("command: NO_COLOR, TERM=dumb and --color decide on colours, --quiet o
 // What every run of the same cases says.
 Json without_times(const std::string& text) {
   Json json = Json::parse(text);
+  json.erase("started");
   for (Json& subject : json["subjects"]) {
     for (const char* time : {"seconds", "kernel_seconds"}) {
       subject.erase(time);

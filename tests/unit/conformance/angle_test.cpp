@@ -1,9 +1,11 @@
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <set>
 #include <string>
 
 #include "tests/conformance/requirements.hpp"
-#include "tests/unit/judge/case/any_case.hpp"
+#include "tests/unit/judge/run/fake_subject.hpp"
+#include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
@@ -40,6 +42,39 @@ TEST_CASE("a kernel that claims only one scaling rule is tested with that rule",
   const std::vector<Case> cases = list.take();
   CHECK(cases.size() > 10);
   for (const Case& c : cases) CHECK(std::holds_alternative<scaling::Yarn>(c.spec.scaling));
+}
+
+TEST_CASE("ANG-03: given positions that are cut to 32 bits are found", "[angle]") {
+  Claims claims = test::all_claims();
+  rope_capabilities& k = claims.capabilities;
+  for (std::uint32_t& outputs : k.out_dtypes) outputs = 0;
+  k.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
+  k.angle_sources = ROPE_BIT(ROPE_FREQUENCIES);
+  k.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
+  k.max_position = std::int64_t{1} << 34;
+  const auto verdict = [&](bool cuts) {
+    test::Fake subject(claims, [=](Call& call) {
+      if (!call.positions || call.positions->dtype != DType::i64 || !cuts) return test::right(call);
+      Call cut = call;
+      for (std::size_t at = 0; at < cut.positions->bytes.size(); at += 8) {
+        std::int64_t value = 0;
+        std::memcpy(&value, cut.positions->bytes.data() + at, 8);
+        value = static_cast<std::int32_t>(value);
+        std::memcpy(cut.positions->bytes.data() + at, &value, 8);
+      }
+      const Reply reply = test::right(cut);
+      call.q_out = cut.q_out;
+      return reply;
+    });
+    Oracles oracles;
+    SuiteOptions how;
+    how.selection.level = Level::quick;
+    how.selection.only = {"ANG-03"};
+    how.shrinks = false;
+    return run_suite(subject, oracles, all_requirements(), how).results.at(0).verdict;
+  };
+  CHECK(verdict(false) == Verdict::pass);
+  CHECK(verdict(true) == Verdict::fail);
 }
 
 }  // namespace

@@ -81,11 +81,16 @@ TEST_CASE("ERR: the omitted check is the one that is named", "[error]") {
   CHECK(found_where([](const Call&) { return false; }).empty());
   CHECK(found_where([](const Call& call) { return call.rotary_dim % 2 != 0; }) == Ids{"ERR-01"});
   CHECK(found_where([](const Call& call) { return call.rotary_dim < 0; }) == Ids{"ERR-01"});
+  // One above an even rotary_dim, so that tables and frequencies have rotary_dim / 2 columns.
+  CHECK(found_where([](const Call& call) {
+          return call.rotary_dim % 2 != 0 && call.cos && call.cos->shape[1] == call.rotary_dim / 2;
+        }) == Ids{"ERR-01"});
   CHECK(found_where([](const Call& call) { return call.rotary_dim > call.q.shape[3]; }) == Ids{"ERR-01"});
   CHECK(found_where([](const Call& call) { return call.q.null; }) == Ids{"ERR-02"});
   CHECK(found_where([](const Call& call) { return call.q_out->null; }) == Ids{"ERR-02"});
   CHECK(found_where([](const Call& call) { return call.cos && (call.cos->null || call.sin->null); }) == Ids{"ERR-02"});
-  CHECK(found_where([](const Call& call) { return call.position_offset < 0; }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) { return call.cos && call.position_offset < 0; }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) { return !call.cos && call.position_offset < 0; }) == Ids{"ERR-06"});
   CHECK(found_where([](const Call& call) {
           return call.cos && !call.positions && call.position_offset + call.q.shape[1] > call.cos->shape[0];
         }) == Ids{"ERR-03"});

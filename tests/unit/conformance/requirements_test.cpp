@@ -1,11 +1,13 @@
 #include "tests/conformance/requirements.hpp"
 
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <regex>
 #include <set>
 #include <string>
 
 #include "reference/input_error.hpp"
+#include "tests/unit/places.hpp"
 
 namespace rope {
 namespace {
@@ -36,6 +38,25 @@ TEST_CASE("a requirement is found by its id, and an unknown one is refused with 
   CHECK_THROWS_WITH(requirement_called("ROT-99"),
                     Catch::Contains("requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01, ROT-02"));
   CHECK_THROWS_AS(requirement_called(""), InputError);
+}
+
+TEST_CASE("a run with a budget asks first what no other requirement finds", "[requirements]") {
+  std::set<std::string_view> first;
+  for (const Telling& telling : most_telling_first()) {
+    CHECK(requirement_called(telling.id).id == telling.id);
+    CHECK(first.insert(telling.id).second);
+  }
+  std::ifstream page(source_folder() / "tests/kernels/KILL_MATRIX.md");
+  const std::regex row(R"(\| ([A-Z]{3}-[0-9]{2}) \| \d+ \| ([1-9]\d*) \|.*)");  // rejects, and only it
+  int rows = 0;
+  std::smatch found;
+  for (std::string line; std::getline(page, line);) {
+    if (!std::regex_match(line, found, row)) continue;
+    ++rows;
+    INFO(found[1] << " is the only one that rejects " << found[2] << ": name it in most_telling_first()");
+    CHECK(first.contains(found[1].str()));
+  }
+  CHECK(rows > 20);
 }
 
 TEST_CASE("every requirement belongs to a family that has a title", "[family]") {

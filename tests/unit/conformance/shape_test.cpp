@@ -23,7 +23,7 @@ std::vector<Case> many_rows(std::vector<std::int32_t> head_dims, Level level) {
 TEST_CASE("SHP-01: if only large heads are claimed there are few cases, and each dtype has both of the usual ones",
           "[shape]") {
   const std::vector<Case> cases = many_rows({128}, Level::full);
-  CHECK(cases.size() < many_rows({4}, Level::full).size() / 3);
+  CHECK(cases.size() < many_rows({4}, Level::full).size() / 2);
   std::map<DType, int> tokens, heads;
   bool batches = false, gradient = false, per_batch = false;
   for (const Case& c : cases) {
@@ -41,6 +41,30 @@ TEST_CASE("SHP-01: if only large heads are claimed there are few cases, and each
   CHECK((batches && gradient && per_batch));
   CHECK(many_rows({128}, Level::quick).size() <= 3);
   CHECK(many_rows({128}, Level::exhaustive).size() == many_rows({4}, Level::exhaustive).size());
+}
+
+TEST_CASE("SHP-01: at level full each type has the plain calls in both pairings, the first way all calls", "[shape]") {
+  std::set<std::pair<DType, Pairing>> tokens, heads, batches, gradients;
+  std::size_t strided_of_first = 0;
+  for (const Case& c : many_rows({4}, Level::full)) {
+    const std::pair way(c.dtype, c.spec.pairing);
+    if (c.seq > 65536) (c.direction == Direction::backward ? gradients : tokens).insert(way);
+    if (c.heads > 65536) heads.insert(way);
+    if (c.batch > 65536) batches.insert(way);
+    const bool is_first = c.dtype == DType::f32 && c.spec.pairing == Pairing::half_split;
+    strided_of_first += is_first && c.layout == Layout::strided;
+  }
+  for (const auto& ways : {tokens, heads, batches, gradients}) CHECK(ways.size() == 8);
+  CHECK(strided_of_first >= 3);
+}
+
+TEST_CASE("SHP-01: more than 2^24 pairs are asked in the smallest type", "[shape]") {
+  const std::vector<Case> cases = many_rows({4, 128}, Level::full);
+  const auto found = std::ranges::find_if(cases, [](const Case& c) {
+    return std::int64_t{1} * c.batch * c.seq * c.heads * c.spec.rotary_dim / 2 > (std::int64_t{65535} << 8);
+  });
+  REQUIRE(found != cases.end());
+  CHECK(size_of(found->dtype) == 2);
 }
 
 TEST_CASE("SHP-08: sizes next to a block's are asked in every type and source, in place or not, for one or two batches",

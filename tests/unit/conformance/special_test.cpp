@@ -112,6 +112,44 @@ TEST_CASE("SPC-01: a NaN that passes through may become another NaN, but no othe
   }
 }
 
+// The right kernel, with the bits of every feature of q's results changed.
+test::Answer with_bits(std::function<std::uint32_t(std::uint32_t input, std::uint32_t result, bool turns)> change) {
+  return [=](Call& call) {
+    const Reply reply = right(call);
+    for_each_row(*call.q_out, [&](const RowIndex& row, std::byte* data) {
+      const std::byte* input = row_data(call.q, row);
+      for (std::int64_t j = 0; j < call.q_out->shape[3]; ++j) {
+        std::uint32_t x = 0, y = 0;
+        std::memcpy(&x, input + 4 * j, 4);
+        std::memcpy(&y, data + 4 * j, 4);
+        y = change(x, y, j < call.rotary_dim);
+        std::memcpy(data + 4 * j, &y, 4);
+      }
+    });
+    return reply;
+  };
+}
+
+TEST_CASE("SPC-01: an infinity that passes through has to stay one", "[special]") {
+  constexpr std::uint32_t inf = 0x7f800000u, nan = 0x7fc00000u;
+  const Finding finding =
+      found_by("SPC-01" + partial, with_bits([](std::uint32_t x, std::uint32_t y, bool turns) {
+                 return !turns && x == inf ? nan : y;  // x * 1 + x * 0
+               }));
+  REQUIRE(finding.kind == FailureKind::value);
+  CHECK(finding.element->feature == 12);
+}
+
+TEST_CASE("SPC-01: a NaN of all ones must not be rounded as if it were a number", "[special]") {
+  const auto rounds = [](bool turned) {
+    return with_bits([=](std::uint32_t x, std::uint32_t y, bool turns) {
+      return turns == turned && x == 0x7fffffffu ? 0x80000000u : y;
+    });
+  };
+  CHECK_FALSE(found_by("SPC-01" + partial, rounds(true)).passed());
+  CHECK_FALSE(found_by("SPC-01" + partial, rounds(false)).passed());
+}
+
 struct Wrong {
   const char* requirement;
   const char* input;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -32,6 +33,23 @@ TEST_CASE("The wrong base is found") {
     CHECK(found->certain);
     CHECK(found->explained == std::vector<std::string>{"ROT-01"});
   }
+}
+
+TEST_CASE("When its time is over, a diagnosis gathers no more evidence") {
+  Fake subject = misled([](Call& call) { call.base = 500000; });
+  Oracles oracles;
+  SuiteOptions options;
+  options.selection.level = Level::quick;
+  options.selection.only = {"ROT-01"};
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
+  const auto calls_until = [&](std::optional<std::chrono::steady_clock::time_point> end) {
+    const std::int64_t before = subject.calls;
+    CHECK(diagnosis::diagnose(report, subject, oracles, nullptr, end));
+    return subject.calls - before;
+  };
+  const auto now = std::chrono::steady_clock::now();
+  CHECK(calls_until(now) < 20);
+  CHECK(calls_until(now + std::chrono::hours(1)) == calls_until({}));
 }
 
 TEST_CASE("A position offset is found with its distance") {
@@ -129,7 +147,7 @@ TEST_CASE("If only one of two tables is read wrongly, it is found") {
   Fake subject = misled([](Call& call) {
     if (!call.sin) return;
     const auto row = static_cast<std::size_t>(call.sin->strides[0]) * size_of(call.sin->dtype);
-    std::vector<std::byte>& bytes = call.sin->bytes;
+    SharedBytes& bytes = call.sin->bytes;
     for (std::size_t at = row; at < bytes.size(); ++at) bytes[at] = bytes[at - row];
   });
   const auto found = diagnosed(subject);

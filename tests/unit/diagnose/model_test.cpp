@@ -74,6 +74,26 @@ std::vector<Case> uncommon() {
       });
     }
   }
+  for (const auto clamp : {scaling::Yarn::Clamp::pairs, scaling::Yarn::Clamp::rotary_dim}) {
+    for (const bool truncate : {false, true}) {
+      add([&](Case& c) {
+        scaling::Yarn rule;
+        rule.factor = 3.5;
+        rule.original_max_position_embeddings = 100'000;
+        rule.beta_fast = 20.5;
+        rule.beta_slow = 0.001;  // its pair lies beyond the last one
+        rule.truncate = truncate;
+        rule.clamp = clamp;
+        c.spec.scaling = rule;
+      });
+    }
+  }
+  add([](Case& c) {
+    c.dtype = DType::f32;
+    c.out_dtype = DType::bf16;
+    c.spec.scaling = scaling::None{};
+    c.spec.rotary_dim = 8;
+  });
   return all;
 }
 

@@ -2,17 +2,22 @@
 // the stored layer before it. With u = 2^-24 and n terms in a sum, errors of first order:
 //
 //     scores     n u sum |q||k|, and 2u of it where they are scaled: the factor is rounded, and multiplied (or divided
-//                by) once. Masked scores are exactly -1e9, which is an f32.
+//                by) once. Masked scores are exactly -1e9, which is an f32. Where the case has masked_score, that is
+//                added, and the sum rounded; f16 may overflow to -inf.
 //     weights    w_i = e_i / sum e_j with e_i = exp(s_i - max). The difference is rounded, u |s_i - max|, exp is good
 //                to an ulp, 2u: together d_i. The sum of n positive terms is off by sum w_j d_j + (n-1) u. The quotient
 //                adds u, a reciprocal u: w_i (d_i + sum w_j d_j + (n+1) u). Far below the maximum both round to
 //                half a subnormal step: 2^-149.
 //     attended   n u sum w |v|
+//
+// In a 16-bit type, whose unit roundoff is v, each layer is rounded to it: the products of the scores and their scaled
+// values by v each, weights and attended values by v. Below the smallest normal f16 that is half a step, 2^-25.
 #include "tests/unit/golden/attention.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "reference/dtype.hpp"
 #include "reference/rotation_plan.hpp"
 #include "tests/unit/golden/arrays.hpp"
 #include "tests/unit/golden/committed.hpp"
@@ -21,6 +26,8 @@ namespace {
 
 using rope::as_column;
 using rope::committed;
+using rope::DType;
+using rope::unit_roundoff;
 using rope::GoldenCase;
 using rope::Matrix;
 using rope::TokenArray;
@@ -44,6 +51,11 @@ class Attention {
     const TokenArray all = tokens(name);
     return xt::view(all, batch, xt::all(), head / (heads() / all.shape(2)), xt::all());
   }
+  DType dtype(const char* name) const { return golden_.find(name)->dtype; }
+  // The unit roundoff of a 16-bit array; 0 for others, whose rounding the bounds of f32 have.
+  double narrowed(const char* name) const { return dtype(name) == DType::f32 ? 0 : unit_roundoff(dtype(name)); }
+  double tiny(const char* name) const { return dtype(name) == DType::f16 ? 0x1p-25 : 0x1p-133; }
+
   // [query, key]; for attended values [query, head_dim]
   Matrix made(const char* name, std::size_t batch, std::size_t head) const {
     return rope::head_of(committed(), golden_, name, batch, head);
@@ -64,23 +76,39 @@ double worst(const Matrix& actual, const Matrix& exact, const Matrix& bound) {
 
 double scores_use(const GoldenCase& golden, const Matrix& q, const Matrix& k, const Matrix& scores,
                   const std::optional<Matrix>& mask) {
+  const Attention attention(golden);
   const double scale = golden.score_scale, roundings = static_cast<double>(q.shape(1)) + (scale == 1 ? 0 : 2);
-  const Matrix reach = rope::attention_scores(xt::abs(q), xt::abs(k), scale, mask);  // -1e9 where it is masked
-  return worst(scores, rope::attention_scores(q, k, scale, mask), xt::maximum(roundings * u * reach, 0.0));
+  const double each = roundings * u + (scale == 1 ? 1 : 2) * attention.narrowed("scores");
+  if (!golden.masked_score || !mask) {
+    const Matrix reach = rope::attention_scores(xt::abs(q), xt::abs(k), scale, mask);  // -1e9 where it is masked
+    return worst(scores, rope::attention_scores(q, k, scale, mask), xt::maximum(each * reach, 0.0));
+  }
+  const Matrix added = xt::where(xt::equal(*mask, 0), *golden.masked_score, 0.0);
+  Matrix exact = added + rope::attention_scores(q, k, scale, std::nullopt);
+  Matrix actual = scores;
+  if (attention.dtype("scores") == DType::f16) {
+    for (Matrix* matrix : {&exact, &actual}) *matrix = xt::maximum(*matrix, -65504.0);  // the sum may overflow
+  }
+  const Matrix bound = each * rope::attention_scores(xt::abs(q), xt::abs(k), scale, std::nullopt) +
+                       unit_roundoff(attention.dtype("scores")) * xt::abs(added);
+  return worst(actual, exact, bound);
 }
 
-double weights_use(const Matrix& scores, const Matrix& weights) {
+double weights_use(const Attention& attention, const Matrix& scores, const Matrix& weights) {
   const Matrix exact = rope::softmax(scores);
   const Vector largest = xt::amax(scores, {1});
-  const Matrix own = u * (as_column(largest) - scores + 2);
+  const Matrix own = xt::where(xt::isinf(scores), 0.0, u * (as_column(largest) - scores + 2));
   const Vector shared = xt::sum(exact * own, {1});
   const double keys = static_cast<double>(scores.shape(1));
-  return worst(weights, exact, exact * (own + as_column(shared) + (keys + 1) * u) + 0x1p-149);
+  const double narrowed = attention.narrowed("weights");
+  const Matrix bound = exact * (own + as_column(shared) + (keys + 1) * u + narrowed) + attention.tiny("weights");
+  return worst(weights, exact, bound);
 }
 
-double attended_use(const Matrix& weights, const Matrix& v, const Matrix& attended) {
+double attended_use(const Attention& attention, const Matrix& weights, const Matrix& v, const Matrix& attended) {
   const Matrix reach = dot(Matrix(xt::abs(weights)), Matrix(xt::abs(v)));
-  return worst(attended, dot(weights, v), static_cast<double>(v.shape(0)) * u * reach);
+  const double each = static_cast<double>(v.shape(0)) * u + attention.narrowed("attended");
+  return worst(attended, dot(weights, v), each * reach + attention.tiny("attended"));
 }
 
 template <class Visitor>
@@ -127,8 +155,8 @@ TEST_CASE("golden files: scores, softmax and attended values follow from the sto
       CHECK(scores_use(golden, attention.rows("q_out", b, h), attention.rows("k_out", b, h), scores, mask) <= 1);
       if (golden.find("weights") == nullptr) return;
       const Matrix weights = attention.made("weights", b, h);
-      CHECK(weights_use(scores, weights) <= 1);
-      CHECK(attended_use(weights, attention.rows("v", b, h), attention.made("attended", b, h)) <= 1);
+      CHECK(weights_use(attention, scores, weights) <= 1);
+      CHECK(attended_use(attention, weights, attention.rows("v", b, h), attention.made("attended", b, h)) <= 1);
     });
   }
   CHECK(with_scores >= 7);

@@ -183,11 +183,19 @@ TEST_CASE("manifest: fields that are missing, unknown or of the wrong kind", "[g
       "instead: it goes with status");
   check_refused(deviates("guessed"), "\"guessed\" is not known; use one of positions_rounded");
   check_refused(deviates("theta_rounded"), "the field \"dtype\" is missing");
+  check_refused(deviates("tables_rounded"), "the field \"dtype\" is missing");
   check_refused(deviates("other_sequence_length"), "the field \"sequence_length\" is missing");
   check_refused(deviates("other_spec"), "the field \"spec\" is missing");
   check_refused(deviates("other_positions"), "array positions_used is missing");
   check_refused([](Folder& f) { f.golden()["theta_is_given"] = 1; }, "expected true or false");
   check_refused([](Folder& f) { f.golden()["score_scale"] = 0; }, "above 0");
+  check_refused([](Folder& f) { f.golden()["masked_score"] = 1; }, "below 0");
+  check_refused([](Folder& f) { f.golden()["after"] = "labml/none"; }, "\"labml/none\", which is not a case");
+  check_refused([](Folder& f) { f.golden()["host"] = "0123456789abcde0"; }, "is not the fingerprint of a host");
+  check_refused([](Folder& f) { f.golden()["host"] = "here"; }, "16 lower-case hexadecimal digits");
+  check_refused([](Folder& f) { f.manifest["hosts"] = Json::array({f.manifest["host"]}); }, "stands twice");
+  check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array({"key-positions"}); },
+                "where the array k_positions is there");
   check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array(); }, "at least 1 entries");
   check_refused([](Folder& f) { f.golden()["beyond_contract"] = Json::array({"size"}); },
                 "use each of fractional-positions");

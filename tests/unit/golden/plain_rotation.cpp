@@ -56,8 +56,12 @@ ArithmeticGrade grade_of(const GoldenCase& golden) {
 
 // xPos multiplies by zeta^e, e = (position - center) / scale_base; e is exact where scale_base is a power of two. Four
 // roundings make zeta (a product, a sum, a product, a quotient), and the power magnifies them by |e|. The power itself
-// is good to an ulp, 2u. For k its inverse is taken, u. Each of the two products is rounded once more, u.
-Row magnitude_error(const Row& exponent) { return (4 * xt::abs(exponent) + 4) * unit_roundoff(DType::f32); }
+// is good to an ulp, 2u. For k its inverse is taken, u. Each of the two products is rounded once more, u. In 16 bits the
+// factor is rounded to them, and for k its inverse, too.
+Row magnitude_error(const Row& exponent, DType stored, bool key) {
+  const double narrowed = stored == DType::f32 ? 0 : (key ? 2 : 1) * unit_roundoff(stored);
+  return (4 * xt::abs(exponent) + 4) * unit_roundoff(DType::f32) + narrowed;
+}
 
 }  // namespace
 
@@ -72,6 +76,7 @@ PlainRotation as_defined(const Manifest& manifest, const GoldenCase& golden) {
     rotation.c.assign(given.size(), 0);
   }
   rotation.position = positions_from(manifest, golden, "positions");
+  if (golden.find("k_positions") != nullptr) rotation.key_position = positions_from(manifest, golden, "k_positions");
   rotation.read_at = [](std::size_t feature) { return feature; };
   const bool split = golden.spec.pairing == Pairing::half_split;
   rotation.pair_of_cos = [split, pairs = rotation.theta.size()](std::size_t feature) {
@@ -103,6 +108,7 @@ PlainRotation as_the_source_does(const Manifest& manifest, const GoldenCase& gol
       }
       rotation.c.assign(rotation.theta.size(), 0);
       break;
+    case GoldenRule::tables_rounded: rotation.tables = *instead.dtype; break;
     case GoldenRule::theta_without_division:
       for (std::size_t p = 0; p < rotation.theta.size(); ++p) {
         const long double exponent = -2.0L * static_cast<long double>(p) * golden.spec.rotary_dim;
@@ -164,6 +170,18 @@ BoundTerms terms_of(const GoldenCase& golden, const GoldenArray& out, const Plai
                       DType::f32, rotation.lambda});
 }
 
+// Rounds entries of a table that are off by up to `error` before. Returns by how much each may be off after it: by
+// nothing, or by a spacing where a midpoint is near.
+Row round_table(Row& entries, const Row& error, DType dtype) {
+  Row off = error;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto low = static_cast<double>(entries(i) - error(i)), high = static_cast<double>(entries(i) + error(i));
+    off(i) = rounded_to(dtype, high) - rounded_to(dtype, low);
+    entries(i) = rounded_to(dtype, static_cast<double>(entries(i)));
+  }
+  return off;
+}
+
 double worst_of(const Row& error, const Row& bound) {
   const Row use = xt::where(xt::equal(error, 0.0L), 0.0L, error / bound);
   if (xt::any(xt::isnan(use))) return std::numeric_limits<double>::infinity();
@@ -195,7 +213,8 @@ double worst_use(const Manifest& manifest, const GoldenCase& golden, const Plain
         return xt::view(array, at.batch, at.seq, at.head, features);
       };
       Row position = axis;
-      for (long double& of_axis : position) of_axis = rotation.position(static_cast<std::size_t>(of_axis), at);
+      const auto& position_of = name == "k" && rotation.key_position ? rotation.key_position : rotation.position;
+      for (long double& of_axis : position) of_axis = position_of(static_cast<std::size_t>(of_axis), at);
       const Row phi = position * theta, phi_of_cos = position * theta_of_cos;
       const Row own = row(x, xt::keep(of.own)), partner = of.sign * row(partners, xt::keep(of.partner));
       Row factor = rotation.lambda * xt::ones<long double>({rotary}), extra = xt::zeros<long double>({rotary});
@@ -203,12 +222,17 @@ double worst_use(const Manifest& manifest, const GoldenCase& golden, const Plain
         const Magnitude& m = *rotation.magnitude;
         const Row exponent = (position - m.center) / m.scale_base;
         factor *= xt::pow(each(m.zeta, of.sine), name == "k" ? Row(-exponent) : exponent);
-        extra = magnitude_error(exponent);
+        extra = magnitude_error(exponent, golden.find("q_scale")->dtype, name == "k");
       }
-      const Row exact = factor * (own * xt::cos(phi_of_cos) + partner * xt::sin(phi));
+      Row cosine = xt::cos(phi_of_cos), sine = xt::sin(phi), rounding = xt::zeros<long double>({rotary});
       const Row angle = (c + 1) * u * xt::maximum(xt::abs(phi), xt::abs(phi_of_cos));
+      if (rotation.tables) {
+        rounding += xt::abs(own) * round_table(cosine, angle + u, *rotation.tables);
+        rounding += xt::abs(partner) * round_table(sine, angle + u, *rotation.tables);
+      }
+      const Row exact = factor * (own * cosine + partner * sine);
       const Row reach = factor * xt::hypot(own, partner);
-      const Row bound = reach * (angle + terms.arithmetic[grade] + extra) + terms.tiny[grade];
+      const Row bound = reach * (angle + terms.arithmetic[grade] + extra) + factor * rounding + terms.tiny[grade];
       worst = std::max(worst, worst_of(xt::abs(row(y, xt::range(std::size_t{0}, rotary)) - exact), bound));
       const auto rest = xt::range(rotary, static_cast<std::size_t>(golden.spec.head_dim));
       if (row(y, rest) != row(x, rest)) worst = std::numeric_limits<double>::infinity();

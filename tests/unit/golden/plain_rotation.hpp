@@ -17,9 +17,11 @@ struct PlainRotation {
   std::vector<int> axis;
   std::optional<Magnitude> magnitude;
   double lambda = 1;
-  DType working = DType::f32;  // in which angles and products are made
+  DType working = DType::f32;    // in which angles and products are made
+  std::optional<DType> tables;  // to which the tables are rounded, if that is not the case's own rounding
 
   std::function<long double(std::size_t axis, const Token&)> position;
+  std::function<long double(std::size_t axis, const Token&)> key_position;  // of k, if its tokens are others
   std::function<std::size_t(std::size_t feature)> read_at;      // the feature that is read in place of `feature`
   std::function<std::size_t(std::size_t feature)> pair_of_cos;  // the pair whose cosine multiplies a feature
   bool k_turned_with_q = false;

@@ -35,7 +35,7 @@ TEST_CASE("golden files: every case within the contract is a call for a kernel, 
     if (golden.theta_is_given) CHECK(!rope::case_of_golden(golden, rope::AngleSource::computed));
     kinds.insert(golden.beyond_contract.begin(), golden.beyond_contract.end());
   }
-  CHECK(kinds.size() == 3);
+  CHECK(kinds.size() == 4);
 }
 
 TEST_CASE("golden files: xPos is the oracle's rotation times its magnitude", "[golden]") {

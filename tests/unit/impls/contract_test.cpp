@@ -86,15 +86,41 @@ TEST_CASE("unknown kinds and modes are refused") {
 }
 
 TEST_CASE("positions are read by strides, and counted from the offset if there are none") {
+  rope_call call{};
   const std::int32_t narrow[] = {0, 10, 1, 11, 2, 12};
-  rope_positions positions{narrow, ROPE_I32, 2, 1, 0, 2, 0};
-  CHECK(position_of(positions, 1, 5, 2) == 12);
+  call.positions = {narrow, ROPE_I32, 2, 1, 0, 2, 0};
+  CHECK(position_of(call, 1, 5, 2) == 12);
   const std::int64_t wide[] = {std::int64_t{1} << 40, -3};
-  positions = {wide, ROPE_I64, 1, 0, 1, 1, 0};
-  CHECK(position_of(positions, 0, 0, 0) == std::int64_t{1} << 40);
-  CHECK(position_of(positions, 0, 1, 0) == -3);
-  positions = {nullptr, 0, 0, 0, 0, 0, 100};
-  CHECK(position_of(positions, 2, 4, 7) == 107);
+  call.positions = {wide, ROPE_I64, 1, 0, 1, 1, 0};
+  CHECK(position_of(call, 0, 0, 0) == std::int64_t{1} << 40);
+  CHECK(position_of(call, 0, 1, 0) == -3);
+  call.positions = {nullptr, 0, 0, 0, 0, 0, 100};
+  CHECK(position_of(call, 2, 4, 7) == 107);
+}
+
+TEST_CASE("positions are counted from the start of each sequence") {
+  rope_call call{};
+  call.positions.offset = 50;
+  const std::int32_t borders[] = {0, 0, 2, 5, 5};  // the first sequence is empty, and the last
+  call.cu_seqlens = borders;
+  call.sequences = 4;
+  const std::int64_t counted[] = {50, 51, 50, 51, 52};
+  for (std::int64_t s = 0; s < 5; ++s) CHECK(position_of(call, 0, 0, s) == counted[s]);
+
+  const std::int64_t starts[] = {1000, 7, std::int64_t{1} << 40, 3000};
+  call.positions.offset = 0;
+  call.seqlen_offsets = starts;
+  call.seqlen_offsets_dtype = ROPE_I64;
+  CHECK(position_of(call, 0, 0, 1) == 8);
+  CHECK(position_of(call, 2, 0, 4) == (std::int64_t{1} << 40) + 2);
+
+  const std::int32_t narrow[] = {3, 900};
+  call.cu_seqlens = nullptr;
+  call.seqlen_offsets = narrow;
+  call.seqlen_offsets_dtype = ROPE_I32;
+  call.sequences = 2;
+  CHECK(position_of(call, 0, 1, 6) == 906);
+  CHECK_FALSE(batches_share_positions(call));
 }
 
 }  // namespace

@@ -27,12 +27,17 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
   if (c.out_dtype != c.dtype) c.out_dtype = c.dtype == DType::f64 ? DType::f64 : DType::f32;
   c.in_place = c.in_place && c.out_dtype == c.dtype;
   if (c.key_heads > 0) c.heads += (c.key_heads - c.heads % c.key_heads) % c.key_heads;  // grouped, as contracts have it
-  if (c.form == PositionForm::offset) c.pattern = PositionPattern::consecutive;
+  if (!gives_positions(c.form)) c.pattern = PositionPattern::consecutive;
+  if (is_packed(c.form)) {
+    c.batch = 1;
+  } else {
+    c.sequences = 1;
+  }
   c.input = InputKind::spread;
   c.fault = Fault::none;
   if (is_distant(c.layout)) c.layout = Layout::strided;  // far ones have their own size
   if (c.layout == Layout::key_strided && c.key_heads == 0) c.layout = Layout::strided;
-  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
+  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && !gives_positions(c.form)) {
     c.layout = Layout::strided;
   }
   if (c.output == OutputLayout::key_strided && c.key_heads == 0) c.output = OutputLayout::strided;

@@ -31,7 +31,7 @@ Array angles_of(const rope_call& c) {
   Array position =
       Array::from_shape({static_cast<std::size_t>(c.q.shape[0]), static_cast<std::size_t>(c.q.shape[1]), 1, 1});
   for (std::int64_t b = 0; b < c.q.shape[0]; ++b) {
-    for (std::int64_t s = 0; s < c.q.shape[1]; ++s) position(b, s, 0, 0) = position_of(c.positions, 0, b, s);
+    for (std::int64_t s = 0; s < c.q.shape[1]; ++s) position(b, s, 0, 0) = position_of(c, 0, b, s);
   }
   return position * xt::pow(static_cast<long double>(c.base), exponent);
 }

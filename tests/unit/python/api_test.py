@@ -1,6 +1,7 @@
 """ropecheck.verify and the related functions from Python: python3 api_test.py BUILD. Exit code 77: numpy is missing."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import tempfile
 import threading
 import time
 import unittest
+from html import unescape
 from pathlib import Path
 
 import running
@@ -57,21 +59,36 @@ class Reports(unittest.TestCase):
     def test_for_notebooks(self):
         report = one(kernels.turns_backwards, diagnosis=True)
         self.assertIn("ROT-01", report._repr_markdown_())
-        html = report._repr_html_()
         sentence = report.diagnosis["candidates"][0]["sentence"]
         self.assertIn("sin is negated", sentence)
-        self.assertTrue(html.startswith(f"<p><b>{sentence}</b><br>python:kernels:turns_backwards: does not conform;"))
-        self.assertEqual(html.count("<tr>"), html.count("</tr>"))
-        self.assertTrue(one(kernels.turns_backwards)._repr_html_().startswith("<p><b>ROT-01: "))
-        self.assertTrue(one(kernels.right)._repr_html_().startswith("<p><b>python:kernels:right: conforms</b>"))
+        page = report.to_html()
+        self.assertTrue(page.startswith("<!doctype html>"))
+        self.assertIn(f">{sentence}</p>", page)
+        self.assertIn("python:kernels:turns_backwards", page)
+        self.assertIn("does not conform", page)
+        html = report._repr_html_()
+        self.assertTrue(html.startswith('<iframe title="python:kernels:turns_backwards: does not conform" srcdoc="&lt;!doc'))
+        self.assertEqual(unescape(re.search('srcdoc="([^"]*)"', html)[1]), page)
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(report.to_html(Path(folder) / "report.html"), page)
+            self.assertEqual((Path(folder) / "report.html").read_text(encoding="utf-8"), page)
+
+    def test_a_page_has_pictures_of_a_kernel_in_this_process(self):
+        report = one(lambda call: kernels.wrong_values(call), isolate=False)
+        self.assertIn("aria-label=\"Error by pair and position in f32.", report.to_html())
+        self.assertNotIn("cmd:", report.to_html())
+        curve = ropecheck.verify(kernels.right, only="REL-01", spec={"head_dim": 8}).horizons[0].curve
+        self.assertGreater(len(curve), 1)
+        self.assertLess(curve[0][0], curve[1][0])
 
     def test_a_kernels_words_are_escaped_in_notebooks(self):
         def raises(call):
             raise ValueError("<script>")
 
         self.assertIn("<script>", str(report := one(raises, diagnosis=True)))
+        self.assertEqual(report.to_html().count("<script"), 2)  # the report for programs, and the copy buttons
+        self.assertIn("&lt;script&gt;", report.to_html())
         self.assertNotIn("<script>", report._repr_html_())
-        self.assertIn("&lt;script&gt;", report._repr_html_())
         self.assertNotIn("<script>", ropecheck.replay(raises, report["ROT-01"].failure.case)._repr_html_())
 
     def test_what_a_person_sees_at_the_prompt(self):

@@ -68,6 +68,24 @@ def right(call):
     return turned[0] if call.k is None else tuple(turned)
 
 
+SEQUENCES = ropecheck.kernel(dtypes="f32", tables="f32", sources="tables", scalings="none",
+                             features=("offset", "axes", "positions", "key", "seqlen_offsets", "cu_seqlens"))
+
+
+@SEQUENCES
+def in_sequences(call):
+    assert call.max_position < call.cos.shape[0]
+    return right(call)
+
+
+@SEQUENCES
+def counts_through_the_row(call):
+    if call.cu_seqlens is not None:
+        call.cu_seqlens = None
+        call.seqlen_offsets = None if call.seqlen_offsets is None else call.seqlen_offsets[:1]
+    return right(call)
+
+
 def undecorated(call):
     return right(call)
 
@@ -207,6 +225,41 @@ def new_memory_in_place(call):
     given = [x for x in (call.q, call.k) if x is not None]
     turned = [rotate(x, x.copy(), call) for x in given]
     return turned[0] if call.k is None else tuple(turned)
+
+
+_buffers = {}
+
+
+@F32
+def keeps_its_buffer(call):
+    """Every result of a shape is the same array."""
+    if call.k is not None or call.in_place:
+        return right(call)
+    buffer = _buffers.setdefault(call.q.shape, np.empty(call.q.shape, np.float32))
+    buffer[...] = right(call)
+    return buffer
+
+
+@F32
+def one_buffer_for_both(call):
+    """The result of k is written over the result of q."""
+    if call.k is None or call.in_place or call.q.shape != call.k.shape:
+        return right(call)
+    q, k = right(call)
+    q[...] = k
+    return q, q
+
+
+@ropecheck.kernel(dtypes="f32", tables="f32", sources="tables", pairings="half_split", overwrites_inputs=True,
+                  features=("positions", "offset", "key", "in_place"))
+def overwrites_as_claimed(call):
+    """The inputs are used up."""
+    result = right(call)
+    if not call.in_place:
+        for x in (call.q, call.k):
+            if x is not None:
+                x[...] = 7
+    return result
 
 
 @F32

@@ -28,7 +28,8 @@ def pytest(*words, packages=""):
         (Path(folder) / "other_test.py").write_text("def test_other():\n    pass\n")
         done = subprocess.run([*command, "--junit-xml", "junit.xml"], cwd=folder, env=environment, capture_output=True,
                               text=True)
-        suite = ElementTree.parse(Path(folder) / "junit.xml").getroot()[0]
+        results = Path(folder) / "junit.xml"
+        suite = ElementTree.parse(results).getroot()[0] if results.exists() else ElementTree.Element("testsuite")
     return done, {case.get("name"): case for case in suite.iter("testcase")}
 
 
@@ -50,6 +51,28 @@ class Plugin(unittest.TestCase):
         ids = re.findall(r"^([A-Z]{3}-\d\d) ", listed, re.MULTILINE)
         self.assertEqual(re.findall(r"kernels:right::(\S+)", done.stdout), ids)
         self.assertNotIn("other_test", done.stdout)
+
+    def test_a_page_for_each_kernel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            spec = Path(folder, "spec.json")
+            spec.write_text('{"head_dim": 8}')
+            done, _ = pytest("--rope-kernel", "kernels:right", "--rope-kernel", "kernels:wrong_values", "-k",
+                             "ROT-01 or DET-03", "--rope-spec", str(spec), "--rope-html", f"{folder}/pages", "-n", "2")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            pages = {file.name: file.read_text() for file in Path(folder, "pages").iterdir()}
+        right, wrong = sorted(pages)
+        self.assertRegex(right, r"^kernels_right-[0-9a-f]{8}\.html$")
+        self.assertRegex(wrong, r"^kernels_wrong_values-[0-9a-f]{8}\.html$")
+        self.assertIn('<span class="word">conforms<', pages[right])
+        self.assertIn('<span class="word">does not conform<', pages[wrong])
+        for page in pages.values():
+            self.assertEqual(re.findall(r"> (ROT-01|DET-03)</span>", page).count("DET-03"), 1)
+            self.assertIn("Error by pair and position in f32.", page)
+
+    def test_a_folder_for_pages_that_cannot_be_written(self):
+        done, _ = pytest("--rope-kernel", "kernels:right", "--rope-html", "/dev/null/pages")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("--rope-html /dev/null/pages: it cannot be written: Not a directory", done.stdout + done.stderr)
 
     def test_chosen_by_k_and_spread_by_xdist(self):
         done, cases = pytest("--rope-kernel", "kernels:right", "-k", "ROT-01 or ROT-02 or DET-03", "-n", "2")
@@ -102,6 +125,12 @@ class Plugin(unittest.TestCase):
         done, _ = pytest("--rope-kernel", "kernels:rigth", "-k", "ROT-01")
         self.assertEqual(done.returncode, 1)
         self.assertIn("FAILED kernels:rigth::ROT-01 - module kernels has no rigth; it has right", done.stdout)
+
+    def test_what_stops_every_item_is_told_once(self):
+        done, cases = pytest("--rope-kernel", "kernels:rigth", "-k", "ROT-01 or ROT-02 or SPC-02")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 failed, 2 skipped", done.stdout)
+        self.assertIn("not judged; ROT-01 says why", cases["SPC-02"].find("skipped").get("message"))
 
 
 if __name__ == "__main__":

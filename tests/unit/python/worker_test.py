@@ -35,7 +35,8 @@ WRONG = [
     ("wrong_type", "status", "returned q as list; an array of numpy is due"),
     ("returns_none", "status", "returned None; only q, because there is no k is due"),
     ("returns_input", "status", "returned q as a view of its input q; a new array is due"),
-    ("writes_input_politely", "exception", "raised ValueError: assignment destination is read-only"),
+    ("writes_input_politely", "exception", "raised ValueError: assignment destination is read-only (inputs must stay "
+     "as they are, unless overwrites_inputs is claimed)"),
     ("writes_input", "misbehaviour", "wrote to the input q at [0, 0, 0, 0]; inputs must stay as they are"),
     ("one_too_far", "misbehaviour", "wrote 1 element past the end of q_out (element 8 of 8)"),
 ]
@@ -52,6 +53,17 @@ class WrongKernels(unittest.TestCase):
         for kernel, kind, words in WRONG:
             with self.subTest(kernel):
                 self.expect(kernel, kind, words)
+
+    def test_a_result_in_the_memory_of_an_earlier_one(self):
+        self.expect("keeps_its_buffer", "status", "returned q in the memory of an earlier call's result, q, which the "
+                    "caller may still hold; a new array is due", requirement="DET-01")
+
+    def test_both_results_in_the_same_memory(self):
+        self.expect("one_buffer_for_both", "status", "returned q and k in the same memory")
+
+    def test_inputs_may_be_overwritten_if_that_is_claimed(self):
+        found, done = judge("kernels:overwrites_as_claimed", "--only", "ROT-01,MEM-01,MEM-02")
+        self.assertEqual((done.returncode, failures(found)), (0, {}), done.stdout)
 
     def test_a_hang(self):
         self.expect("hangs", "timeout", "did not return within 0.3 s; its process was killed, twice in a row",
@@ -275,6 +287,11 @@ class RightKernels(unittest.TestCase):
 
     def test_every_type_and_source(self):
         self.conforms("right", 48)
+
+    def test_sequences_with_their_own_starts(self):
+        self.conforms("in_sequences", 6, "--only", "POS")  # all but POS-04: batches have no positions of their own
+        found, _ = judge("kernels:counts_through_the_row", "--only", "POS-06,POS-07")
+        self.assertEqual([one["verdict"] for one in found["requirements"]], ["pass", "fail"])
 
     def test_axes(self):
         self.conforms("right", 5, "--axes", "2:2", "--only", "ROT,POS")

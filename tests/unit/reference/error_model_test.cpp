@@ -87,8 +87,8 @@ TEST_CASE("where the angle may be off, sin and cos may be 4 ulp off in every typ
   const double beyond_good = 1.4142135623730950488 * (4 - 0.61);
   const std::pair<DType, double> types[] = {{DType::f64, u64}, {DType::f32, u32}, {DType::bf16, u32}};
   for (const auto& [input, unit] : types) {
-    const auto of = [input = input](AngleKnowledge knowledge) {
-      return bound_terms(setting(knowledge, input, input, DType::f32)).functions_at_any_angle;
+    const auto of = [dtype = input](AngleKnowledge knowledge) {
+      return bound_terms(setting(knowledge, dtype, dtype, DType::f32)).functions_at_any_angle;
     };
     CHECK(of(AngleKnowledge::computed) == Approx(beyond_good * unit).epsilon(1e-14));
     CHECK(of(AngleKnowledge::frequencies) == Approx(beyond_good * unit).epsilon(1e-14));

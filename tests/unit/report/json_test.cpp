@@ -30,6 +30,19 @@ TEST_CASE("json: a requirement whose kernel raised has no worst element within t
   CHECK(shown.at("failure").at("kind") == "exception");
 }
 
+TEST_CASE("json: a missing claim, and claims that allow no position but 0, are fields") {
+  SubjectReport report = right_report();
+  const auto field = [&](const char* name) {
+    return Json::parse(json_report({"1", {report}, {}})).at("subjects").at(0).value(name, Json());
+  };
+  CHECK(field("missing_claim").is_null());
+  CHECK(field("only_position_0").is_null());
+  report.missing_claim = "interleaved is not claimed";
+  report.only_position_0 = true;
+  CHECK(field("missing_claim") == "interleaved is not claimed");
+  CHECK(field("only_position_0") == true);
+}
+
 // Returns false, with a message, if the machine has no validator. CI has one.
 bool schema_can_be_checked() {
   const bool can = !jsonschema_python().empty();
@@ -70,7 +83,9 @@ bool may_be_left_out(const Json::json_pointer& place) {
   const std::string& key = place.back();
   if (key == "spec") return place.parent_pointer().back() != "failure";
   if (key == "worst") return place.parent_pointer().parent_pointer().back() == "requirements";
-  return key == "claims_note" || key == "conforms_without" || key == "failure" || key == "reason" || key == "numpy" ||
+  if (key == "diagnosis" || key == "machine" || key == "started" || key == "pairs" || key == "wrong_rows" || key == "problem") return true;
+  return key == "claims_note" || key == "missing_claim" || key == "only_position_0" || key == "conforms_without" ||
+         key == "failure" || key == "reason" || key == "numpy" ||
          (key == "element" && place.parent_pointer().back() == "failure");
 }
 
@@ -113,7 +128,7 @@ TEST_CASE("json: reports match the schema, whatever was found") {
   SubjectReport nothing;
   nothing.subject = "half_split";
   const std::vector<Json> documents{parsed({}), parsed({sample_report(), with_spec}), parsed({interrupted}),
-                                    parsed({nothing})};
+                                    parsed({nothing}), parsed({budget_report()}), parsed({pictured_report()})};
   for (const std::string& answer : schema_answers(documents)) CHECK(answer == "valid");
 }
 
@@ -133,10 +148,12 @@ TEST_CASE("json: real runs, of a right and of a wrong kernel, match the schema")
 
 TEST_CASE("json: the schema rejects a report with a field removed, of another type, or too many") {
   if (!schema_can_be_checked()) return;
-  SubjectReport with_spec = sample_report();
+  SubjectReport with_spec = pictured_report();
   with_spec.selection.spec = RopeSpec{};
   with_spec.claims_note = "it claims everything";
   with_spec.conforms_without = {{"in place"}, {"ROT-01"}};
+  with_spec.missing_claim = "interleaved is not claimed";
+  with_spec.only_position_0 = true;
   std::vector<Change> changes;
   add_changes(parsed({with_spec}), Json::json_pointer(), changes);
   REQUIRE(changes.size() > 200);
@@ -221,7 +238,8 @@ TEST_CASE("json: it holds what the terminal says") {
                                        {"tolerance", 1e-3},
                                        {"position", 8192},
                                        {"tried", 16384},
-                                       {"worst", 5e-4}});
+                                       {"worst", 5e-4},
+                                       {"curve", Json::array()}});
   CHECK(subject["horizons"][2]["position"].is_null());
   CHECK(subject["grades"][0] == Json{{"dtype", "f32"}, {"grade", "A1"}, {"use", 0.97}});
   CHECK(subject["grades"][1] == Json{{"dtype", "bf16"}, {"grade", nullptr}, {"use", "inf"}});
@@ -234,6 +252,15 @@ TEST_CASE("json: numbers that are not finite are words") {
   CHECK(element["error"] == "inf");
 }
 
+TEST_CASE("json: a budget is told, and what it left no time for") {
+  const Json subject = parsed({budget_report()})["subjects"][0];
+  CHECK(subject["conforms"] == false);
+  CHECK(subject["as_expected"] == false);
+  CHECK(subject["budget"] == Json{{"seconds", 20.0}, {"not_judged", 1}, {"in_part", 1}, {"left_out", 55}});
+  CHECK(subject["requirements"][0]["left_out"] == 48);
+  CHECK(subject["requirements"][2]["verdict"] == "not_judged");
+}
+
 TEST_CASE("json: fields and requirements keep their order") {
   const auto keys = [](const Json& object) {
     std::vector<std::string> result;
@@ -242,11 +269,11 @@ TEST_CASE("json: fields and requirements keep their order") {
   };
   const Json report = parsed({sample_report(), right_report()});
   CHECK(keys(report) == std::vector<std::string>{"schema", "tool", "version", "subjects", "not_judged"});
-  CHECK(keys(report["subjects"][0]) == std::vector<std::string>{"subject", "conforms", "as_expected", "interrupted",
-                                                                "level", "seed", "cases", "calls", "seconds",
-                                                                "kernel_seconds", "require", "only",
-                                                                "permitted_variants", "horizons", "grades",
-                                                                "requirements"});
+  CHECK(keys(report["subjects"][0]) == std::vector<std::string>{"subject", "conforms", "as_expected", "verdict",
+                                                                "counts", "interrupted", "level", "seed", "cases",
+                                                                "calls", "seconds", "kernel_seconds", "require", "only",
+                                                                "permitted_variants", "horizons", "heatmaps", "grades",
+                                                                "claims", "requirements"});
   std::vector<std::string> ids;
   for (const Json& requirement : report["subjects"][0]["requirements"]) ids.push_back(requirement["id"]);
   CHECK(ids == std::vector<std::string>{"ROT-01", "ROT-02", "ROT-03", "ROT-10", "BWD-01", "ANG-01", "POS-01", "POS-09",

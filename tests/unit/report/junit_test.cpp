@@ -77,7 +77,8 @@ TEST_CASE("junit: every report is valid JUnit, whatever was found", "[junit]") {
   with_spec.selection.spec = RopeSpec{};
   for (const std::string& answer :
        answers_to({junit({}), junit({sample_report()}), junit({expected_report(), with_spec, interrupted, nothing}),
-                   junit({interrupted}, {"half_split", "complex"}), junit({}, {"half_split"})})) {
+                   junit({interrupted}, {"half_split", "complex"}), junit({}, {"half_split"}),
+                   junit({budget_report()})})) {
     CHECK(answer == "valid");
   }
 }
@@ -184,6 +185,16 @@ TEST_CASE("junit: an expected failure is skipped with its reason, and an unexpec
   CHECK_THAT(xml.testcase("STA-01").child("system-out").text().get(), Contains("replay    ropecheck replay"));
   CHECK_THAT(xml.testcase("ROT-02").child("failure").attribute("message").value(),
              Contains("expected to fail: fixed?"));
+}
+
+TEST_CASE("junit: what a budget left no time for is skipped, and the run is not green", "[junit]") {
+  const Parsed xml(junit({budget_report()}));
+  const std::string said = "budget of 20 s used: 1 of 4 requirements were not asked (ROT-10), 1 only in part";
+  CHECK(xml.testcase("ROT-10").child("skipped").attribute("message").value() == said);
+  CHECK(Parsed::property(xml.testcase("ROT-02"), "left_out") == "48");
+  CHECK(xml.suite("my lib.so#kernel").attribute("skipped").as_int() == 2);
+  CHECK(xml.suite("my lib.so#kernel").attribute("errors").as_int() == 1);
+  CHECK_THAT(xml.named("run").child("error").attribute("message").value(), Contains("not all was asked"));
 }
 
 TEST_CASE("junit: a run without a verdict is not green", "[junit]") {

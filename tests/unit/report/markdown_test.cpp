@@ -68,6 +68,13 @@ TEST_CASE("markdown: it lists what was asked for and what was not reached", "[ma
   CHECK_THAT(page, Contains("| half\\_split | interrupted before it was judged | |\n"));
 }
 
+TEST_CASE("markdown: it says what a budget left no time for", "[markdown]") {
+  const std::string page = markdown({budget_report()});
+  CHECK_THAT(page, Contains("- budget of 20 s used: 1 of 4 requirements were not asked (ROT-10), 1 only in part\n"));
+  CHECK_THAT(page, Contains("| ROT-10 | What ROT-10 says MUST hold. | not judged | 0 of 7 |"));
+  CHECK_THAT(page, Contains("| ROT-02 | What ROT-02 says MUST hold. | pass | 80 of 128 |"));
+}
+
 TEST_CASE("markdown: expected failures are told from others, with their reasons", "[markdown]") {
   const std::string page = markdown({expected_report()});
   CHECK_THAT(page, Contains("| STA-01 | What STA-01 says MUST hold. | expected failure: known \\| since May | 3 |"));

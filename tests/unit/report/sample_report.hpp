@@ -120,6 +120,29 @@ inline SubjectReport sample_report() {
   return report;
 }
 
+// The sample with one of every picture.
+inline SubjectReport pictured_report() {
+  SubjectReport report = sample_report();
+  report.claims = {{"features", {"in place"}, {"strides"}, {"backward"}}};
+  Heatmap map;
+  map.dtype = DType::f32;
+  map.call = "ROT-01:head_dim=4";
+  map.positions = {0, 1, 2, 4};
+  map.use = {{0.0, 0.25, 0.9, 2.0}, {0.0, std::nullopt, 1e9, std::numeric_limits<double>::quiet_NaN()}};
+  map.grade = {DType::f32, "B2", 0.9};
+  report.heatmaps = {map};
+  report.horizons[0].curve = {{128, 1e-12}, {256, 2e-3}};
+  Diagnosis diagnosis;
+  diagnosis.candidates = {{BugClass::pairing_layout, "pairs neighbours", "only in place", 0.97},
+                          {BugClass::precision, "rounds", "", 0.5}};
+  diagnosis.certain = true;
+  diagnosis.trigger = "in place";
+  diagnosis.pairs = PairsSeen{4, {{0, 2, 1.0}, {1, 3, 0.01}}, {{0, 1, 1.0}, {2, 3, -0.5}}};
+  diagnosis.wrong_rows = WrongRows{"ROT-01:head_dim=4,seq=3", {{false, 0, 0, "..x"}, {true, 1, 0, "xx."}}};
+  report.diagnosis = diagnosis;
+  return report;
+}
+
 // The same subject with all its failures on a list, and one entry too many.
 inline SubjectReport expected_report() {
   SubjectReport report = sample_report();
@@ -130,6 +153,17 @@ inline SubjectReport expected_report() {
   }
   report.results[1].verdict = Verdict::unexpected_pass;
   report.results[1].reason = "fixed?";
+  return report;
+}
+
+// The same subject, if a budget had left no time for some of its cases.
+inline SubjectReport budget_report() {
+  SubjectReport report = sample_report();
+  std::erase_if(report.results, [](const RequirementResult& r) { return r.verdict == Verdict::fail; });
+  report.budget = Budget{std::chrono::duration<double>(20), 0, {}};
+  report.results[0].left_out = 48;
+  report.results[2] = judged("ROT-10", Verdict::not_judged, 0, 0);
+  report.results[2].left_out = 7;
   return report;
 }
 

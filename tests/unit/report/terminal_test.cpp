@@ -128,6 +128,19 @@ TEST_CASE("terminal: the last line is the verdict") {
   CHECK_THAT(last_line(report), Contains("no case was executed") && !Contains("conforms"));
 }
 
+TEST_CASE("terminal: what a budget left no time for is said of each requirement and in one sentence") {
+  const std::string text = terminal_report(budget_report(), {});
+  CHECK_THAT(text, Contains("\n  ROT-02  pass            80 of 128 cases  exact\n"));
+  CHECK_THAT(text, Contains("\n  ROT-10  not judged\n"));
+  CHECK_THAT(text, Contains("kernel: no verdict: nothing that was asked fails, but not all was asked  (2 passed, "
+                            "0 failed, 1 note, 1 not judged, 1 not claimed"));
+  CHECK(lines(text).back() ==
+        "  budget of 20 s used: 1 of 4 requirements were not asked (ROT-10), 1 only in part");
+  SubjectReport failing = budget_report();
+  failing.results.push_back(sample_report().results.front());
+  CHECK_THAT(terminal_report(failing, {}), Contains("kernel: does not conform  ("));
+}
+
 TEST_CASE("terminal: what is to be known of the claims stands before the requirements and behind the verdict") {
   SubjectReport report = sample_report();
   report.claims_note = "it claims everything";

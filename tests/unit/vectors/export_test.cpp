@@ -113,7 +113,8 @@ TEST_CASE("export: a folder is written whole or not at all") {
   exported_to(folder / "empty", test::small_options({"ROT-02"}));
   CHECK_THAT(message(folder / "empty", test::small_options({"ROT-02"})), Contains("is not empty"));
   CHECK_THAT(message(folder / "nothing", test::small_options({"ANG-07"})), Contains("nothing is left to export"));
-  std::atomic<bool> stop = true;
+  Stop stop;
+  stop.request();
   vectors::ExportOptions stopped = test::small_options({"ROT-02"});
   stopped.stop = &stop;
   CHECK(exported_to(folder / "stopped", stopped).interrupted);

@@ -50,6 +50,19 @@ TEST_CASE("A fault beside a tensor gives the tensor, the element, and whether it
   CHECK(before.access->write);
 }
 
+TEST_CASE("Small tensors lie at the same places in calls of other shapes") {
+  Call one = small_call(), other = small_call();
+  other.q = Tensor::contiguous(DType::f32, {1, 40, 2, 64});  // six pages
+  other.q_out = other.q;
+  const LayoutRules rules{1, Placement::at_end, false};
+  const CallLayout first = lay_out(one, rules), second = lay_out(other, rules);
+  REQUIRE(first.tensors.size() == second.tensors.size());
+  CHECK(first.tensors[0].map_length != second.tensors[0].map_length);
+  for (std::size_t i = 0; i < first.tensors.size(); ++i) {
+    CHECK(first.tensors[i].map_offset == second.tensors[i].map_offset);
+  }
+}
+
 TEST_CASE("A fault beside a table gives the row") {
   const WorkerEnd finding = Faults().at("cos", 4 * 32 * 33, false);
   REQUIRE(finding.access);

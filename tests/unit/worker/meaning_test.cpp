@@ -16,6 +16,8 @@ rope_call without_addresses(rope_call call) {
   for (rope_tensor* tensor : {&call.q, &call.k, &call.q_out, &call.k_out}) mark(tensor->data);
   mark(call.positions.data);
   mark(call.axis);
+  mark(call.seqlen_offsets);
+  mark(call.cu_seqlens);
   mark(call.table.cos);
   mark(call.table.sin);
   mark(call.theta);
@@ -63,6 +65,15 @@ TEST_CASE("every field of rope_call arrives") {
   call.in_place = true;
   check_meaning(*echo, call);
   call.in_place = false;
+
+  call.positions.reset();
+  call.seqlen_offsets = Tensor::contiguous(DType::i64, {1});
+  check_meaning(*echo, call);
+  call.seqlen_offsets = Tensor::contiguous(DType::i32, {3});
+  call.cu_seqlens = Tensor::contiguous(DType::i32, {4});
+  check_meaning(*echo, call);
+  call.seqlen_offsets.reset();
+  check_meaning(*echo, call);
 
   call.cos.reset();
   call.sin.reset();

@@ -281,6 +281,8 @@ static int32_t echo(const rope_call* c) {
                                     (const void**)&seen.k_out.data,
                                     &seen.positions.data,
                                     (const void**)&seen.axis,
+                                    &seen.seqlen_offsets,
+                                    (const void**)&seen.cu_seqlens,
                                     &seen.table.cos,
                                     &seen.table.sin,
                                     &seen.theta,
@@ -325,6 +327,15 @@ static const int32_t head_dims[] = {64, 128};
     .apply = function, .claims = CLAIMS(0)                                                                     \
   }
 
+/* What the header had before fields were appended to the claims. What lies behind is not read. */
+#define OLD_SIZE (offsetof(rope_kernel, claims) + offsetof(rope_capabilities, overwrites_inputs))
+#define OVERWRITING                                                                                                    \
+  {                                                                                                                    \
+    .out_dtypes = {0, ROPE_BIT(ROPE_F32)}, .table_dtypes = ROPE_BIT(ROPE_F32),                                         \
+    .pairings = ROPE_BIT(ROPE_HALF_SPLIT), .angle_sources = ROPE_BIT(ROPE_TABLES), .half_tables = 1,                   \
+    .max_position = 1 << 20, .head_dims = head_dims, .head_dim_count = 2, .overwrites_inputs = 1                       \
+  }
+
 static const rope_kernel kernels[] = {
     KERNEL(right),
     KERNEL(null_write),
@@ -363,6 +374,9 @@ static const rope_kernel kernels[] = {
     {.struct_size = sizeof(rope_kernel), .abi = 2, .name = "future_abi", .apply = right, .claims = CLAIMS(0)},
     {.struct_size = 24, .abi = 1, .name = "short_struct", .apply = right, .claims = CLAIMS(0)},
     {.struct_size = sizeof(rope_kernel), .abi = 1, .name = "null_apply", .claims = CLAIMS(0)},
+    {.struct_size = sizeof(rope_kernel), .abi = 1, .name = "write_to_input_as_claimed", .apply = write_to_input,
+     .claims = OVERWRITING},
+    {.struct_size = OLD_SIZE, .abi = 1, .name = "old_struct", .apply = write_to_input, .claims = OVERWRITING},
 };
 
 uint32_t rope_kernel_count(void) { return sizeof kernels / sizeof kernels[0]; }

@@ -301,6 +301,13 @@ TEST_CASE("an element is named by its index if tokens lie in reverse order") {
   CHECK_THAT(reply.detail, StartsWith("wrote to the input q at [0, 1, 0, 5]; inputs must stay as they are"));
 }
 
+TEST_CASE("a kernel that claims to overwrite its inputs may; one of an older header claims nothing of that") {
+  CHECK(reply_of("write_to_input_as_claimed").kind == ReplyKind::done);
+  const Reply old = reply_of("old_struct");
+  CHECK(old.kind == ReplyKind::misbehaved);
+  CHECK_THAT(old.detail, Contains("inputs must stay as they are, unless overwrites_inputs is claimed"));
+}
+
 TEST_CASE("an input cannot be made writable") {
   const Reply reply = reply_of("unprotect");
   CHECK(reply.kind == ReplyKind::done);

@@ -33,7 +33,7 @@ CLAIMS = {
     "scalings": ["none", "linear", "ntk"],
     "features": ["partial", "positions", "batch_positions", "in_place", "strided", "key", "grouped_heads", "backward",
                  "axes", "attention_factor", "unequal_halves", "offset", "robust",
-                 "any_strides"],
+                 "any_strides", "seqlen_offsets", "cu_seqlens"],
     "alignment": 1,
     "max_position": 1048576,
     "device": "cpu",
@@ -168,6 +168,8 @@ class Angles:
         self.half = self.rotary_dim // 2
         self.positions = tensors.get("positions")
         self.axes = self.positions.shape[0] if self.positions else 1
+        self.starts = tensors["seqlen_offsets"].numbers() if "seqlen_offsets" in tensors else None
+        self.borders = tensors["cu_seqlens"].numbers() if "cu_seqlens" in tensors else None
         self.axis = [0] * self.half
         if "axis" in tensors:
             require(tensors["axis"].shape == [self.half])
@@ -192,13 +194,22 @@ class Angles:
     def at(self, batch, token):
         """(cos, sin) of first features, (cos, sin) of second features; lists of rotary_dim/2."""
         if self.positions is None:
-            where = (self.attrs["offset"] + token,)
+            where = (self.counted(batch, token),)
         else:
             row = batch if self.positions.shape[1] > 1 else 0
             where = tuple(self.read_position(axis, row, token) for axis in range(self.axes))
         if where not in self.known:
             self.known[where] = self.from_tables(where) if self.cos else self.from_theta(where)
         return self.known[where]
+
+    def counted(self, batch, token):
+        """The start of the token's sequence, and its place there."""
+        sequence, first = batch, 0
+        if self.borders:
+            sequence = max(i for i, border in enumerate(self.borders[:-1]) if border <= token)
+            first = self.borders[sequence]
+        start = self.starts[sequence] if self.starts else self.attrs["offset"]
+        return start + token - first
 
     def read_position(self, axis, row, token):
         return unpack(self.positions.dtype,

@@ -11,6 +11,7 @@
 #include "impls/include/rope_kernel.h"
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
+#include "tools/judge/call/shared_bytes.hpp"
 
 namespace rope {
 
@@ -21,7 +22,7 @@ struct Tensor {
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;
   std::int64_t origin = 0;  // elements
-  std::vector<std::byte> bytes;
+  SharedBytes bytes;
   bool null = false;  // the kernel gets NULL instead of the bytes
   // If not empty: the strides that the kernel gets, because its rows are placed unlike the rows stored here. See
   // row_placement.hpp.
@@ -32,6 +33,8 @@ struct Tensor {
 
   // Contiguous, zero bytes.
   static Tensor contiguous(DType dtype, std::vector<std::int64_t> shape);
+  // The same with any bytes, for a caller that writes every element.
+  static Tensor unwritten(DType dtype, std::vector<std::int64_t> shape);
 
   std::int64_t count() const;  // product of the shape
   const std::vector<std::int64_t>& kernel_strides() const { return placed_strides.empty() ? strides : placed_strides; }
@@ -61,6 +64,8 @@ struct Call {
   std::optional<Tensor> positions;  // [axes, batch or 1, seq], i32 or i64; batch stride 0 if shared
   std::int32_t axes = 1;
   std::int64_t position_offset = 0;
+  std::optional<Tensor> seqlen_offsets;  // [sequences], i32 or i64
+  std::optional<Tensor> cu_seqlens;      // [sequences + 1], i32
   std::int64_t sequence_length = 0;
 
   std::int32_t rotary_dim = 0;
@@ -76,12 +81,30 @@ struct Call {
   double base = 10000;
   Scaling scaling;
 
+  std::int64_t sequences() const { return cu_seqlens ? cu_seqlens->shape[0] - 1 : q.shape[0]; }
   const Tensor& q_result() const { return in_place ? q : *q_out; }
   const Tensor& k_result() const { return in_place ? *k : *k_out; }
 };
 
+// An element of an i32 or i64 tensor. The index counts the elements of its memory from element [0, 0, ..].
+std::int64_t integer_at(const Tensor& tensor, std::int64_t index);
+void store_integer(Tensor& tensor, std::int64_t index, std::int64_t value);
+
+// Whether token s of every batch is at position_offset + s.
+bool counts_from_offset(const Call& call);
+
+// The place of a token: its sequence, counted over the batches or over a packed row, and the sequence's first token.
+struct PlaceInSequence {
+  std::int64_t sequence;
+  std::int64_t first;
+};
+PlaceInSequence place_in_sequence(const Call& call, std::int64_t batch, std::int64_t seq);
+
 // The same call as a kernel sees it: pointers into `call`, which must outlive the result and must not move.
 // A tensor with placed_strides gets the pointer to its stored rows; whoever places them must replace it.
 rope_call bind(Call& call);
+
+// The same without the addresses of tensors; it leaves their memory shared.
+rope_call described(const Call& call);
 
 }  // namespace rope

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 #include "reference/input_error.hpp"
 
 namespace rope {
@@ -23,7 +21,13 @@ constexpr FaultWord words[] = {
     {Fault::offset_beyond_table, "offset_beyond_table", "the last token's position is one row past the tables"},
     {Fault::position_beyond_table, "position_beyond_table", "a position is one row past the tables"},
     {Fault::negative_position, "negative_position", "a position is negative, before the first row of the tables"},
+    {Fault::inner_position_beyond_table, "inner_position_beyond_table",
+     "a position between the first and the last is one row past the tables"},
+    {Fault::inner_negative_position, "inner_negative_position",
+     "a position between the first and the last is negative, before the first row of the tables"},
     {Fault::negative_offset, "negative_offset", "the offset is negative, before the first row of the tables"},
+    {Fault::position_below_0, "position_below_0", "a position is negative, in a call without tables"},
+    {Fault::offset_below_0, "offset_below_0", "the offset is negative, in a call without tables"},
     {Fault::integer_input, "integer_input", "q and q_out are of an integer type"},
     {Fault::narrow_output, "narrow_output", "q_out has fewer features than q"},
     {Fault::longer_output, "longer_output", "q_out has more tokens than q"},
@@ -50,24 +54,17 @@ Tensor resized(const Tensor& tensor, std::size_t dimension, std::int64_t by) {
 }
 
 // On every axis, because a kernel may ignore an axis that no pair follows.
-void set_first_position(Fault fault, Call& call, std::int64_t value) {
+void set_position(Fault fault, Call& call, std::int64_t token, std::int64_t value) {
   if (!call.positions) impossible(fault);
   Tensor& positions = *call.positions;
-  const auto size = static_cast<std::int64_t>(size_of(positions.dtype));
-  const auto narrow = static_cast<std::int32_t>(value);
   for (std::int64_t axis = 0; axis < positions.shape[0]; ++axis) {
-    std::byte* first = positions.data() + axis * positions.strides[0] * size;
-    if (positions.dtype == DType::i32) {
-      std::memcpy(first, &narrow, sizeof narrow);
-    } else {
-      std::memcpy(first, &value, sizeof value);
-    }
+    store_integer(positions, axis * positions.strides[0] + token * positions.strides[2], value);
   }
 }
 
 void make_null(Tensor& tensor) {
   tensor.null = true;
-  tensor.bytes.clear();
+  tensor.bytes = tensor.bytes.first(0);  // the memory stays: a kernel that ignores `null` reads it
 }
 
 void change_tables(Call& call, std::int64_t width) {
@@ -89,7 +86,7 @@ void apply(Fault fault, Call& call) {
   const std::int64_t rows = call.cos ? call.cos->shape[0] : 0;
   switch (fault) {
     case Fault::none: break;
-    case Fault::odd_rotary_dim: call.rotary_dim -= 1; break;
+    case Fault::odd_rotary_dim: call.rotary_dim += call.rotary_dim < call.q.shape[3] ? 1 : -1; break;
     case Fault::wide_rotary_dim: call.rotary_dim = static_cast<std::int32_t>(call.q.shape[3] + 2); break;
     case Fault::negative_rotary_dim: call.rotary_dim = -call.rotary_dim; break;
     case Fault::no_input:
@@ -123,15 +120,32 @@ void apply(Fault fault, Call& call) {
       break;
     case Fault::position_beyond_table:
       needs(call.cos.has_value());
-      set_first_position(fault, call, rows);
+      set_position(fault, call, 0, rows);
       call.sequence_length = rows + 1;
       break;
     case Fault::negative_position:
       needs(call.cos.has_value());
-      set_first_position(fault, call, -1);
+      set_position(fault, call, 0, -1);
+      break;
+    case Fault::inner_position_beyond_table:
+      needs(call.cos && call.q.shape[1] > 2);
+      set_position(fault, call, inner_token(call.q.shape[1]), rows);
+      call.sequence_length = rows + 1;
+      break;
+    case Fault::inner_negative_position:
+      needs(call.cos && call.q.shape[1] > 2);
+      set_position(fault, call, inner_token(call.q.shape[1]), -1);
       break;
     case Fault::negative_offset:
       needs(call.cos && !call.positions);
+      call.position_offset = -1;
+      break;
+    case Fault::position_below_0:
+      needs(!call.cos);
+      set_position(fault, call, 0, -1);
+      break;
+    case Fault::offset_below_0:
+      needs(!call.cos && !call.positions);
       call.position_offset = -1;
       break;
     case Fault::integer_input:

@@ -1,6 +1,7 @@
 // Faults: the mistakes that a call can contain, one at a time. A robust kernel answers each with a status.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -22,7 +23,11 @@ enum class Fault {
   offset_beyond_table,
   position_beyond_table,
   negative_position,
+  inner_position_beyond_table,
+  inner_negative_position,
   negative_offset,
+  position_below_0,
+  offset_below_0,
   integer_input,
   narrow_output,
   longer_output,
@@ -43,6 +48,9 @@ struct FaultWord {
 };
 std::span<const FaultWord> fault_words();
 const FaultWord& word_of(Fault fault);
+
+// The token between the first and the last of at least three whose position is wrong.
+constexpr std::int64_t inner_token(std::int64_t tokens) { return tokens / 2; }
 
 // Puts the fault into a right call. Throws InputError if the call has nothing that this fault could change.
 void apply(Fault fault, Call& call);

@@ -10,22 +10,32 @@
 namespace rope {
 namespace {
 
-constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs with all its levels takes about 1.5 MB
+constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs takes 2 KB for each row that it made, at most 1.5 MB
 
-constexpr std::size_t most_table_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_table_bytes = std::size_t{16} << 20;
+constexpr std::int64_t most_rows_ahead = 1024;
 
 }  // namespace
 
-const Oracles::Tables& Oracles::tables(const std::string& key, const std::function<Tables()>& make) {
-  const auto found = tables_.find(key);
-  if (found != tables_.end()) return found->second;
-  Tables made = make();
+const Oracles::Tables& Oracles::tables(const RopeSpec& spec, std::int64_t sequence_length, const TableKind& kind,
+                                       std::int64_t rows, const MoreRows& make) {
+  OfSpec& of = kept(spec, sequence_length);
+  Tables& tables = of.tables[kind];
+  const std::int64_t have = tables.first.shape.empty() ? 0 : tables.first.shape[0];
+  if (have > 0 && have >= rows) return tables;
+  // A table that grows will grow again.
+  Tables made = make(tables, std::max(rows, have + std::min(have / 2, most_rows_ahead)));
   if (table_bytes_ > most_table_bytes) {
-    tables_.clear();
-    table_bytes_ = 0;
+    for (OfSpec& other : of_specs_) forget_tables(other);
   }
-  table_bytes_ += 2 * made.first.bytes.size();
-  return tables_.emplace(key, std::move(made)).first->second;
+  Tables& result = of.tables[kind];
+  table_bytes_ += 2 * (made.first.bytes.size() - result.first.bytes.size());
+  return result = std::move(made);
+}
+
+void Oracles::forget_tables(OfSpec& of) {
+  for (const auto& [kind, tables] : of.tables) table_bytes_ -= 2 * tables.first.bytes.size();
+  of.tables.clear();
 }
 
 std::shared_ptr<Oracle> Oracles::keep(const std::string& key, const std::function<RotationPlan()>& make) {
@@ -53,7 +63,10 @@ Oracles::OfSpec& Oracles::kept(const RopeSpec& spec, std::int64_t sequence_lengt
     of_specs_.splice(of_specs_.end(), of_specs_, std::prev(found.base()));
   } else {
     of_specs_.push_back({spec, length, std::make_shared<Oracle>(compile(spec, length)), {}});
-    if (of_specs_.size() > most_kept) of_specs_.pop_front();
+    if (of_specs_.size() > most_kept) {
+      forget_tables(of_specs_.front());
+      of_specs_.pop_front();
+    }
   }
   return of_specs_.back();
 }

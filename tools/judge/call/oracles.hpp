@@ -33,7 +33,17 @@ class Oracles {
 
   // The tables that a case gives: cos and sin, one row for each position up to the largest.
   using Tables = std::pair<Tensor, Tensor>;
-  const Tables& tables(const std::string& key, const std::function<Tables()>& make);
+  struct TableKind {
+    DType dtype;
+    bool full_width, unequal_halves, padded_rows;
+    auto operator<=>(const TableKind&) const = default;
+  };
+  // Adds rows to those that are there (without a shape: none).
+  using MoreRows = std::function<Tables(const Tables& before, std::int64_t rows)>;
+  // With that many rows, or more: cases that differ only in their positions share one. The reference is valid until the
+  // next call.
+  const Tables& tables(const RopeSpec& spec, std::int64_t sequence_length, const TableKind& kind, std::int64_t rows,
+                       const MoreRows& make);
 
  private:
   struct OfSpec {
@@ -41,14 +51,15 @@ class Oracles {
     std::int64_t length;  // 0 if the rule does not follow it
     std::shared_ptr<Oracle> oracle;
     std::optional<Constants> constants;
+    std::map<TableKind, Tables> tables{};
   };
 
+  void forget_tables(OfSpec& of);
   OfSpec& kept(const RopeSpec& spec, std::int64_t sequence_length);
   std::shared_ptr<Oracle> keep(const std::string& key, const std::function<RotationPlan()>& make);
   std::list<OfSpec> of_specs_;  // last used at the end: the plans of two compared calls stay while both are judged
   std::map<std::string, std::shared_ptr<Oracle>> kept_;
-  std::map<std::string, Tables> tables_;
-  std::size_t table_bytes_ = 0;
+  std::size_t table_bytes_ = 0;  // of all specs
 };
 
 }  // namespace rope

@@ -1,9 +1,6 @@
 #include "tools/judge/case/build_call.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -43,7 +40,7 @@ Layout of_angles(Layout layout) {
 // aligned by luck, and differ between q and k.
 Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_all, bool key, std::byte gap) {
   const Layout layout = of_tensor(of_all, key);
-  Tensor tensor = Tensor::contiguous(dtype, shape);
+  Tensor tensor = Tensor::unwritten(dtype, shape);
   if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
   if (const std::optional<std::size_t> dimension = distant_dimension(layout)) {
     tensor.placed_strides = placed_strides(shape, *dimension);
@@ -154,6 +151,7 @@ Layout output_layout(const Case& c) {
     case OutputLayout::strided: return Layout::strided;
     case OutputLayout::key_strided: return Layout::key_strided;
     case OutputLayout::shifted: return Layout::shifted;
+    case OutputLayout::reversed: return Layout::reversed;
   }
   return c.layout;
 }
@@ -192,13 +190,7 @@ Tensor position_tensor(const Case& c) {
         const std::int64_t at = static_cast<std::int64_t>(a) * tensor.strides[0] +
                                 static_cast<std::int64_t>(b) * tensor.strides[1] +
                                 static_cast<std::int64_t>(s) * tensor.strides[2];
-        std::byte* element = tensor.bytes.data() + static_cast<std::size_t>(at) * size_of(c.position_dtype);
-        if (c.position_dtype == DType::i32) {
-          const auto narrow = static_cast<std::int32_t>(value);
-          std::memcpy(element, &narrow, sizeof narrow);
-        } else {
-          std::memcpy(element, &value, sizeof value);
-        }
+        store_integer(tensor, at, value);
       }
     }
   }
@@ -206,22 +198,37 @@ Tensor position_tensor(const Case& c) {
   return tensor;
 }
 
-// A table whose rows, and what lies between them, hold what no row holds.
-Tensor empty_table(DType dtype, std::int64_t rows, std::int64_t width, std::int64_t stride) {
-  Tensor table;
-  table.dtype = dtype;
-  table.shape = {rows, width};
-  table.strides = {stride, 1};
-  table.bytes.assign(static_cast<std::size_t>(rows * stride) * size_of(dtype), input_canary);
+Tensor integers(DType dtype, const std::vector<std::int64_t>& values) {
+  Tensor tensor = Tensor::contiguous(dtype, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) store_integer(tensor, static_cast<std::int64_t>(i), values[i]);
+  return tensor;
+}
+
+// A table with the rows of another one, and room for more. What lies between rows holds what no row holds.
+Tensor longer_table(const Tensor& before, std::int64_t rows) {
+  Tensor table = before;
+  table.shape[0] = rows;
+  const std::int64_t stride = table.strides[0];
+  const std::size_t kept = before.bytes.size(), size = static_cast<std::size_t>(rows * stride) * size_of(table.dtype);
+  std::byte* bytes = table.bytes.renew(size);
+  if (kept > 0) std::memcpy(bytes, before.bytes.data(), kept);
+  if (stride > table.shape[1]) std::fill(bytes + kept, bytes + size, input_canary);
   return table;
 }
 
-Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
+// `before`: its first rows, if there are any.
+Oracles::Tables make_tables(const Case& c, const Oracles::Tables& before, std::int64_t rows, Oracles& oracles) {
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
   // Strided tensors come with tables whose rows are padded too; the padding has room for a second row.
   const std::int64_t stride = of_angles(c.layout) == Layout::strided ? 2 * width + 3 : width;
-  Oracles::Tables tables{empty_table(c.given, rows, width, stride), empty_table(c.given, rows, width, stride)};
+  Tensor empty;
+  empty.dtype = c.given;
+  empty.shape = {0, width};
+  empty.strides = {stride, 1};
+  const std::int64_t made = before.first.shape.empty() ? 0 : before.first.shape[0];
+  Oracles::Tables tables{longer_table(made == 0 ? empty : before.first, rows),
+                         longer_table(made == 0 ? empty : before.second, rows)};
   // Each column's pair, and whether the column is for the pair's second feature.
   const auto pairs = static_cast<std::size_t>(half);
   std::vector<std::size_t> pair(static_cast<std::size_t>(width));
@@ -234,6 +241,11 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   const std::size_t size = size_of(c.given);
   std::vector<double> values(pair.size());
   const auto fill = [&](Tensor& table, const std::vector<double>& of_pairs, std::int64_t m, std::size_t row) {
+    if (!c.full_tables) {
+      store(c.given, table.bytes.data() + static_cast<std::size_t>(m * stride) * size, 1, pairs,
+            of_pairs.data() + row * pairs);
+      return;
+    }
     for (std::size_t j = 0; j < pair.size(); ++j) {
       // Unequal halves: the second feature of each pair gets the next position's angle.
       values[j] = of_pairs[(row + (second[j] && c.unequal_halves ? 1 : 0)) * pairs + pair[j]];
@@ -244,7 +256,7 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   constexpr std::int64_t block = 64;
   std::vector<double> cosine((block + 1) * pairs), sine(cosine.size());
   Oracle& oracle = oracles.of(c.spec, sequence_length(c));
-  for (std::int64_t begin = 0; begin < rows; begin += block) {
+  for (std::int64_t begin = made; begin < rows; begin += block) {
     const std::int64_t count = std::min(block, rows - begin);
     const std::size_t numbers = static_cast<std::size_t>(count + 1) * pairs;
     oracle.fill(begin, count + 1, std::span(cosine).first(numbers), std::span(sine).first(numbers));
@@ -256,31 +268,19 @@ Oracles::Tables make_tables(const Case& c, std::int64_t rows, Oracles& oracles) 
   return tables;
 }
 
-// Tables get more rows than requested, so that cases which differ only in their positions share one.
-std::int64_t rows_to_make(std::int64_t rows) {
-  constexpr std::uint64_t fewest = 64;
-  constexpr std::int64_t most = 8192;
-  return rows > most ? rows
-                     : static_cast<std::int64_t>(std::bit_ceil(std::max(static_cast<std::uint64_t>(rows), fewest)));
-}
-
 Tensor first_rows(const Tensor& table, std::int64_t rows) {
-  Tensor result;
-  result.dtype = table.dtype;
-  result.shape = {rows, table.shape[1]};
-  result.strides = table.strides;
-  const auto bytes = static_cast<std::ptrdiff_t>(size_of(table.dtype)) * rows * table.strides[0];
-  result.bytes.assign(table.bytes.begin(), table.bytes.begin() + bytes);
+  Tensor result = table;
+  result.shape[0] = rows;
+  result.bytes = table.bytes.first(static_cast<std::size_t>(rows * table.strides[0]) * size_of(table.dtype));
   return result;
 }
 
 void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const std::int64_t rows = largest_position(c) + 1 + c.spare_rows;
-  const std::int64_t made = rows_to_make(rows);
-  const std::int64_t length = follows_length(c.spec.scaling) ? sequence_length(c) : 0;
-  const std::string key = fmt::format("{} {} {} {} {} {} {}", to_json(c.spec), length, made, name(c.given),
-                                      c.full_tables, c.unequal_halves, of_angles(c.layout) == Layout::strided);
-  const Oracles::Tables& tables = oracles.tables(key, [&] { return make_tables(c, made, oracles); });
+  const Oracles::TableKind kind{c.given, c.full_tables, c.unequal_halves, of_angles(c.layout) == Layout::strided};
+  const Oracles::Tables& tables = oracles.tables(
+      c.spec, sequence_length(c), kind, rows,
+      [&](const Oracles::Tables& before, std::int64_t wanted) { return make_tables(c, before, wanted, oracles); });
   call.cos = first_rows(tables.first, rows);
   call.sin = first_rows(tables.second, rows);
   if (c.layout == Layout::distant_rows) call.cos->placed_strides = call.sin->placed_strides = {distance, 1};
@@ -332,11 +332,14 @@ Call build_call(const Case& c, Oracles& oracles) {
     if (output_layout(c) == Layout::packed) pack_together(*call.q_out, call.k_out);
   }
   call.axes = c.spec.axes.count();
-  if (c.form == PositionForm::offset) {
-    call.position_offset = c.start;
-  } else {
+  if (gives_positions(c.form)) {
     call.positions = position_tensor(c);
+  } else if (gives_starts(c.form)) {
+    call.seqlen_offsets = integers(c.position_dtype, sequence_starts(c));
+  } else {
+    call.position_offset = c.start;
   }
+  if (is_packed(c.form)) call.cu_seqlens = integers(DType::i32, packed_borders(c));
   call.sequence_length = sequence_length(c);
   call.rotary_dim = c.spec.rotary_dim;
   call.pairing = c.spec.pairing;

@@ -18,7 +18,25 @@
 namespace rope {
 
 // How a case gives its positions to the kernel.
-enum class PositionForm { offset, shared, per_batch };
+enum class PositionForm {
+  offset,
+  shared,          // all positions, the same for all batches
+  per_batch,       // all positions
+  seqlen_offsets,  // a start for each batch
+  cu_seqlens,      // sequences packed into one row, all from one offset
+  cu_seqlens_and_offsets
+};
+
+constexpr bool gives_positions(PositionForm form) {
+  return form == PositionForm::shared || form == PositionForm::per_batch;
+}
+constexpr bool gives_starts(PositionForm form) {
+  return form == PositionForm::seqlen_offsets || form == PositionForm::cu_seqlens_and_offsets;
+}
+constexpr bool has_position_dtype(PositionForm form) { return gives_positions(form) || gives_starts(form); }
+constexpr bool is_packed(PositionForm form) {
+  return form == PositionForm::cu_seqlens || form == PositionForm::cu_seqlens_and_offsets;
+}
 
 // The positions themselves; s = token, all from `start`.
 enum class PositionPattern {
@@ -66,7 +84,7 @@ constexpr bool is_distant(Layout layout) {
 }
 
 // The outputs' layout, if they are not the inputs.
-enum class OutputLayout { as_input, contiguous, strided, key_strided, shifted };
+enum class OutputLayout { as_input, contiguous, strided, key_strided, shifted, reversed };
 
 enum class InputKind {
   spread,     // random signs, fractions and exponents 2^-4 .. 2^3
@@ -109,6 +127,7 @@ struct Case {
   bool unequal_halves = false;
   std::int64_t spare_rows = 0;  // of the tables, after the row of the largest position
   PositionForm form = PositionForm::offset;
+  int sequences = 1;  // of a packed row
   DType position_dtype = DType::i64;
   PositionPattern pattern = PositionPattern::consecutive;
   std::int64_t start = 0;
@@ -131,8 +150,13 @@ struct Case {
 std::string to_text(const Case& c);
 Case case_from_text(std::string_view text);  // throws InputError
 
-// Positions [axes][batch][seq], flat. Axes differ from each other, unless the form is offset.
+// Positions [axes][batch][seq], flat. Axes differ from each other if the form gives positions.
 std::vector<std::int64_t> positions(const Case& c);
+
+// The first position of each sequence, and of a packed row the first token of each and the number of all. The sequences
+// of a packed row have unlike lengths. The last of four or more is empty. If tokens are few, the first ones are, too.
+std::vector<std::int64_t> sequence_starts(const Case& c);
+std::vector<std::int64_t> packed_borders(const Case& c);
 std::int64_t largest_position(const Case& c);
 std::int64_t sequence_length(const Case& c);
 

@@ -23,6 +23,7 @@ CaseList::CaseList(std::string_view requirement, Claims claims, Selection select
 
 bool CaseList::selected(const Case& c) const {
   if (selection_.pairing && c.spec.pairing != *selection_.pairing) return false;
+  if (selection_.base && c.spec.base != *selection_.base) return false;
   if (selection_.most_tokens && largest_position(c) >= *selection_.most_tokens) return false;
   const std::vector<DType>& dtypes = selection_.dtypes;
   return dtypes.empty() || std::find(dtypes.begin(), dtypes.end(), c.dtype) != dtypes.end();
@@ -51,16 +52,33 @@ void CaseList::give_rule(Case& c) const {
 
 bool CaseList::covers(const Case& c) const { return uncovered(c, claims_).empty(); }
 
-void CaseList::add(Case c) {
+void CaseList::add(Case c) { keep(std::move(c)); }
+
+void CaseList::add_in_turn(std::size_t turn, std::vector<Case> cases) {
+  if (level() == Level::quick) return add_one_in_turn(turn, std::move(cases));
+  for (Case& c : cases) keep(std::move(c));
+}
+
+void CaseList::add_one_in_turn(std::size_t turn, std::vector<Case> cases) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    if (keep(std::move(cases[(turn + i) % cases.size()]))) return;
+  }
+}
+
+// Whether the case is in the list now.
+bool CaseList::keep(Case c) {
   c.requirement = requirement_;
   if (selection_.spec) {
-    if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return;
+    if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return false;
     c.spec = *selection_.spec;
-  } else {
+  } else if (c.golden.empty()) {
+    c.spec.base = selection_.base.value_or(c.spec.base);
     give_rule(c);
+    keep_to_claims(c, claims_);
   }
-  if (!selected(c) || !covers(c)) return;
+  if (!selected(c) || !covers(c)) return false;
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
+  return true;
 }
 
 void CaseList::give_positions(Case& c) const {
@@ -72,10 +90,13 @@ void CaseList::give_positions(Case& c) const {
 void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& change) {
   const std::vector<std::int32_t>& claimed = claims_.head_dims;
   if (!claimed.empty() && std::find(claimed.begin(), claimed.end(), head_dim) == claimed.end()) {
-    head_dim = claimed.front();
+    const auto even = std::ranges::find_if(claimed, [](std::int32_t dim) { return dim % 2 == 0; });
+    head_dim = even == claimed.end() ? claimed.front() : *even;
   }
   Case c;
-  c.spec.head_dim = c.spec.rotary_dim = head_dim;
+  c.spec.head_dim = head_dim;
+  c.spec.rotary_dim = head_dim / 2 * 2;
+  c.spec.base = selection_.base.value_or(c.spec.base);
   c.batch = 2;
   c.seq = 3;
   c.seed = selection_.seed;
@@ -100,6 +121,7 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
       c.spec.pairing = pairing;
       Case candidate = c;
       give_rule(candidate);
+      keep_to_claims(candidate, claims_);
       if (selected(candidate) && covers(candidate)) candidates.push_back(std::move(candidate));
     }
     // Quick alternates between the two pairings.
@@ -142,6 +164,7 @@ rc::Random CaseList::random() const {
 void CaseList::select(Case& c) const {
   if (selection_.spec) c.spec = *selection_.spec;
   if (selection_.pairing) c.spec.pairing = *selection_.pairing;
+  c.spec.base = selection_.base.value_or(c.spec.base);
 }
 
 void CaseList::add_random(int count, const std::function<void(Case&)>& change,

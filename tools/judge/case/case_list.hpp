@@ -28,6 +28,7 @@ struct Selection {
   std::string layers;                       // of the model that has the spec; empty: all, or no model
   std::optional<std::int64_t> most_tokens;  // positions from here on are not tested
   std::optional<Pairing> pairing;
+  std::optional<double> base;  // of every case; only without a spec
   std::vector<DType> dtypes;  // empty: all
   Level level = Level::full;
   std::uint64_t seed = 1;
@@ -53,6 +54,11 @@ class CaseList {
   // own spec, and are kept only if the two agree.
   void add(Case c);
 
+  // Adds all cases; at level quick only one, in turn.
+  void add_in_turn(std::size_t turn, std::vector<Case> cases);
+  // Adds one case that is kept, another one with each turn.
+  void add_one_in_turn(std::size_t turn, std::vector<Case> cases);
+
   // Whether the claims cover this case. For cases that a check derives from a covered one.
   bool covers(const Case& c) const;
 
@@ -75,6 +81,7 @@ class CaseList {
   std::vector<Case> take() { return std::move(cases_); }
 
  private:
+  bool keep(Case c);
   bool selected(const Case& c) const;
   void give_rule(Case& c) const;
   rc::Random random() const;

@@ -44,9 +44,46 @@ bool walks_with_batches(PositionPattern pattern) {
   return false;
 }
 
+// Positions that are counted within sequences.
+std::vector<std::int64_t> counted(const Case& c) {
+  const std::vector<std::int64_t> starts = sequence_starts(c);
+  const std::vector<std::int64_t> borders = is_packed(c.form) ? packed_borders(c) : std::vector<std::int64_t>{};
+  std::vector<std::int64_t> of_axis;
+  for (int b = 0; b < c.batch; ++b) {
+    std::size_t sequence = is_packed(c.form) ? 0 : static_cast<std::size_t>(b);
+    for (int s = 0; s < c.seq; ++s) {
+      while (is_packed(c.form) && borders[sequence + 1] <= s) ++sequence;
+      of_axis.push_back(starts[sequence] + s - (is_packed(c.form) ? borders[sequence] : 0));
+    }
+  }
+  std::vector<std::int64_t> result;
+  for (int a = 0; a < c.spec.axes.count(); ++a) result.insert(result.end(), of_axis.begin(), of_axis.end());
+  return result;
+}
+
 }  // namespace
 
+std::vector<std::int64_t> sequence_starts(const Case& c) {
+  const int sequences = is_packed(c.form) ? c.sequences : c.batch;
+  std::vector<std::int64_t> starts;
+  for (int i = 0; i < sequences; ++i) {
+    // Neighbours are exchanged, so that no two starts are as far apart as two tokens, and they do not only rise.
+    const int place = (i ^ 1) < sequences ? i ^ 1 : i;
+    starts.push_back(c.start + (gives_starts(c.form) ? 13 * place : 0));
+  }
+  return starts;
+}
+
+std::vector<std::int64_t> packed_borders(const Case& c) {
+  const std::int64_t n = c.sequences >= 4 ? c.sequences - 1 : c.sequences;
+  std::vector<std::int64_t> borders;
+  for (std::int64_t i = 0; i <= n; ++i) borders.push_back(c.seq * i * (i + 1) / (n * (n + 1)));
+  if (n < c.sequences) borders.push_back(c.seq);
+  return borders;
+}
+
 std::vector<std::int64_t> positions(const Case& c) {
+  if (gives_starts(c.form) || is_packed(c.form)) return counted(c);
   std::vector<std::int64_t> result;
   // The standard fixes the numbers of this generator, so a case has the same positions everywhere.
   const std::int64_t batches = c.batch;
@@ -56,7 +93,7 @@ std::vector<std::int64_t> positions(const Case& c) {
     std::mt19937_64 random(c.seed);
     for (std::uint64_t& word : words) word = random();
   }
-  const bool axes_differ = c.form != PositionForm::offset;
+  const bool axes_differ = gives_positions(c.form);
   for (int a = 0; a < c.spec.axes.count(); ++a) {
     for (int b = 0; b < c.batch; ++b) {
       for (int s = 0; s < c.seq; ++s) {
@@ -89,6 +126,10 @@ std::vector<std::int64_t> positions(const Case& c) {
 }
 
 std::int64_t largest_position(const Case& c) {
+  // The usual case, which may have many tokens and is asked for often.
+  if (c.form == PositionForm::offset && c.pattern == PositionPattern::consecutive && c.batch > 0 && c.seq > 0) {
+    return c.start + c.seq - 1;
+  }
   const std::vector<std::int64_t> all = positions(c);
   return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
 }

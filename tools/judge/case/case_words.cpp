@@ -10,7 +10,12 @@ constexpr Word<AxisLayout::Order> orders[] = {{AxisLayout::Order::chunked, "chun
                                               {AxisLayout::Order::interleaved, "interleaved"}};
 
 constexpr Word<PositionForm> forms[] = {
-    {PositionForm::offset, "offset"}, {PositionForm::shared, "shared"}, {PositionForm::per_batch, "per_batch"}};
+    {PositionForm::offset, "offset"},
+    {PositionForm::shared, "shared"},
+    {PositionForm::per_batch, "per_batch"},
+    {PositionForm::seqlen_offsets, "seqlen_offsets"},
+    {PositionForm::cu_seqlens, "cu_seqlens"},
+    {PositionForm::cu_seqlens_and_offsets, "cu_seqlens_and_offsets"}};
 
 constexpr Word<PositionPattern> patterns[] = {
     {PositionPattern::consecutive, "consecutive"},       {PositionPattern::repeated, "repeated"},
@@ -39,7 +44,7 @@ constexpr Word<Layout> layouts[] = {
 constexpr Word<OutputLayout> output_layouts[] = {
     {OutputLayout::as_input, "as_input"}, {OutputLayout::contiguous, "contiguous"},
     {OutputLayout::strided, "strided"},   {OutputLayout::key_strided, "key_strided"},
-    {OutputLayout::shifted, "shifted"},
+    {OutputLayout::shifted, "shifted"},   {OutputLayout::reversed, "reversed"},
 };
 
 constexpr Word<InputKind> inputs[] = {

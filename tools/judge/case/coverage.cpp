@@ -29,7 +29,7 @@ std::string uncovered_types(const Case& c, const rope_capabilities& claims) {
   if (c.source == AngleSource::frequencies && !in_mask(claims.theta_dtypes, c.given)) {
     return fmt::format("{} frequencies are not claimed", name(c.given));
   }
-  if (c.form != PositionForm::offset && !in_mask(claims.position_dtypes, c.position_dtype)) {
+  if (has_position_dtype(c.form) && !in_mask(claims.position_dtypes, c.position_dtype)) {
     return fmt::format("{} positions are not claimed", name(c.position_dtype));
   }
   return "";
@@ -54,26 +54,12 @@ std::string unpackable(const Case& c, const Claims& claims) {
 }
 
 std::string uncovered_features(const Case& c, const Claims& claims) {
-  const struct {
-    bool needed;
-    rope_feature feature;
-    const char* what;
-  } table[] = {
-      {c.spec.rotary_dim < c.spec.head_dim, ROPE_FEATURE_PARTIAL, "partial rotary"},
-      {c.form != PositionForm::offset, ROPE_FEATURE_POSITIONS, "given positions"},
-      {c.form == PositionForm::per_batch && c.batch > 1, ROPE_FEATURE_BATCH_POSITIONS, "positions per batch"},
-      {c.form == PositionForm::offset && c.start != 0, ROPE_FEATURE_OFFSET, "a position offset"},
-      {c.in_place, ROPE_FEATURE_IN_PLACE, "in place"},
-      {!is_contiguous(c.layout) || c.output == OutputLayout::strided || c.output == OutputLayout::key_strided,
-       ROPE_FEATURE_STRIDED, "strides"},
-      {c.layout == Layout::reversed, ROPE_FEATURE_ANY_STRIDES, "negative strides, or features apart"},
-      {c.key_heads > 0, ROPE_FEATURE_KEY, "q and k in one call"},
-      {c.key_heads > 0 && c.key_heads != c.heads, ROPE_FEATURE_GROUPED_HEADS, "k with fewer heads"},
-      {c.direction == Direction::backward, ROPE_FEATURE_BACKWARD, "backward"},
-      {c.spec.axes.count() > 1, ROPE_FEATURE_AXES, "several position axes"},
-      {lambda_of(c) != 1, ROPE_FEATURE_ATTENTION_FACTOR, "an attention factor"},
-      {c.unequal_halves, ROPE_FEATURE_UNEQUAL_HALVES, "tables with unequal halves"},
-  };
+  if ((gives_starts(c.form) || is_packed(c.form)) && c.pattern != PositionPattern::consecutive) {
+    return "the positions of a sequence are counted from its start";
+  }
+  if (is_packed(c.form) ? c.batch > 1 || c.sequences < 1 : c.sequences != 1) {
+    return "only a row that is the whole batch packs sequences";
+  }
   if (c.output != OutputLayout::as_input && (c.in_place || is_distant(c.layout))) {
     return "in place or with distant rows, outputs have the layout of the inputs";
   }
@@ -85,10 +71,11 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   if ((c.layout == Layout::key_strided || c.output == OutputLayout::key_strided) && c.key_heads == 0) {
     return "it has no k that could have other strides than q";
   }
-  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
+  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && !gives_positions(c.form)) {
     return "it has neither positions nor tables";
   }
-  if (c.layout == Layout::expanded && c.in_place) return "rows that share their memory cannot be written in place";
+  const bool writes_inputs = c.in_place || claims.capabilities.overwrites_inputs != 0;
+  if (c.layout == Layout::expanded && writes_inputs) return "rows that share their memory cannot be written";
   if (c.layout == Layout::packed) {
     if (std::string why = unpackable(c, claims); !why.empty()) return why;
   }
@@ -100,8 +87,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   if (c.tool != SanitizerTool::none && (claims.capabilities.device != ROPE_CUDA || !claims.compiled)) {
     return "compute-sanitizer watches kernels of libraries on a CUDA device";
   }
-  for (const auto& row : table) {
-    if (row.needed && !claims.has(row.feature)) return fmt::format("{} is not claimed", row.what);
+  for (const FeatureNeed& need : feature_needs()) {
+    if (!claims.has(need.feature) && need.needed(c)) return fmt::format("{} is not claimed", need.what);
   }
   return "";
 }
@@ -109,7 +96,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
 // What the fault needs and the case lacks; empty: nothing.
 std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
   const bool tables = c.source == AngleSource::tables;
-  const bool given = c.form != PositionForm::offset;
+  const bool given = gives_positions(c.form), counted = c.form == PositionForm::offset;
   switch (fault) {
     case Fault::no_cos:
     case Fault::no_sin:
@@ -118,9 +105,15 @@ std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
     case Fault::no_theta: return c.source == AngleSource::frequencies ? "" : "it has no frequencies";
     case Fault::offset_beyond_table:
     case Fault::negative_offset:
-      return tables && !given && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has no tables or no offset";
+      return tables && counted && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has no tables or no offset";
     case Fault::position_beyond_table:
     case Fault::negative_position: return tables && given ? "" : "it has no tables or no positions";
+    case Fault::inner_position_beyond_table:
+    case Fault::inner_negative_position:
+      return tables && given && c.seq > 2 ? "" : "it has no tables, no positions or no token between two others";
+    case Fault::position_below_0: return !tables && given ? "" : "it has tables or no positions";
+    case Fault::offset_below_0:
+      return !tables && counted && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has tables or no offset";
     case Fault::integer_input:
       return c.dtype == DType::f32 && c.out_dtype == DType::f32 && !c.in_place ? "" : "it is not f32 to f32";
     case Fault::no_input:
@@ -129,13 +122,53 @@ std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
     case Fault::longer_output: return c.in_place ? "it is in place" : "";
     case Fault::no_key_output:
     case Fault::other_key_type: return c.key_heads > 0 && !c.in_place ? "" : "it has no k with an output of its own";
-    case Fault::float_positions: return c.form != PositionForm::offset ? "" : "it has no positions";
+    case Fault::float_positions: return given ? "" : "it has no positions";
     case Fault::other_key: return c.key_heads > 0 && c.seq > 1 && !c.in_place ? "" : "it has no k of several tokens";
     default: return "";
   }
 }
 
 }  // namespace
+
+std::span<const FeatureNeed> feature_needs() {
+  static constexpr FeatureNeed needs[] = {
+      {ROPE_FEATURE_PARTIAL, "partial rotary", [](const Case& c) { return c.spec.rotary_dim < c.spec.head_dim; }},
+      {ROPE_FEATURE_POSITIONS, "given positions", [](const Case& c) { return gives_positions(c.form); }},
+      {ROPE_FEATURE_BATCH_POSITIONS, "positions per batch",
+       [](const Case& c) { return c.form == PositionForm::per_batch && c.batch > 1; }},
+      {ROPE_FEATURE_OFFSET, "a position offset",
+       [](const Case& c) {
+         return (c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens) && c.start != 0;
+       }},
+      {ROPE_FEATURE_SEQLEN_OFFSETS, "a start for each sequence",
+       [](const Case& c) { return gives_starts(c.form); }},
+      {ROPE_FEATURE_CU_SEQLENS, "packed sequences", [](const Case& c) { return is_packed(c.form); }},
+      {ROPE_FEATURE_IN_PLACE, "in place", [](const Case& c) { return c.in_place; }},
+      {ROPE_FEATURE_STRIDED, "strides",
+       [](const Case& c) {
+         return !is_contiguous(c.layout) || c.output == OutputLayout::strided ||
+                c.output == OutputLayout::key_strided || c.output == OutputLayout::reversed;
+       }},
+      {ROPE_FEATURE_ANY_STRIDES, "negative strides, or features apart",
+       [](const Case& c) { return c.layout == Layout::reversed || c.output == OutputLayout::reversed; }},
+      {ROPE_FEATURE_KEY, "q and k in one call", [](const Case& c) { return c.key_heads > 0; }},
+      {ROPE_FEATURE_GROUPED_HEADS, "k with fewer heads",
+       [](const Case& c) { return c.key_heads > 0 && c.key_heads != c.heads; }},
+      {ROPE_FEATURE_BACKWARD, "backward", [](const Case& c) { return c.direction == Direction::backward; }},
+      {ROPE_FEATURE_AXES, "several position axes", [](const Case& c) { return c.spec.axes.count() > 1; }},
+      {ROPE_FEATURE_ATTENTION_FACTOR, "an attention factor", [](const Case& c) { return lambda_of(c) != 1; }},
+      {ROPE_FEATURE_UNEQUAL_HALVES, "tables with unequal halves", [](const Case& c) { return c.unequal_halves; }},
+  };
+  return needs;
+}
+
+void keep_to_claims(Case& c, const Claims& claims) {
+  const rope_capabilities& k = claims.capabilities;
+  if (c.source == AngleSource::computed && k.base != 0) c.spec.base = k.base;
+  if (c.source == AngleSource::tables && k.seq_within_rows != 0) {
+    c.spare_rows = std::max(c.spare_rows, c.seq - 1 - largest_position(c));
+  }
+}
 
 std::string uncovered(const Case& c, const Claims& claims) {
   for (const Case& earlier : earlier_cases(c)) {
@@ -148,6 +181,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
   const bool claimed =
       dims.empty() ? c.spec.head_dim % 2 == 0 : std::find(dims.begin(), dims.end(), c.spec.head_dim) != dims.end();
   if (!claimed) return fmt::format("head_dim {} is not claimed", c.spec.head_dim);
+  if (c.spec.rotary_dim < k.least_rotary_dim) return fmt::format("rotary_dim {} is not claimed", c.spec.rotary_dim);
   if (c.source == AngleSource::tables && (c.full_tables ? k.full_tables : k.half_tables) == 0) {
     return c.full_tables ? "full-width tables are not claimed" : "half-width tables are not claimed";
   }
@@ -157,6 +191,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
     if (!in_mask(k.scalings, c.spec.scaling.index())) {
       return fmt::format("scaling {} is not claimed", kind_of(c.spec.scaling));
     }
+    if (k.base != 0 && c.spec.base != k.base) return fmt::format("base {} is not claimed", c.spec.base);
     if (c.spec.axes.restart) return "the contract's computed angles cannot restart per axis";
   }
   if (std::string why = uncovered_features(c, claims); !why.empty()) return why;
@@ -166,9 +201,12 @@ std::string uncovered(const Case& c, const Claims& claims) {
   if (c.spare_rows > 0 && largest_position(c) + c.spare_rows > k.max_position) {
     return fmt::format("rows of positions beyond {} are not claimed", k.max_position);
   }
-  const bool narrow = c.form != PositionForm::offset && c.position_dtype == DType::i32;
+  const bool narrow = has_position_dtype(c.form) && c.position_dtype == DType::i32;
   if (narrow && largest_position(c) > std::numeric_limits<std::int32_t>::max()) return "i32 holds no such position";
   if (largest_position(c) > k.max_position) return fmt::format("positions beyond {} are not claimed", k.max_position);
+  const std::int64_t last_row =
+      c.source == AngleSource::tables ? largest_position(c) + c.spare_rows : k.max_position;
+  if (k.seq_within_rows != 0 && c.seq - 1 > last_row) return "more tokens than rows are not claimed";
   return "";
 }
 

@@ -30,6 +30,7 @@ std::string words_of(OutputLayout layout) {
     case OutputLayout::key_strided: return "padded strides of k_out only";
     case OutputLayout::shifted: return "an output at an unaligned address";
     case OutputLayout::strided: return "an output with padded strides";
+    case OutputLayout::reversed: return "an output with negative strides, features apart";
   }
   return "";
 }

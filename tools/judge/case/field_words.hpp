@@ -25,6 +25,8 @@ inline constexpr std::string_view unequal_halves = "tables with unequal halves";
 inline constexpr std::string_view full_width_tables = "full-width tables";
 inline constexpr std::string_view positions_for_each_batch = "positions for each batch";
 inline constexpr std::string_view given_positions = "given positions";
+inline constexpr std::string_view starts_of_sequences = "a start for each sequence";
+inline constexpr std::string_view packed_sequences = "packed sequences";
 inline constexpr std::string_view i32_positions = "i32 positions";
 
 // Empty for the plain ones.

@@ -49,9 +49,13 @@ Trait angles() {
 
 Trait forms_of_positions() {
   const Trait offset{1, [](const Case&) { return std::size_t{0}; }};
-  const Trait given = both(whether([](const Case& c) { return c.form == PositionForm::per_batch; }),
-                           whether([](const Case& c) { return c.position_dtype == DType::i32; }));
-  return either([](const Case& c) { return c.form == PositionForm::offset; }, offset, given);
+  const Trait narrow = whether([](const Case& c) { return c.position_dtype == DType::i32; });
+  const Trait given = both(whether([](const Case& c) { return c.form == PositionForm::per_batch; }), narrow);
+  const Trait of_sequences = both(first_that({[](const Case& c) { return c.form == PositionForm::seqlen_offsets; },
+                                              [](const Case& c) { return c.form == PositionForm::cu_seqlens; }}),
+                                  narrow);
+  return either([](const Case& c) { return c.form == PositionForm::offset; }, offset,
+                either([](const Case& c) { return gives_positions(c.form); }, given, of_sequences));
 }
 
 // Multiples of the sizes of tiles and vectors, and sizes that leave a rest.
@@ -81,6 +85,13 @@ Trait heads_of_k() {
   return first_that({[](const Case& c) { return c.key_heads == 0; },
                      [](const Case& c) { return c.key_heads == c.heads; },
                      [](const Case& c) { return c.key_heads == 1; }});
+}
+
+// With what goes with the form.
+void give_form(Case& c, PositionForm form) {
+  c.form = form;
+  if (!is_packed(form)) c.sequences = 1;
+  if (!gives_positions(form)) c.pattern = PositionPattern::consecutive;
 }
 
 void draw_direction(Draw& draw, Case& c) {
@@ -316,36 +327,43 @@ std::span<const Field> fields() {
           .traits = {forms_of_positions()},
           .simpler = {by(25,
                          [](Case& c) {
-                           if (c.pattern == PositionPattern::consecutive) c.form = PositionForm::offset;
+                           if (c.pattern == PositionPattern::consecutive) give_form(c, PositionForm::offset);
                          }),
                       by(26,
                          [](Case& c) {
                            if (c.form == PositionForm::per_batch) c.form = PositionForm::shared;
+                           if (c.form == PositionForm::cu_seqlens_and_offsets) c.form = PositionForm::cu_seqlens;
                          })},
           .switches = {{23, [](const Case& c) { return c.form == PositionForm::per_batch; },
                         always(field_words::positions_for_each_batch), [](Case& c) { c.form = PositionForm::shared; }},
-                       {24, [](const Case& c) { return c.form != PositionForm::offset; },
-                        always(field_words::given_positions),
+                       {24, [](const Case& c) { return gives_positions(c.form); },
+                        always(field_words::given_positions), [](Case& c) { give_form(c, PositionForm::offset); }},
+                       {28, [](const Case& c) { return gives_starts(c.form); },
+                        always(field_words::starts_of_sequences),
                         [](Case& c) {
-                          c.form = PositionForm::offset;
-                          c.pattern = PositionPattern::consecutive;
+                          give_form(c, is_packed(c.form) ? PositionForm::cu_seqlens : PositionForm::offset);
+                        }},
+                       {29, [](const Case& c) { return is_packed(c.form); }, always(field_words::packed_sequences),
+                        [](Case& c) {
+                          give_form(c, gives_starts(c.form) ? PositionForm::seqlen_offsets : PositionForm::offset);
                         }}},
-          .neighbours = {by(18,
-                            [](Case& c) {
-                              c.form = PositionForm::offset;
-                              c.pattern = PositionPattern::consecutive;
-                            }),
-                         to(19, &Case::form, PositionForm::shared),
+          .neighbours = {by(18, [](Case& c) { give_form(c, PositionForm::offset); }),
+                         by(19, [](Case& c) { give_form(c, PositionForm::shared); }),
                          by(20,
                             [](Case& c) {
-                              c.form = PositionForm::per_batch;
+                              give_form(c, PositionForm::per_batch);
                               c.pattern = PositionPattern::scattered;
                             })}},
+      Field{.text = text_of("sequences", &Case::sequences),
+            .traits = {sized(&Case::sequences, {1, 4, 16})},
+            .simpler = {at_most_one(14, &Case::sequences), ever_less(18, &Case::sequences)},
+            .switches = {more_than_one(30, &Case::sequences, "sequences")},
+            .neighbours = {between(32, &Case::sequences, 1, 3)}},
       Field{
           .text = text_of("position_dtype", &Case::position_dtype),  // combined in form
           .simpler = {to_default(4, &Case::position_dtype)},
           .switches = {{25,
-                        [](const Case& c) { return c.position_dtype == DType::i32 && c.form != PositionForm::offset; },
+                        [](const Case& c) { return c.position_dtype == DType::i32 && has_position_dtype(c.form); },
                         always(field_words::i32_positions), [](Case& c) { c.position_dtype = DType::i64; }}},
           .neighbours = {between(21, &Case::position_dtype, DType::i32, DType::i64)}},
       Field{.text = text_of("pattern", &Case::pattern),

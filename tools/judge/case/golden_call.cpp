@@ -42,6 +42,36 @@ Tensor in_contract_order(const Manifest& manifest, const GoldenCase& golden, con
   return tensor;
 }
 
+// Axes whose frequencies restart are ropes of their own, each with its share of the features. The contract's computed
+// angles know no restart. So the axes are laid along the batch: sequence a * batch + b has axis a's features and its
+// positions. That needs shares of one size, and no other features.
+bool is_unfolded(const GoldenCase& golden, AngleSource source) {
+  const std::vector<int>& sections = golden.spec.axes.sections;
+  return source == AngleSource::computed && golden.spec.axes.restart && golden.spec.rotary_dim == golden.spec.head_dim &&
+         std::all_of(sections.begin(), sections.end(), [&](int pairs) { return pairs == sections.front(); });
+}
+
+// The features of a head, axis after axis, laid along the batch.
+Tensor unfolded(const Tensor& whole, const RopeSpec& spec) {
+  const auto axes = static_cast<std::int64_t>(spec.axes.sections.size());
+  const std::int64_t share = whole.shape[3] / axes, batch = whole.shape[0];
+  Tensor tensor = Tensor::contiguous(whole.dtype, {axes * batch, whole.shape[1], whole.shape[2], share});
+  const std::size_t size = size_of(whole.dtype);
+  const std::byte* from = whole.bytes.data();
+  for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
+    const std::int64_t axis = row.batch / batch, b = row.batch % batch;
+    const std::int64_t start = ((b * whole.shape[1] + row.seq) * whole.shape[2] + row.head) * whole.shape[3];
+    for (std::int64_t j = 0; j < share; ++j) {
+      const bool split = spec.pairing == Pairing::half_split;
+      const std::int64_t half = split ? j / (share / 2) : 0, within = split ? j % (share / 2) : j;
+      const std::int64_t feature = half * (whole.shape[3] / 2) + axis * (split ? share / 2 : share) + within;
+      std::memcpy(data + static_cast<std::size_t>(j) * size, from + static_cast<std::size_t>(start + feature) * size,
+                  size);
+    }
+  });
+  return tensor;
+}
+
 Tensor as_stored(const Manifest& manifest, const GoldenCase& golden, const GoldenArray& array,
                  const std::vector<std::int64_t>& shape) {
   Tensor tensor = Tensor::contiguous(array.dtype, shape);
@@ -83,6 +113,19 @@ void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase
   }
 }
 
+void give_unfolded_positions(const Manifest& manifest, const GoldenCase& golden, std::int64_t batch, Call& call) {
+  const GoldenArray& array = array_called(golden, "positions");  // [axes, batch or 1, seq]
+  const NpyArray stored = load(manifest, golden, array);
+  const std::int64_t seq = array.shape[2], each = batch / array.shape[0];
+  call.positions = Tensor::contiguous(array.dtype, {1, batch, seq});
+  const std::size_t row = static_cast<std::size_t>(seq) * size_of(array.dtype);
+  for (std::int64_t i = 0; i < batch; ++i) {
+    const std::int64_t from = i / each * array.shape[1] + (array.shape[1] == 1 ? 0 : i % each);
+    std::memcpy(call.positions->bytes.data() + static_cast<std::size_t>(i) * row,
+                stored.bytes.data() + static_cast<std::size_t>(from) * row, row);
+  }
+}
+
 void give_positions(const Manifest& manifest, const GoldenCase& golden, Call& call) {
   if (call.axes == 1 && golden.position_offset) {
     call.position_offset = *golden.position_offset;
@@ -121,6 +164,13 @@ std::optional<Case> case_of_golden(const GoldenCase& golden, AngleSource source)
            : positions->shape[1] == 1                         ? PositionForm::shared
                                                               : PositionForm::per_batch;
   c.start = golden.position_offset.value_or(std::max<std::int64_t>(golden.sequence_length - c.seq, 0));
+  if (is_unfolded(golden, source)) {
+    const auto axes = static_cast<int>(c.spec.axes.sections.size());
+    c.batch *= axes;
+    c.spec.head_dim = c.spec.rotary_dim = golden.spec.rotary_dim / axes;
+    c.spec.axes = {};
+    c.form = PositionForm::per_batch;
+  }
   if (source == AngleSource::tables) {
     const GoldenArray* cosine = golden.find("cos");
     if (cosine == nullptr) return std::nullopt;
@@ -143,10 +193,15 @@ GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
   if (golden == nullptr) throw InputError(fmt::format("golden case \"{}\" is not in the manifest", c.golden));
   GoldenCall result;
   Call& call = result.call;
+  const bool unfolds = is_unfolded(*golden, c.source);
+  const auto in_order = [&](const GoldenArray& array) {
+    Tensor tensor = in_contract_order(manifest, *golden, array);
+    return unfolds ? unfolded(tensor, golden->spec) : tensor;
+  };
   const auto take = [&](const char* name, const char* out_name, std::optional<Tensor>& out, GoldenOutput& expected) {
-    Tensor input = in_contract_order(manifest, *golden, array_called(*golden, name));
+    Tensor input = in_order(array_called(*golden, name));
     const GoldenArray& output = array_called(*golden, out_name);
-    expected = {in_contract_order(manifest, *golden, output), output.print};
+    expected = {in_order(output), output.print};
     out = Tensor::contiguous(c.out_dtype, input.shape);
     fill_with_poison(*out);
     return input;
@@ -171,7 +226,11 @@ GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
     give_token_tables(c, manifest, *golden, call);
     return result;
   }
-  give_positions(manifest, *golden, call);
+  if (unfolds) {
+    give_unfolded_positions(manifest, *golden, c.batch, call);
+  } else {
+    give_positions(manifest, *golden, call);
+  }
   if (c.source == AngleSource::frequencies) {
     const GoldenArray& theta = array_called(*golden, "theta");
     call.theta = as_stored(manifest, *golden, theta, theta.shape);

@@ -25,7 +25,11 @@ int claimed_part(const Case& c, const rope_capabilities& claims) {
 std::vector<Case> plain_calls(const Claims& claims, const Selection& selection) {
   Case c;
   c.seq = 1;
-  if (!claims.head_dims.empty()) c.spec.head_dim = c.spec.rotary_dim = claims.head_dims.front();
+  if (!claims.head_dims.empty()) {
+    c.spec.head_dim = claims.head_dims.front();
+    c.spec.rotary_dim = c.spec.head_dim / 2 * 2;
+  }
+  keep_to_claims(c, claims);
   if (selection.spec) c.spec = *selection.spec;
   std::vector<Case> calls;
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {

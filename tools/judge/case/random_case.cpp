@@ -30,7 +30,7 @@ RopeSpec draw_spec(Draw& draw, const Claims& claims) {
   static const std::vector<std::int32_t> usual{2, 4, 6, 8, 16, 32, 48, 64, 80, 96, 128, 130, 160, 256};
   RopeSpec spec;
   spec.head_dim = draw.one_of(claims.head_dims.empty() ? usual : claims.head_dims);
-  spec.rotary_dim = spec.head_dim;
+  spec.rotary_dim = spec.head_dim / 2 * 2;
   if (draw.one_in(3) && spec.head_dim >= 4) {
     spec.rotary_dim = draw.one_of({spec.head_dim / 2, spec.head_dim / 4, spec.head_dim - 2}) / 2 * 2;
     spec.rotary_dim = std::max(spec.rotary_dim, 2);
@@ -111,7 +111,7 @@ void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements
     c.key_heads = draw.one_of({0, 1, c.heads / 2, c.heads});
   } while (elements(c) > std::max<std::int64_t>(most_elements, c.spec.head_dim));
   if (draw.one_in(3) && c.spec.rotary_dim < c.spec.head_dim && c.spec.head_dim >= 12) {
-    c.spec.rotary_dim = c.spec.head_dim - draw.one_of({6, c.spec.head_dim / 6 * 2, 8});
+    c.spec.rotary_dim = c.spec.head_dim / 2 * 2 - draw.one_of({6, c.spec.head_dim / 6 * 2, 8});
     c.spec.axes = {};
     c.spec.scaling = draw_scaling(draw, c.spec);
   }
@@ -120,7 +120,7 @@ void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements
     c.layout = draw.one_of({Layout::shifted, Layout::expanded, Layout::key_strided, Layout::angles_strided});
   }
   if (draw.one_in(6)) c.output = draw.one_of({OutputLayout::shifted, OutputLayout::key_strided});
-  if (draw.one_in(4) && c.form != PositionForm::offset) {
+  if (draw.one_in(4) && gives_positions(c.form)) {
     c.pattern = draw.one_of({PositionPattern::last_apart, PositionPattern::restarting, PositionPattern::left_padded});
   }
   if (draw.one_in(10)) c.input = InputKind::huge;
@@ -172,8 +172,9 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   c.position_dtype = claimed_one(draw, c.position_dtype, k.position_dtypes, {DType::i32, DType::i64});
   if (!c.full_tables || !claims.has(ROPE_FEATURE_UNEQUAL_HALVES)) c.unequal_halves = false;
   if (!claims.has(ROPE_FEATURE_AXES)) c.spec.axes = {};
-  if (!claims.has(ROPE_FEATURE_PARTIAL) && c.spec.rotary_dim != c.spec.head_dim) {
-    c.spec.rotary_dim = c.spec.head_dim;
+  const bool partial = claims.has(ROPE_FEATURE_PARTIAL);
+  if (c.spec.rotary_dim < k.least_rotary_dim || (!partial && c.spec.rotary_dim != c.spec.head_dim)) {
+    c.spec.rotary_dim = c.spec.head_dim / 2 * 2;
     c.spec.axes = {};
     c.spec.scaling = scaling::None{};
   }
@@ -190,10 +191,11 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   while (c.key_heads > 0 && c.heads % c.key_heads != 0) --c.key_heads;
   if (!claims.has(ROPE_FEATURE_BACKWARD)) c.direction = Direction::forward;
   if (c.layout == Layout::reversed && !claims.has(ROPE_FEATURE_ANY_STRIDES)) c.layout = Layout::strided;
+  if (c.output == OutputLayout::reversed && !claims.has(ROPE_FEATURE_ANY_STRIDES)) c.output = OutputLayout::strided;
   if (c.layout == Layout::packed && (!claims.packed_tensors || c.key_heads == 0)) c.layout = Layout::strided;
   if (c.layout == Layout::key_strided && c.key_heads == 0) c.layout = Layout::strided;
   if (c.output == OutputLayout::key_strided && c.key_heads == 0) c.output = OutputLayout::strided;
-  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && c.form == PositionForm::offset) {
+  if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && !gives_positions(c.form)) {
     c.layout = Layout::strided;
   }
   if (!claims.has(ROPE_FEATURE_STRIDED)) {
@@ -204,6 +206,23 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   if (c.in_place) c.output = OutputLayout::as_input;
 }
 
+// Kernels that claim neither draw nothing here.
+void draw_sequences(Draw& draw, Case& c, const Claims& claims) {
+  const bool starts = claims.has(ROPE_FEATURE_SEQLEN_OFFSETS), packed = claims.has(ROPE_FEATURE_CU_SEQLENS);
+  std::vector<PositionForm> forms;
+  if (starts) forms.push_back(PositionForm::seqlen_offsets);
+  if (packed) forms.push_back(PositionForm::cu_seqlens);
+  if (starts && packed) forms.push_back(PositionForm::cu_seqlens_and_offsets);
+  if (forms.empty() || !draw.one_in(6)) return;
+  c.form = draw.one_of(forms);
+  c.pattern = PositionPattern::consecutive;
+  if (!is_packed(c.form)) return;
+  c.seq *= c.batch;
+  c.batch = 1;
+  c.sequences = draw.one_of({1, 2, 3, 5, 40});
+  if (!gives_starts(c.form) && !claims.has(ROPE_FEATURE_OFFSET)) c.start = 0;
+}
+
 template <class Widen>
 std::optional<Case> covered_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change,
                                  Widen widen) {
@@ -212,10 +231,12 @@ std::optional<Case> covered_case(rc::Random& random, const Claims& claims, const
     Case c = draw_case(draw, claims);
     widen(draw, c);
     fit(draw, c, claims);
+    draw_sequences(draw, c, claims);
     c.seed = random.next() >> 32;
     change(c);
     const std::int64_t room = claims.capabilities.max_position - largest_position(c);
     c.spare_rows = c.source == AngleSource::tables ? std::clamp<std::int64_t>(room, 0, c.spare_rows) : 0;
+    keep_to_claims(c, claims);
     if (uncovered(c, claims).empty()) return c;
   }
   return std::nullopt;

@@ -1,28 +1,31 @@
 #include "tools/judge/case/rearrange.hpp"
 
-#include <cstring>
-
 #include "tools/judge/case/build_call.hpp"
 
 namespace rope {
 namespace {
 
-std::byte* position_at(Tensor& positions, std::int64_t axis, std::int64_t batch, std::int64_t seq) {
-  const std::int64_t element = axis * positions.strides[0] + batch * positions.strides[1] + seq * positions.strides[2];
-  return positions.data() + element * static_cast<std::int64_t>(size_of(positions.dtype));
+std::int64_t index_of(const Tensor& positions, std::int64_t axis, std::int64_t batch, std::int64_t seq) {
+  return axis * positions.strides[0] + batch * positions.strides[1] + seq * positions.strides[2];
 }
 
 Tensor reversed_positions(const Tensor& positions) {
   Tensor result = positions;
-  Tensor from = positions;
   for (std::int64_t a = 0; a < positions.shape[0]; ++a) {
     for (std::int64_t b = 0; b < positions.shape[1]; ++b) {
       for (std::int64_t s = 0; s < positions.shape[2]; ++s) {
-        std::memcpy(position_at(result, a, positions.shape[1] - 1 - b, positions.shape[2] - 1 - s),
-                    position_at(from, a, b, s), size_of(positions.dtype));
+        store_integer(result, index_of(result, a, positions.shape[1] - 1 - b, positions.shape[2] - 1 - s),
+                      integer_at(positions, index_of(positions, a, b, s)));
       }
     }
   }
+  return result;
+}
+
+Tensor reversed_starts(const Tensor& starts) {
+  Tensor result = starts;
+  const std::int64_t count = starts.shape[0];
+  for (std::int64_t i = 0; i < count; ++i) store_integer(result, count - 1 - i, integer_at(starts, i));
   return result;
 }
 
@@ -45,6 +48,8 @@ Call reversed(Call call) {
   if (call.k) *call.k = reversed_rows(*call.k, call, true);
   call.q = std::move(q);
   if (call.positions) call.positions = reversed_positions(*call.positions);
+  // Sequences that are packed keep their order, as the tokens do.
+  if (call.seqlen_offsets && !call.cu_seqlens) call.seqlen_offsets = reversed_starts(*call.seqlen_offsets);
   return call;
 }
 
@@ -58,13 +63,17 @@ Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& or
     copy_row(call.q, row, whole.q, {batch, row.seq, row.head});
   });
   if (call.positions) {
-    Tensor given = *whole.positions;
+    const Tensor& given = *whole.positions;
     for (std::int64_t a = 0; a < given.shape[0]; ++a) {
       for (std::int64_t s = 0; s < given.shape[2]; ++s) {
         const std::int64_t from = given.strides[1] == 0 ? 0 : batch;
-        std::memcpy(position_at(*call.positions, a, 0, s), position_at(given, a, from, s), size_of(given.dtype));
+        store_integer(*call.positions, index_of(*call.positions, a, 0, s),
+                      integer_at(given, index_of(given, a, from, s)));
       }
     }
+  }
+  if (whole.seqlen_offsets && !whole.cu_seqlens) {
+    store_integer(*call.seqlen_offsets, 0, integer_at(*whole.seqlen_offsets, batch));
   }
   call.cos = whole.cos;  // one batch by itself may need fewer rows
   call.sin = whole.sin;

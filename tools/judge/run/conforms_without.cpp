@@ -56,7 +56,7 @@ void JudgedCases::add_to(std::vector<Case>& failing, std::vector<Case>& passing,
 std::optional<ConformsWithout> conforms_without(const SubjectReport& report, const JudgedCases& judged,
                                                 Subject& subject, Oracles& oracles,
                                                 std::span<const Requirement> requirements, SuiteOptions options) {
-  if (report.count(Verdict::fail) == 0 || report.interrupted) return std::nullopt;
+  if (report.count(Verdict::fail) == 0 || report.interrupted || report.left_out() > 0) return std::nullopt;
   ConformsWithout result;
   for (const RequirementResult& one : report.results) {
     if (one.verdict == Verdict::fail) result.judged_again.push_back(one.id);
@@ -73,7 +73,7 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
     options.after_case = [&](const Case& c, bool passed) { again.note(c, passed); };
     Narrowed less(subject, std::move(narrower->claims));
     const SubjectReport report_again = run_suite(less, oracles, requirements, options);
-    if (report_again.interrupted) return std::nullopt;
+    if (report_again.interrupted || report_again.left_out() > 0) return std::nullopt;
     if (report_again.count(Verdict::fail) == 0) {
       result.claims = std::move(narrower->dropped);
       return result;

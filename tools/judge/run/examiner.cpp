@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tools/judge/run/wrong_position.hpp"
 #include "tools/judge/verdict/judge.hpp"
 
 namespace rope {
@@ -48,6 +49,7 @@ Finding problem_of(const Reply& reply) {
   if (reply.kind != ReplyKind::done) {
     Finding finding = problem(kind_of_reply(reply.kind), reply.detail);
     finding.access = reply.access;
+    finding.breaks_mode = reply.breaks_mode;
     return finding;
   }
   if (reply.status == ROPE_OK) return {};
@@ -58,10 +60,31 @@ Finding problem_of(const Reply& reply) {
   return finding;
 }
 
+std::ptrdiff_t written_bytes(const std::byte* first, std::size_t count) {
+  return std::count_if(first, first + count, [](std::byte b) { return b != canary; });
+}
+
+// Whether all bytes that are not the canary belong to elements, which do not overlap.
+bool only_elements_are_written(const Tensor& tensor) {
+  const std::size_t size = size_of(tensor.dtype);
+  std::ptrdiff_t of_elements = 0;
+  for_each_row(tensor, [&](const RowIndex&, const std::byte* data) {
+    if (tensor.strides[3] == 1) {
+      of_elements += written_bytes(data, static_cast<std::size_t>(tensor.shape[3]) * size);
+      return;
+    }
+    for (std::int64_t j = 0; j < tensor.shape[3]; ++j) {
+      of_elements += written_bytes(data + j * tensor.strides[3] * static_cast<std::int64_t>(size), size);
+    }
+  });
+  return of_elements == written_bytes(tensor.bytes.data(), tensor.bytes.size());
+}
+
 // Checks the bytes between the elements of a strided output, which nobody may write.
 Finding padding_of(const std::string& name, const Tensor& tensor) {
   const std::size_t size = size_of(tensor.dtype);
   if (tensor.bytes.size() == static_cast<std::size_t>(tensor.count()) * size) return {};
+  if (only_elements_are_written(tensor)) return {};
   // Blanks out the elements; what remains is the padding.
   Tensor rest = tensor;
   for_each_row(rest, [&](const RowIndex&, std::byte* data) {
@@ -121,13 +144,15 @@ Trial Examiner::tried(Call call, const std::function<Reply(Call&)>& apply) {
 }
 
 Finding Examiner::refusal(const Case& c) {
-  Call call = build(c);
-  rope::apply(c.fault, call);
-  const Reply reply = counted(subject_.apply(call));
+  Trial trial{build(c), {}, {}, {}};
+  rope::apply(c.fault, trial.call);
+  trial.q = trial.call.q;
+  const Reply reply = counted(subject_.apply(trial.call));
   if (reply.kind != ReplyKind::done) return problem_of(reply);
-  if (reply.status != ROPE_OK) return {};
-  return problem(FailureKind::status,
-                 fmt::format("the kernel answered ok to a call that is wrong: {}", word_of(c.fault).meaning));
+  if (reply.status != ROPE_OK || turned_by_negative_angle(c, trial, oracles_)) return {};
+  const std::string done = done_at_wrong_position(c, trial, oracles_);
+  return problem(FailureKind::status, fmt::format("the kernel answered ok to a call that is wrong: {}{}",
+                                                  word_of(c.fault).meaning, done.empty() ? "" : "; it " + done));
 }
 
 Finding Examiner::under(SanitizerTool tool, std::span<const Case> cases) {

@@ -41,7 +41,8 @@ class Examiner {
   // The case's call, not yet run.
   Call build(const Case& c) { return build_call(c, oracles_); }
 
-  // Runs the case's call with its fault. passed() if the kernel answers with a status other than ok.
+  // Runs the case's call with its fault. passed() if the kernel answers with a status other than ok, or does what the
+  // fault's requirement allows instead. The message says what it did.
   Finding refusal(const Case& c);
 
   // run() and every element against the oracle.

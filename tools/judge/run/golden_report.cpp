@@ -39,26 +39,27 @@ std::size_t GoldenReport::count(AngleSource source, GoldenVerdict verdict) const
 
 GoldenReport verify_golden(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
                            const Manifest& golden, const std::string& prefix,
-                           const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop) {
+                           const std::function<void(const GoldenOutcome&)>& progress, const Stop* stop) {
   GoldenReport report;
   report.subject = subject.name();
   Examiner examiner(subject, oracles, &golden);
-  for (const GoldenCase& entry : golden.cases) {
-    if (!entry.id.starts_with(prefix)) continue;
-    bool expressible = false;
-    for (std::size_t i = 0; i < std::size(sources); ++i) {
-      if (stop != nullptr && *stop) {
-        report.interrupted = true;
-        return report;
+  try {
+    for (const GoldenCase& entry : golden.cases) {
+      if (!entry.id.starts_with(prefix)) continue;
+      bool expressible = false;
+      for (std::size_t i = 0; i < std::size(sources); ++i) {
+        throw_if_requested(stop);
+        std::optional<Case> c = golden_case(entry, sources[i], subject.claims());
+        if (!c) continue;
+        expressible = true;
+        c->requirement = requirements[i].id;
+        report.outcomes.push_back(judge(std::move(*c), sources[i], examiner));
+        if (progress) progress(report.outcomes.back());
       }
-      std::optional<Case> c = golden_case(entry, sources[i], subject.claims());
-      if (!c) continue;
-      expressible = true;
-      c->requirement = requirements[i].id;
-      report.outcomes.push_back(judge(std::move(*c), sources[i], examiner));
-      if (progress) progress(report.outcomes.back());
+      if (!expressible) ++report.inexpressible;
     }
-    if (!expressible) ++report.inexpressible;
+  } catch (const Interrupted&) {
+    report.interrupted = true;
   }
   return report;
 }

@@ -1,13 +1,13 @@
 // Every golden case on one kernel: the result of `ropecheck golden verify`.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "tools/judge/call/oracles.hpp"
+#include "tools/judge/call/stop.hpp"
 #include "tools/judge/run/golden_agreement.hpp"
 #include "tools/judge/run/requirement.hpp"
 
@@ -39,6 +39,6 @@ struct GoldenReport {
 // it has them. `requirements`: the one for each of these three, which a replay of the case checks.
 GoldenReport verify_golden(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements,
                            const Manifest& golden, const std::string& prefix,
-                           const std::function<void(const GoldenOutcome&)>& progress, const std::atomic<bool>* stop);
+                           const std::function<void(const GoldenOutcome&)>& progress, const Stop* stop);
 
 }  // namespace rope

@@ -8,8 +8,7 @@
 namespace rope {
 namespace {
 
-constexpr int tokens = 64;                                // distances 0 .. 63
-constexpr std::int64_t farthest = std::int64_t{1} << 40;  // beyond every context length in discussion
+constexpr int tokens = 64;  // distances 0 .. 63
 
 // Scores of the last token's query with every token's key, relative to the norms. The query is head 0, the key head 1.
 std::vector<double> relative_scores(const Trial& trial) {
@@ -38,12 +37,12 @@ Case at(Case c, std::int64_t position) {
 
 std::optional<Horizon> measure(const Case& probe, Examiner& examiner) {
   const Claims& claims = examiner.subject().claims();
-  Horizon horizon{probe.dtype, probe.source, horizon_tolerance(probe.dtype), -1, 0, 0};
+  Horizon horizon{probe.dtype, probe.source, horizon_tolerance(probe.dtype), -1, 0, 0, {}};
   if (!uncovered(at(probe, tokens - 1), claims).empty()) return std::nullopt;
   const Trial start = examiner.run(at(probe, tokens - 1));
   if (!start.ok()) return horizon;
   const std::vector<double> first = relative_scores(start);
-  const std::int64_t last = std::min(claims.capabilities.max_position, farthest);
+  const std::int64_t last = std::min(claims.capabilities.max_position, farthest_measured);
   std::vector<std::int64_t> ends;
   for (std::int64_t end = 2 * tokens; end < last; end *= 2) ends.push_back(end);
   ends.push_back(last);
@@ -59,6 +58,7 @@ std::optional<Horizon> measure(const Case& probe, Examiner& examiner) {
       const double d = std::fabs(scores[i] - first[i]);
       deviation = std::isnan(d) ? INFINITY : std::max(deviation, d);
     }
+    horizon.curve.push_back({end, deviation});
     if (deviation > horizon.tolerance) return horizon;
     horizon.position = end;
     horizon.worst = std::max(horizon.worst, deviation);
@@ -88,7 +88,7 @@ std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selec
     c.input = InputKind::constant;
     c.spec.axes = {};
     // Rules that follow the length must not see the sequence grow.
-    c.sequence_length = std::min(examiner.subject().claims().capabilities.max_position, farthest) + 1;
+    c.sequence_length = std::min(examiner.subject().claims().capabilities.max_position, farthest_measured) + 1;
     if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
     if (c.form == PositionForm::shared) c.position_dtype = list.claims().position_dtype();
     probes.push_back(c);

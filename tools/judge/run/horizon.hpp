@@ -17,7 +17,15 @@ struct Horizon {
   std::int64_t position = 0;  // the largest position up to which it held; -1: not even at the smallest one
   std::int64_t tried = 0;     // the largest position that was tried
   double worst = 0;           // the largest deviation up to `position`
+  struct Point {
+    std::int64_t position;
+    double deviation;
+  };
+  std::vector<Point> curve = {};  // every position that was tried; the last one may be beyond the tolerance
 };
+
+// The largest position that is measured: beyond every context length in discussion.
+inline constexpr std::int64_t farthest_measured = std::int64_t{1} << 40;
 
 // 1e-3, but for 16-bit storage at least the possible cost of rounding: each of four rows is off by u of its norm.
 double horizon_tolerance(DType dtype);

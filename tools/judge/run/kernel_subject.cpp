@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "tools/judge/call/concurrent_call.hpp"
+#include "tools/judge/call/floating_point_mode.hpp"
 #include "tools/judge/call/row_placement.hpp"
 
 namespace rope {
@@ -21,8 +22,8 @@ Claims claims_of(const rope_capabilities& capabilities) {
   return claims;
 }
 
-KernelSubject::KernelSubject(const rope_kernel& kernel)
-    : kernel_(kernel), name_(kernel.name), claims_(claims_of(kernel.claims)) {
+KernelSubject::KernelSubject(const rope_kernel& kernel, const Stop* stop)
+    : kernel_(kernel), stop_(stop), name_(kernel.name), claims_(claims_of(kernel.claims)) {
   claims_.far_tensors = claims_.packed_tensors = claims_.concurrent_calls = claims_.compiled = true;
 }
 
@@ -68,9 +69,18 @@ class PlacedTensors {
   std::list<PlacedRows> placed_;
 };
 
+void note_mode(const FloatingPointMode& before, Reply& reply) {
+  const std::string breach = breach_of_mode(before);
+  if (breach.empty()) return;
+  reply.kind = ReplyKind::misbehaved;
+  reply.detail = breach;
+  reply.breaks_mode = true;
+}
+
 }  // namespace
 
 Reply KernelSubject::apply(Call& call) {
+  throw_if_requested(stop_);
   rope_call bound = bind(call);
   std::optional<PlacedTensors> placed;
   try {
@@ -78,22 +88,26 @@ Reply KernelSubject::apply(Call& call) {
   } catch (const NoRoom& error) {
     return {ReplyKind::crashed, ROPE_FAILED, error.what(), 0};
   }
+  const FloatingPointMode mode = FloatingPointMode::current();
   const auto start = std::chrono::steady_clock::now();
   Reply reply;
   reply.status = kernel_.apply(&bound);
   reply.nanoseconds = (std::chrono::steady_clock::now() - start).count();
+  note_mode(mode, reply);
   placed->read_back();
   return reply;
 }
 
 Opener KernelSubject::opener() const {
-  return [&kernel = kernel_] { return std::make_unique<KernelSubject>(kernel); };
+  return [&kernel = kernel_, stop = stop_] { return std::make_unique<KernelSubject>(kernel, stop); };
 }
 
 std::optional<Reply> KernelSubject::apply_concurrently(Call& call, Call& companion) try {
+  throw_if_requested(stop_);
   Call other = companion;  // a copy, because in place the call would change it
   rope_call bound = bind(call), bound_other = bind(other);
   PlacedTensors placed(call, bound), placed_other(other, bound_other);
+  const FloatingPointMode mode = FloatingPointMode::current();
   const ConcurrentResult result = run_concurrently(kernel_.apply, bound, bound_other);
   placed.read_back();
   Reply reply;
@@ -103,6 +117,7 @@ std::optional<Reply> KernelSubject::apply_concurrently(Call& call, Call& compani
     reply.status = result.companion_status;
     reply.detail = "the concurrent call was answered so";
   }
+  note_mode(mode, reply);
   return reply;
 } catch (const NoRoom& error) {
   return Reply{ReplyKind::crashed, ROPE_FAILED, error.what(), 0};

@@ -1,6 +1,7 @@
 // One of our own kernels as a subject, called in this process because it is trusted.
 #pragma once
 
+#include "tools/judge/call/stop.hpp"
 #include "tools/judge/run/subject.hpp"
 
 namespace rope {
@@ -10,7 +11,8 @@ Claims claims_of(const rope_capabilities& capabilities);
 
 class KernelSubject : public Subject {
  public:
-  explicit KernelSubject(const rope_kernel& kernel);
+  // Once `stop` is requested, each call throws Interrupted instead.
+  explicit KernelSubject(const rope_kernel& kernel, const Stop* stop = nullptr);
 
   const std::string& name() const override { return name_; }
   const Claims& claims() const override { return claims_; }
@@ -20,6 +22,7 @@ class KernelSubject : public Subject {
 
  private:
   const rope_kernel& kernel_;
+  const Stop* stop_;
   std::string name_;
   Claims claims_;
 };

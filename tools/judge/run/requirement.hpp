@@ -19,6 +19,7 @@ struct Handling {
   bool by_chance = false;     // a failed call may hold when repeated; only what fails again and again is kept
   bool of_state = false;      // about what earlier calls leave behind: also run in a new process, at any cost
   bool with_horizon = false;  // where it is judged, the horizon is measured (horizon.hpp)
+  bool with_heatmap = false;  // where it is judged, the error of each pair and position is measured (heatmap.hpp)
   ShownBy shown_by = ShownBy::outputs;
 };
 

@@ -6,9 +6,11 @@
 #include <rapidcheck/shrinkable/Create.h>
 #include <rapidcheck/shrinkable/Operations.h>
 
+#include <functional>
 #include <utility>
 
 #include "reference/input_error.hpp"
+#include "tools/judge/call/stop.hpp"
 #include "tools/judge/case/coverage.hpp"
 
 namespace rope {
@@ -67,22 +69,9 @@ void name_earlier_call(const Requirement& requirement, Failure& failure, Examine
   }
 }
 
-}  // namespace
-
-Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner) {
-  const std::int64_t before = examiner.subject().deaths();
-  Outcome outcome{checked(requirement, c, examiner)};
-  const FailureKind kind = outcome.finding.kind;
-  outcome.died = kind == FailureKind::crash || kind == FailureKind::timeout || examiner.subject().deaths() != before;
-  // Run by itself, each of its cases takes a process too.
-  outcome.died = outcome.died || (requirement.prepare != nullptr && !outcome.finding.passed());
-  return outcome;
-}
-
-Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
-               bool renews, Examiner& examiner) {
+void make_smaller(Failure& failure, const Requirement& requirement, const Case& failing, const Outcome& outcome,
+                  const Selection& selection, const std::function<bool()>& is_over, Examiner& examiner) {
   const Finding& finding = outcome.finding;
-  Failure failure{failing, finding, to_text(failing)};
   int steps = shrink_steps(outcome);
   const bool by_chance = requirement.handling.by_chance;
   const Claims& claims = examiner.subject().claims();
@@ -90,13 +79,14 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   const auto smaller = [&](const Case& c) {
     std::vector<Case> candidates = simpler(c);
     std::erase_if(candidates, [&](const Case& s) {
-      return !is_valid(s, claims) || (selection.spec && to_json(s.spec) != to_json(*selection.spec));
+      return !is_valid(s, claims) || (selection.spec && to_json(s.spec) != to_json(*selection.spec)) ||
+             (selection.base && s.spec.base != *selection.base);
     });
     return rc::seq::fromContainer(std::move(candidates));
   };
   const auto shrinkable = rc::shrinkable::shrinkRecur(failing, smaller);
   rc::shrinkable::findLocalMin(shrinkable, [&](const Case& c) {
-    if (--steps < 0) return false;
+    if (--steps < 0 || is_over()) return false;
     // What the calls before left in this process would make a case without them fail, too.
     if (!failing.before.empty() && c.before.empty()) examiner.subject().renew();
     const std::int64_t deaths = examiner.subject().deaths();
@@ -112,14 +102,43 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
     failure.finding = found;
     return true;
   });
+}
+
+void look_for_earlier_calls(Failure& failure, const Requirement& requirement, Examiner& examiner) {
+  Case alone = failure.minimal;
+  alone.before.clear();
+  failure.needs_earlier_calls = checked(requirement, alone, examiner).passed();
+  const bool is_named = !failure.minimal.before.empty();
+  if (failure.needs_earlier_calls && !is_named) name_earlier_call(requirement, failure, examiner);
+}
+
+}  // namespace
+
+Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner) {
+  const std::int64_t before = examiner.subject().deaths();
+  Outcome outcome{checked(requirement, c, examiner)};
+  const FailureKind kind = outcome.finding.kind;
+  outcome.died = kind == FailureKind::crash || kind == FailureKind::timeout || examiner.subject().deaths() != before;
+  // Run by itself, each of its cases takes a process too.
+  outcome.died = outcome.died || (requirement.prepare != nullptr && !outcome.finding.passed());
+  return outcome;
+}
+
+Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
+               bool renews, std::optional<std::chrono::steady_clock::time_point> end, Examiner& examiner) {
+  const auto is_over = [&] { return end && std::chrono::steady_clock::now() >= *end; };
+  Failure failure{failing, outcome.finding, to_text(failing)};
   // Repeating a hang would cost its deadlines again. A kernel that takes wrong calls takes them in any process.
-  const bool takes_wrong_call = starts_slowly(claims) && failing.fault != Fault::none;
-  if (renews && !takes_wrong_call && finding.kind != FailureKind::timeout && !by_chance && examiner.subject().renew()) {
-    Case alone = failure.minimal;
-    alone.before.clear();
-    failure.needs_earlier_calls = checked(requirement, alone, examiner).passed();
-    const bool is_named = !failure.minimal.before.empty();
-    if (failure.needs_earlier_calls && !is_named) name_earlier_call(requirement, failure, examiner);
+  const bool takes_wrong_call = starts_slowly(examiner.subject().claims()) && failing.fault != Fault::none;
+  const bool hangs = outcome.finding.kind == FailureKind::timeout;
+  const bool may_renew = renews && !takes_wrong_call && !hangs && !requirement.handling.by_chance;
+  try {
+    make_smaller(failure, requirement, failing, outcome, selection, is_over, examiner);
+    if (may_renew && !is_over() && examiner.subject().renew()) {
+      look_for_earlier_calls(failure, requirement, examiner);
+    }
+  } catch (const Interrupted&) {
+    // The failure was seen. The smallest case so far shows it.
   }
   return failure;
 }

@@ -1,6 +1,9 @@
 // Shrinking: makes a failing case as small as it can be.
 #pragma once
 
+#include <chrono>
+#include <optional>
+
 #include "tools/judge/case/case_list.hpp"
 #include "tools/judge/run/requirement.hpp"
 
@@ -28,8 +31,9 @@ struct Outcome {
 };
 Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner);
 
-// `failing` failed with `outcome`. `renews`: looks in a new process whether earlier calls are to blame.
+// `failing` failed with `outcome`. `renews`: looks in a new process whether earlier calls are to blame. If the run is
+// interrupted, or the time is over, the result is what was found so far.
 Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
-               bool renews, Examiner& examiner);
+               bool renews, std::optional<std::chrono::steady_clock::time_point> end, Examiner& examiner);
 
 }  // namespace rope

@@ -1,6 +1,7 @@
 #include "tools/judge/run/suite.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <limits>
@@ -16,43 +17,6 @@
 
 namespace rope {
 
-std::string_view name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass: return "pass";
-    case Verdict::fail: return "fail";
-    case Verdict::note: return "note";
-    case Verdict::not_claimed: return "not claimed";
-    case Verdict::expected_failure: return "expected failure";
-    case Verdict::unexpected_pass: return "unexpected pass";
-  }
-  return "?";
-}
-
-std::int64_t SubjectReport::executed() const {
-  std::int64_t sum = 0;
-  for (const RequirementResult& result : results) sum += result.cases;
-  return sum;
-}
-
-double SubjectReport::kernel_seconds() const {
-  double sum = 0;
-  for (const RequirementResult& result : results) sum += result.kernel_seconds;
-  return sum;
-}
-
-std::int64_t SubjectReport::count(Verdict verdict) const {
-  return std::count_if(results.begin(), results.end(),
-                       [=](const RequirementResult& r) { return r.verdict == verdict; });
-}
-
-bool SubjectReport::conforms() const {
-  return executed() > 0 && count(Verdict::fail) + count(Verdict::expected_failure) == 0 && !interrupted;
-}
-
-bool SubjectReport::as_expected() const {
-  return executed() > 0 && count(Verdict::fail) + count(Verdict::unexpected_pass) == 0 && !interrupted;
-}
-
 namespace {
 
 // A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
@@ -63,39 +27,15 @@ constexpr std::size_t most_lanes = 4, most_slow_lanes = 2;
 constexpr double least_cost_of_lane = 50, least_cost_of_slow_lane = 200;
 
 // Roughly: a unit for the case, and one for each 2^14 elements.
+double cost_of(const Case& c) {
+  const double rows = double{1} * c.batch * c.seq * (c.heads + c.key_heads);
+  return 1 + rows * c.spec.head_dim / (1 << 14);
+}
+
 double cost_of(std::span<const Case> cases) {
   double sum = 0;
-  for (const Case& c : cases) {
-    const double rows = double{1} * c.batch * c.seq * (c.heads + c.key_heads);
-    sum += 1 + rows * c.spec.head_dim / (1 << 14);
-  }
+  for (const Case& c : cases) sum += cost_of(c);
   return sum;
-}
-
-using GradeUse = std::map<DType, PerGrade<double>>;
-
-void merge(PerGrade<double>& use, const PerGrade<double>& other) {
-  for (std::size_t a = 0; a < angle_grades; ++a) {
-    for (std::size_t w = 0; w < arithmetic_grades; ++w) use[a][w] = std::max(use[a][w], other[a][w]);
-  }
-}
-
-void collect(GradeUse& uses, DType dtype, const Finding& finding) {
-  if (finding.graded > 0) merge(uses[dtype], finding.use_by_grade);
-}
-
-// The tightest angle grade for which some arithmetic grade holds, then the tightest arithmetic grade.
-MeasuredGrade measured(DType dtype, const PerGrade<double>& use) {
-  MeasuredGrade result{dtype, "", use.back().back()};
-  for (std::size_t a = 0; a < angle_grades; ++a) {
-    if (use[a].back() > 1) continue;
-    const auto w = static_cast<std::size_t>(
-        std::find_if(use[a].begin(), use[a].end(), [](double u) { return u <= 1; }) - use[a].begin());
-    result.grade = name(Grade{static_cast<AngleGrade>(a), static_cast<ArithmeticGrade>(w)});
-    result.use = use[a][w];
-    return result;
-  }
-  return result;
 }
 
 // What runs in one process of the kernel at a time, and what that has shown.
@@ -105,6 +45,7 @@ struct Lane {
   bool is_closed = false;  // it could not be opened
   bool has_hung = false;
   bool has_died = false;
+  bool is_spoiled = false;  // it served a wrong call, and may have written anywhere
   std::set<FailureKind> failed_alone;  // in a new process
 };
 
@@ -113,6 +54,9 @@ struct Task {
   Requirement requirement;
   std::size_t index = 0;
   std::vector<Case> cases;
+  std::size_t asked = 0;     // of these; all if it is decided
+  std::size_t executed = 0;  // of these
+  std::int64_t deaths = 0;
   bool begun = false;
   RequirementResult result;
   GradeUse uses;
@@ -124,34 +68,41 @@ struct Task {
 class Run {
  public:
   Run(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements, const SuiteOptions& options)
-      : subject_(subject), oracles_(oracles), requirements_(requirements), options_(options) {}
+      : subject_(subject), oracles_(oracles), requirements_(requirements), options_(options), clock_(options.budget) {}
 
   SubjectReport report() {
     const auto start = std::chrono::steady_clock::now();
     SubjectReport report;
     report.subject = subject_.name();
     report.selection = options_.selection;
+    report.budget = options_.budget;
     list_tasks();
+    clock_.start();  // what the cases are does not depend on the time
     judge_all();
     GradeUse uses;
     std::set<DType> failed;
     for (Task& task : tasks_) {
       if (task.error) std::rethrow_exception(task.error);
-      if (task.begun) join(task, uses, failed, report);
+      if (task.begun || options_.budget) {
+        claims_seen_.add(std::span(task.cases).first(task.executed));
+        join(task, uses, failed, report);
+      }
       if (task.index == last_) break;
     }
-    for (const auto& [dtype, use] : uses) {
-      report.grades.push_back(failed.contains(dtype) ? MeasuredGrade{dtype, "", use.back().back()}
-                                                     : measured(dtype, use));
-    }
+    report.grades = uses.measured(failed);
     report.permitted_variants = permitted_variants(subject_.claims());
-    const bool wanted = std::ranges::any_of(tasks_, [](const Task& t) { return t.requirement.handling.with_horizon; });
-    if (wanted && last_ == none && options_.cases == nullptr && !stopped()) {
+    if (measures(&Handling::with_horizon)) {
       Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
-      report.horizons = measure_horizons(examiner, options_.selection);
+      report.horizons = horizons(examiner);
       report.calls += examiner.calls();
     }
+    // A kernel that hangs would hang again.
+    if (measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs)) {
+      Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
+      report.heatmaps = heatmaps(examiner);  // each has its own number of calls
+    }
     const Claims& claims = subject_.claims();
+    report.claims = claims_seen_.of(claims);
     report.claims_note = subject_.claims_note();
     if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
     report.only_position_0 = claims.capabilities.max_position == 0;
@@ -163,10 +114,32 @@ class Run {
  private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-  bool stopped() const { return options_.stop != nullptr && *options_.stop; }
+  bool stopped() const { return is_requested(options_.stop); }
+
+  // Whether there is time for what is measured along with some requirements, and one of them was judged.
+  bool measures(bool Handling::* along) const {
+    return std::ranges::any_of(tasks_, [&](const Task& t) { return t.requirement.handling.*along; }) && last_ == none &&
+           options_.cases == nullptr && !stopped() && !clock_.is_over();
+  }
+
+  static bool hangs(const RequirementResult& result) {
+    return result.failure && result.failure->finding.kind == FailureKind::timeout;
+  }
+
+  std::vector<Heatmap> heatmaps(Examiner& examiner) const try {
+    return measure_heatmaps(examiner, options_.selection);
+  } catch (const Interrupted&) {
+    return {};
+  }
+
+  std::vector<Horizon> horizons(Examiner& examiner) const try {
+    return measure_horizons(examiner, options_.selection);
+  } catch (const Interrupted&) {
+    return {};
+  }
 
   // Whether nobody wants the task's result any more.
-  bool is_over(const Task& task) const { return stopped() || task.index > last_; }
+  bool is_over(const Task& task) const { return stopped() || task.index > last_ || clock_.is_over(); }
 
   // The run ends with this task: the results of later ones are dropped.
   void end_with(const Task& task) {
@@ -179,7 +152,12 @@ class Run {
   void list_tasks() {
     for (const Requirement& requirement : requirements_) {
       if (stopped() || !options_.selection.wants(requirement.id)) continue;
-      tasks_.push_back({requirement, tasks_.size(), cases_of(requirement), false, {}, {}, {}, 0, {}});
+      Task task;
+      task.requirement = requirement;
+      task.index = tasks_.size();
+      task.cases = cases_of(requirement);
+      tasks_.push_back(std::move(task));
+      describe(tasks_.back());
       all_cases_ += static_cast<std::int64_t>(tasks_.back().cases.size());
     }
   }
@@ -197,31 +175,82 @@ class Run {
   }
 
   // Lanes depend on the claims and the cases, not on the number of jobs: the report must not, either. What shows only
-  // by chance runs last, by itself: a race needs CPUs that are free.
+  // by chance runs last, by itself: a race needs CPUs that are free. With a budget it takes turns with the others.
   void judge_all() {
     const Opener opener = options_.before_case ? Opener() : subject_.opener();  // it is told of one case at a time
     std::vector<std::size_t> shared;
     std::vector<double> costs;
     for (const Task& task : tasks_) {
-      if (opener && task.requirement.handling.by_chance) continue;
+      if (opener && task.requirement.handling.by_chance && !options_.budget) continue;
       shared.push_back(task.index);
       costs.push_back(cost_of(task.cases));
     }
     const bool slow = starts_slowly(subject_.claims());
-    const Lanes lanes = share_out(costs, !opener ? 1 : slow ? most_slow_lanes : most_lanes,
-                                  slow ? least_cost_of_slow_lane : least_cost_of_lane);
+    Lanes lanes = share_out(costs, !opener ? 1 : slow ? most_slow_lanes : most_lanes,
+                            slow ? least_cost_of_slow_lane : least_cost_of_lane);
+    for (std::vector<std::size_t>& lane : lanes) {
+      for (std::size_t& task : lane) task = shared[task];
+    }
+    std::vector<Turn> turns = options_.budget ? turns_of_budget() : turns_in_order();
+    const Lanes turns_of_lanes = turns_of(lanes, turns);
     std::vector<Lane> states(std::max<std::size_t>(lanes.size(), 1));
     states[0].subject = &subject_;
     // They only save work, so it does not matter which tasks share them.
     std::vector<Oracles> oracles(std::min(options_.jobs, lanes.size()));
-    run_lanes(lanes, options_.jobs, [&](std::size_t i, std::size_t lane, std::size_t thread) {
-      Task& task = tasks_[shared[i]];
-      if (is_over(task) || !is_open(states[lane], opener)) return;
-      run(task, states[lane], thread > 0 ? oracles[thread] : oracles_);
-    });
-    for (Task& task : tasks_) {
-      if (!task.begun && !is_over(task)) run(task, states[0], oracles_);
+    // More cases of a requirement that failed tell less than the first ones of others.
+    for (const bool of_failed : {false, true}) {
+      run_lanes(turns_of_lanes, options_.jobs, [&](std::size_t i, std::size_t lane, std::size_t thread) {
+        Turn& turn = turns[i];
+        Task& task = tasks_[turn.task];
+        if (turn.is_done || is_over(task) || (task.result.failed > 0 && !of_failed)) return;
+        if (is_open(states[lane], opener)) run(turn, task, states[lane], thread > 0 ? oracles[thread] : oracles_);
+      });
     }
+    for (Turn& turn : turns) {
+      Task& task = tasks_[turn.task];
+      if (!turn.is_done && !is_over(task)) run(turn, task, states[0], oracles_);
+    }
+  }
+
+  std::vector<Turn> turns_in_order() const {
+    std::vector<Turn> turns;
+    for (const Task& task : tasks_) turns.push_back({task.index, 0, task.cases.size(), false});
+    return turns;
+  }
+
+  // Cases that are better run together are one turn.
+  std::vector<Turn> turns_of_budget() {
+    std::vector<Waiting> waiting;
+    std::vector<Turn> together;
+    const std::span<const Telling> first = options_.budget->first;
+    for (Task& task : tasks_) {
+      std::vector<Case> cases;
+      for (const std::size_t i : spread_order(task.cases.size())) cases.push_back(std::move(task.cases[i]));
+      task.cases = std::move(cases);
+      const bool is_one = task.requirement.prepare != nullptr;
+      if (is_one) together.push_back({task.index, 0, task.cases.size(), false});
+      const auto telling = std::ranges::find(first, task.requirement.id, &Telling::id);
+      const auto rank = static_cast<std::size_t>(telling - first.begin());
+      waiting.push_back({{}, rank, telling == first.end() ? 1 : telling->share});
+      if (is_one) continue;
+      for (const Case& c : task.cases) waiting.back().costs.push_back(cost_of(c));
+    }
+    std::vector<Turn> turns = fair_turns(waiting);
+    turns.insert(turns.end(), together.begin(), together.end());
+    return turns;
+  }
+
+  // Indices of the turns of each lane's tasks, in rising order.
+  Lanes turns_of(const Lanes& lanes, const std::vector<Turn>& turns) const {
+    std::vector<std::size_t> lane_of(tasks_.size(), lanes.size());
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      for (const std::size_t task : lanes[lane]) lane_of[task] = lane;
+    }
+    Lanes result(lanes.size());
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      if (const std::size_t lane = lane_of[turns[i].task]; lane < lanes.size()) result[lane].push_back(i);
+    }
+    return result;
   }
 
   // Opens the lane's subject before its first task. If it cannot be opened next to the others, its tasks wait for the
@@ -230,28 +259,38 @@ class Run {
     if (lane.subject == nullptr && !lane.is_closed) lane.opened = opener();
     if (lane.opened) lane.subject = lane.opened.get();
     return lane.subject != nullptr;
+  } catch (const Interrupted&) {
+    return false;
   } catch (const std::exception&) {
     lane.is_closed = true;
     return false;
   }
 
-  void run(Task& task, Lane& lane, Oracles& oracles) {
+  void run(Turn& turn, Task& task, Lane& lane, Oracles& oracles) {
     Examiner examiner(*lane.subject, oracles, options_.golden, options_.selection.grade);
+    const bool asks_wrongly = task.requirement.handling.shown_by == ShownBy::status;
     try {
-      task.begun = true;
-      judge(task, lane, examiner);
+      turn.is_done = task.begun = true;
+      // With a budget, turns of wrong and right calls alternate: a slow start each time would use it up.
+      const bool renews = !asks_wrongly && !(options_.budget && starts_slowly(subject_.claims()));
+      if (lane.is_spoiled && renews) lane.is_spoiled = !lane.subject->renew();
+      judge(turn, task, lane, examiner);
+      lane.is_spoiled = lane.is_spoiled || (asks_wrongly && task.result.failed > 0);
     } catch (...) {
       task.error = std::current_exception();
     }
-    task.calls = examiner.calls();
-    if (task.error || (options_.fail_fast && task.result.verdict == Verdict::fail)) end_with(task);
+    task.calls += examiner.calls();
+    const bool fails = task.result.verdict == Verdict::fail;
+    if (fails) clock_.note_failure();
+    if (options_.fail_fast && fails && options_.budget) clock_.end();
+    if (task.error || (options_.fail_fast && fails && !options_.budget)) end_with(task);
   }
 
   static void join(Task& task, GradeUse& uses, std::set<DType>& failed, SubjectReport& report) {
     report.results.push_back(std::move(task.result));
     report.calls += task.calls;
     failed.merge(task.failed);
-    for (const auto& [dtype, use] : task.uses) merge(uses[dtype], use);
+    uses.add(task.uses);
   }
 
   // Applies the list of expected failures to a verdict. A note stays one: it does not hold, as the list says.
@@ -263,29 +302,62 @@ class Run {
     result.reason = known.reason;
     if (result.verdict == Verdict::fail) result.verdict = Verdict::expected_failure;
     // A requirement that was cut short, or undecided in some case, has not passed.
-    if (result.verdict == Verdict::pass && !stopped() && result.undecided.empty())
+    if (result.verdict == Verdict::pass && !stopped() && result.undecided.empty() && result.left_out == 0)
       result.verdict = Verdict::unexpected_pass;
   }
 
-  void judge(Task& task, Lane& lane, Examiner& examiner) {
+  void describe(Task& task) const {
+    task.result.id = task.requirement.id;
+    task.result.sentence = task.requirement.sentence;
+    task.result.is_must = task.requirement.is_must();
+    note_left_out(task);
+  }
+
+  void note_left_out(Task& task) const {
+    if (!options_.budget) return;
+    task.result.left_out = static_cast<std::int64_t>(task.cases.size() - task.asked);
+    if (task.result.left_out > 0 && task.result.cases == 0) task.result.verdict = Verdict::not_judged;
+  }
+
+  void judge(const Turn& turn, Task& task, Lane& lane, Examiner& examiner) {
     const auto start = std::chrono::steady_clock::now();
-    const double kernel_seconds = examiner.kernel_seconds();
     const Requirement& requirement = task.requirement;
     RequirementResult& result = task.result;
-    result.id = requirement.id;
-    result.sentence = requirement.sentence;
-    result.is_must = requirement.is_must();
+    const std::int64_t cases_before = result.cases;
     const bool decides = rope::decides(requirement, options_.selection.demands, subject_.claims());
+    try {
+      judge_cases(turn, task, lane, examiner, decides);
+    } catch (const Interrupted&) {
+      // The case at hand has no result. Those before it do.
+    }
+    result.verdict = Verdict::not_claimed;
+    note_left_out(task);
+    if (result.cases > 0) result.verdict = Verdict::pass;
+    if (result.failed > 0) result.verdict = decides ? Verdict::fail : Verdict::note;
+    expect(result);
+    result.kernel_seconds += examiner.kernel_seconds();
+    result.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const std::scoped_lock lock(progress_);
+    // The cases that were left out or undecided.
+    cases_ += static_cast<std::int64_t>(turn.end - turn.begin) - (result.cases - cases_before);
+    if (turn.end == task.cases.size()) ++judged_;
+  }
+
+  void judge_cases(const Turn& turn, Task& task, Lane& lane, Examiner& examiner, bool decides) {
+    const Requirement& requirement = task.requirement;
+    RequirementResult& result = task.result;
     // An expected failure does not end the run, so there is time to shrink it.
     const bool goes_on = !options_.fail_fast || options_.expected_failures.contains(result.id);
     const bool shrinks = goes_on && options_.cases == nullptr && options_.shrinks;
     const bool slow = starts_slowly(subject_.claims());
-    std::int64_t deaths = 0;
     if (requirement.prepare != nullptr && !stopped()) requirement.prepare(task.cases, examiner);
-    for (const Case& c : task.cases) {
-      if (is_over(task) || deaths >= most_deaths || (result.failed > 0 && !goes_on)) break;
+    for (std::size_t i = turn.begin; i < turn.end; ++i) {
+      const Case& c = task.cases[i];
+      if (task.deaths >= most_deaths) task.asked = task.cases.size();  // it is decided
+      if (is_over(task) || task.deaths >= most_deaths || (result.failed > 0 && !goes_on)) break;
       if (options_.before_case) options_.before_case(c);
       const Outcome outcome = outcome_of(requirement, c, examiner);
+      task.asked = task.executed = i + 1;
       const Finding& finding = outcome.finding;
       if (!finding.decided) {
         if (result.undecided.empty()) result.undecided = finding.message;
@@ -294,7 +366,7 @@ class Run {
       ++result.cases;
       if (options_.after_case && decides) options_.after_case(c, finding.passed());
       // Only MUSTs count for the grade: other cases may lie outside of every bound.
-      if (requirement.is_must()) collect(task.uses, c.dtype, finding);
+      if (requirement.is_must()) task.uses.add(c.dtype, finding);
       if (!result.worst || finding.use > result.worst->use) {
         result.worst = finding;
         result.worst_case = to_text(c);
@@ -304,11 +376,12 @@ class Run {
         const bool by_demand = options_.selection.grade != Grade{} && is_of_values(finding.kind);
         if (decides && !by_demand) task.failed.insert(c.dtype);
         const bool hangs = finding.kind == FailureKind::timeout;
-        deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
+        task.deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
         if (result.failed++ == 0) {
           const bool known = (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
-          result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews, examiner)
+          result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews,
+                                                        clock_.end_of_shrinking(), examiner)
                                              : Failure{c, finding, to_text(c)};
           const bool alone = shrinks && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
                              !result.failure->needs_earlier_calls;
@@ -319,14 +392,6 @@ class Run {
       }
       show_progress(task);
     }
-    if (result.cases > 0) result.verdict = Verdict::pass;
-    if (result.failed > 0) result.verdict = decides ? Verdict::fail : Verdict::note;
-    expect(result);
-    result.kernel_seconds = examiner.kernel_seconds() - kernel_seconds;
-    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::scoped_lock lock(progress_);
-    cases_ += static_cast<std::int64_t>(task.cases.size()) - result.cases;  // the cases that were left out or undecided
-    ++judged_;
   }
 
   void show_progress(const Task& task) {
@@ -339,6 +404,8 @@ class Run {
   Oracles& oracles_;
   std::span<const Requirement> requirements_;
   const SuiteOptions& options_;
+  BudgetClock clock_;
+  ClaimsSeen claims_seen_;
   std::vector<Task> tasks_;  // in the order of the requirements
   std::atomic<std::size_t> last_ = none;
   std::mutex progress_;  // for all below

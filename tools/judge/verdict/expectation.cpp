@@ -9,26 +9,18 @@
 namespace rope {
 
 std::vector<std::int64_t> token_position(const Call& call, std::int64_t batch, std::int64_t seq) {
-  std::vector<std::int64_t> result;
-  for (std::int64_t a = 0; a < call.axes; ++a) {
-    if (!call.positions) {
-      result.push_back(call.position_offset + seq);
-      continue;
-    }
+  if (call.positions) {
     const Tensor& p = *call.positions;
-    const std::int64_t at = a * p.strides[0] + batch * p.strides[1] + seq * p.strides[2];
-    const std::byte* element = p.data() + at * static_cast<std::int64_t>(size_of(p.dtype));
-    if (p.dtype == DType::i32) {
-      std::int32_t value = 0;
-      std::memcpy(&value, element, sizeof value);
-      result.push_back(value);
-    } else {
-      std::int64_t value = 0;
-      std::memcpy(&value, element, sizeof value);
-      result.push_back(value);
+    std::vector<std::int64_t> result;
+    for (std::int64_t a = 0; a < call.axes; ++a) {
+      result.push_back(integer_at(p, a * p.strides[0] + batch * p.strides[1] + seq * p.strides[2]));
     }
+    return result;
   }
-  return result;
+  const PlaceInSequence place = place_in_sequence(call, batch, seq);
+  const std::int64_t start =
+      call.seqlen_offsets ? integer_at(*call.seqlen_offsets, place.sequence) : call.position_offset;
+  return std::vector<std::int64_t>(static_cast<std::size_t>(call.axes), start + seq - place.first);
 }
 
 namespace {
@@ -100,7 +92,8 @@ void Expectation::table_angles() {
   const Tensor& sine = *call_.sin;
   const auto width = static_cast<std::size_t>(cosine.shape[1]);
   const bool full = cosine.shape[1] == call_.rotary_dim;
-  std::vector<double> cos_row(width), sin_row(width);
+  cos_row_.resize(width);
+  sin_row_.resize(width);
   std::optional<std::int64_t> row;
   const auto read = [&](const Tensor& table, std::vector<double>& values) {
     const std::int64_t at = *row * table.strides[0] * static_cast<std::int64_t>(size_of(table.dtype));
@@ -110,12 +103,12 @@ void Expectation::table_angles() {
   for (std::size_t p = 0; p < pairs(); ++p) {
     if (const std::int64_t m = position(p); row != m) {
       row = m;
-      read(cosine, cos_row);
-      read(sine, sin_row);
+      read(cosine, cos_row_);
+      read(sine, sin_row_);
     }
     const auto one = full ? static_cast<std::size_t>(first(p)) : p;
     const auto two = full ? static_cast<std::size_t>(second(p)) : p;
-    angles_[p] = {{cos_row[one], 0}, {sin_row[one], 0}, {cos_row[two], 0}, {sin_row[two], 0}, 0};
+    angles_[p] = {{cos_row_[one], 0}, {sin_row_[one], 0}, {cos_row_[two], 0}, {sin_row_[two], 0}, 0};
   }
 }
 

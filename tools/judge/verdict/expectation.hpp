@@ -79,6 +79,7 @@ class Expectation {
   std::vector<std::int64_t> position_;   // one an axis
   std::vector<std::int64_t> angles_of_;  // the position of angles_
   std::vector<PairAngle> angles_;
+  std::vector<double> cos_row_, sin_row_;  // of a given table, for table_angles
   RowBounds row_bounds_;  // at that position; with a gain if tables are given
 };
 

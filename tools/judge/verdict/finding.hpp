@@ -65,6 +65,7 @@ struct Finding {
   std::string message;                  // a sentence, for failures other than a value, and if nothing was decided
   std::int32_t status = ROPE_OK;        // the kernel's rope_status, if that is the failure
   std::optional<OutsideAccess> access;  // the access in the message
+  bool breaks_mode = false;             // the message is about the thread's floating-point mode
   std::optional<Raised> raised;         // if kind is exception
   std::optional<Element> element;       // the worst one
   double use = 0;                       // error / bound of the worst element, at the loosest grade

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "tools/judge/case/build_call.hpp"
 
@@ -49,14 +50,18 @@ class TensorJudge {
         y_(output),
         row_(expectation.pairs()) {}
 
-  Finding judge() {
-    for (std::int64_t b = 0; b < input_.shape[0]; ++b) {
-      for (std::int64_t s = 0; s < input_.shape[1]; ++s) {
-        const std::vector<PairAngle>& angles = expectation_.angles(b, s);
-        for (std::int64_t h = 0; h < input_.shape[2]; ++h) judge_row({b, s, h}, angles);
-      }
+  // All heads of a token.
+  void judge(std::int64_t batch, std::int64_t seq, const std::vector<PairAngle>& angles) {
+    for (std::int64_t h = 0; h < input_.shape[2]; ++h) judge_row({batch, seq, h}, angles);
+  }
+
+  // After the last token.
+  Finding finding() const {
+    Finding result = finding_;
+    if (result.kind == FailureKind::value && result.element->actual_bits == poison(result.element->dtype)) {
+      result.kind = FailureKind::unwritten;
     }
-    return finding_;
+    return result;
   }
 
  private:
@@ -188,20 +193,34 @@ class TensorJudge {
   RotatedRow row_;
 };
 
+// The tensors are rotated alike, so each token's angles are made once for all of them.
+void judge_tokens(std::span<TensorJudge* const> judges, const Tensor& first, Expectation& expectation) {
+  for (std::int64_t b = 0; b < first.shape[0]; ++b) {
+    for (std::int64_t s = 0; s < first.shape[1]; ++s) {
+      const std::vector<PairAngle>& angles = expectation.angles(b, s);
+      for (TensorJudge* judge : judges) judge->judge(b, s, angles);
+    }
+  }
+}
+
 }  // namespace
 
 Finding judge_tensor(const std::string& tensor_name, const Tensor& input, const Tensor& output,
                      Expectation& expectation) {
-  Finding finding = TensorJudge(tensor_name, input, output, expectation).judge();
-  if (finding.kind == FailureKind::value && finding.element->actual_bits == poison(finding.element->dtype)) {
-    finding.kind = FailureKind::unwritten;
-  }
-  return finding;
+  TensorJudge judge(tensor_name, input, output, expectation);
+  TensorJudge* const one[] = {&judge};
+  judge_tokens(one, input, expectation);
+  return judge.finding();
 }
 
 Finding judge_call(const Call& after, const Tensor& q, const std::optional<Tensor>& k, Expectation& expectation) {
-  Finding finding = judge_tensor("q", q, after.q_result(), expectation);
-  if (k) finding.merge(judge_tensor("k", *k, after.k_result(), expectation));
+  if (!k) return judge_tensor("q", q, after.q_result(), expectation);
+  const std::string name_of_q = "q", name_of_k = "k";
+  TensorJudge of_q(name_of_q, q, after.q_result(), expectation), of_k(name_of_k, *k, after.k_result(), expectation);
+  TensorJudge* const both[] = {&of_q, &of_k};
+  judge_tokens(both, q, expectation);
+  Finding finding = of_q.finding();
+  finding.merge(of_k.finding());
   return finding;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/judge/verdict/row_bounds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 
@@ -40,13 +41,18 @@ void multiply(std::size_t pairs, double factor, double* __restrict values) {
   for (std::size_t p = 0; p < pairs; ++p) values[p] *= factor;
 }
 
-// How many errors are not within use * bound.
+using PerArithmetic = std::array<double, arithmetic_grades>;
+
+// How many errors are not within use * bound, for the arithmetic grades of one angle grade.
 ROPE_CLONES
 std::uint64_t beyond(std::size_t pairs, const double* __restrict error, const double* __restrict scale,
-                     const double* __restrict angle_term, double arithmetic, double tiny, double use) {
+                     const double* __restrict angle_term, const PerArithmetic& arithmetic, const PerArithmetic& tiny,
+                     const PerArithmetic& use) {
   std::uint64_t count = 0;
   for (std::size_t p = 0; p < pairs; ++p) {
-    count += error[p] <= use * (scale[p] * (angle_term[p] + arithmetic) + tiny) ? 0 : 1;
+    for (std::size_t w = 0; w < arithmetic_grades; ++w) {
+      count += error[p] <= use[w] * (scale[p] * (angle_term[p] + arithmetic[w]) + tiny[w]) ? 0 : 1;
+    }
   }
   return count;
 }
@@ -63,15 +69,12 @@ bool is_within(RotatedRow& row, const RowBounds& bounds, const PerGrade<double>&
   if (unknown != 0) return false;
   if (!bounds.gain.empty()) multiply(pairs, bounds.gain.data(), scale);
   multiply(pairs, bounds.lambda_size, scale);
-  const auto all_within = [&](std::size_t a, std::size_t w, double of_bound) {
-    return beyond(pairs, error, scale, bounds.angle_terms[a].data(), bounds.arithmetic[w], bounds.tiny[w], of_bound) ==
-           0;
-  };
-  const auto angle = static_cast<std::size_t>(required.angle), width = static_cast<std::size_t>(required.arithmetic);
-  if (!all_within(angle, width, std::min(use, 1.0))) return false;
+  PerGrade<double> uses = use_by_grade;
+  double& deciding = uses[static_cast<std::size_t>(required.angle)][static_cast<std::size_t>(required.arithmetic)];
+  deciding = std::min({deciding, use, 1.0});
   for (std::size_t a = 0; a < angle_grades; ++a) {
-    for (std::size_t w = 0; w < arithmetic_grades; ++w) {
-      if (!all_within(a, w, use_by_grade[a][w])) return false;
+    if (beyond(pairs, error, scale, bounds.angle_terms[a].data(), bounds.arithmetic, bounds.tiny, uses[a]) != 0) {
+      return false;
     }
   }
   return true;

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ropecheck import names
 from ropecheck.errors import InvalidArgument
 from ropecheck.tensors import Tensor
@@ -62,9 +64,16 @@ class Call:
     k: Any
     """As q, perhaps with fewer heads; None: there is none."""
     positions: Any
-    """[batch, seq], or [axes, batch, seq] where there are several axes; None: token s is at position_offset + s."""
+    """[batch, seq], or [axes, batch, seq] where there are several axes; None: token s is at position_offset + s, unless
+    there are `seqlen_offsets` or `cu_seqlens`."""
     position_offset: int
-    """Not to be added where `positions` are given."""
+    """Not to be added where `positions` or `seqlen_offsets` are given."""
+    seqlen_offsets: Any
+    """[sequences]: the position of the first token of each; None: position_offset. Without cu_seqlens, a batch is a
+    sequence."""
+    cu_seqlens: Any
+    """[sequences + 1]: where batch is 1, tokens cu_seqlens[i] .. cu_seqlens[i+1]-1 are sequence i; None: each batch is a
+    sequence."""
     cos: Any
     """[rows, rotary_dim/2 or rotary_dim]; row m belongs to position m. None unless `source` is "tables"."""
     sin: Any
@@ -117,7 +126,7 @@ class Call:
         self.device = str(attrs["device"])
         self.library = library.name
         for attribute, name in (("q", "q"), ("k", "k"), ("cos", "cos"), ("sin", "sin"), ("inv_freq", "theta"),
-                                ("axis", "axis")):
+                                ("axis", "axis"), ("seqlen_offsets", "seqlen_offsets"), ("cu_seqlens", "cu_seqlens")):
             setattr(self, attribute, self._array(name))
         self.positions = self._positions()
         given = tensors.get("q")
@@ -154,17 +163,34 @@ class Call:
         if tensor is not None and not tensor.null:
             bits = tensor.bits()
             return int(bits.max()) if bits.size else -1
+        if self.seqlen_offsets is not None or self.cu_seqlens is not None:
+            return int(self._counted_in_sequences().max(initial=-1))
         tokens = self._tensors["q"].shape[1]
         return self.position_offset + tokens - 1 if tokens else -1
 
     def position_ids(self) -> Any:
-        """Every token's position, [batch, seq] or [axes, batch, seq], either given or counted from
-        position_offset."""
+        """Every token's position, [batch, seq] or [axes, batch, seq], either given or counted from the start of its
+        sequence."""
         if self.positions is not None:
             return self.positions
         batch, seq = self._tensors["q"].shape[:2]
         shape = (batch, seq) if self.axes <= 1 else (self.axes, batch, seq)
+        if self.seqlen_offsets is not None or self.cu_seqlens is not None:
+            return self._library.integers(np.broadcast_to(self._counted_in_sequences(), shape))
         return self._library.counted(self.position_offset, shape)
+
+    def _counted_in_sequences(self) -> np.ndarray[Any, Any]:
+        """Every token's position, [batch, seq], from seqlen_offsets and cu_seqlens."""
+        batch, seq = self._tensors["q"].shape[:2]
+        token = np.broadcast_to(np.arange(seq, dtype=np.int64), (batch, seq))
+        sequence = np.arange(batch, dtype=np.int64)[:, None]
+        if self.cu_seqlens is not None:
+            borders = self._tensors["cu_seqlens"].bits().astype(np.int64)
+            sequence = np.searchsorted(borders[:-1], token, side="right") - 1
+            token = token - borders[sequence]
+        if self.seqlen_offsets is None:
+            return token + self.position_offset
+        return self._tensors["seqlen_offsets"].bits().astype(np.int64)[sequence] + token
 
     @property
     def wrote_outputs(self) -> bool:

@@ -15,8 +15,10 @@ Words = str | Iterable[str]
 ATTRIBUTE = "__ropecheck__"
 ARRAY_LIBRARIES = ("numpy", "torch", "jax")
 DEVICES = ("cpu", "cuda")
-# The default claims: all that legal calls may ask for.
-EVERY_FEATURE = tuple(feature for feature in names.FEATURES if feature != "robust")
+# Claimed only by name: few kernels have them.
+BY_NAME = ("robust", "seqlen_offsets", "cu_seqlens")
+# The default claims: all that the usual legal calls may ask for.
+EVERY_FEATURE = tuple(feature for feature in names.FEATURES if feature not in BY_NAME)
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,10 @@ class Capabilities:
     alignment: int = 1
     max_position: int = names.LARGEST_POSITION
     head_dims: tuple[int, ...] = ()
+    least_rotary_dim: int = 2
+    base: float | None = None  # None: every base
+    seq_within_rows: bool = False
+    overwrites_inputs: bool = False
     first_call_seconds: float = 0.0
     name: str = ""
     device: str = "cpu"
@@ -73,6 +79,10 @@ class Capabilities:
             "alignment": max(self.alignment, library.alignment),
             "max_position": min(self.max_position, library.largest_position),
             "head_dims": list(self.head_dims),
+            "least_rotary_dim": self.least_rotary_dim,
+            "base": self.base or 0,
+            "seq_within_rows": self.seq_within_rows,
+            "overwrites_inputs": self.overwrites_inputs,
             "device": library.device,
         }
 
@@ -140,6 +150,10 @@ def kernel(
     alignment: int = ...,
     max_position: int = ...,
     head_dims: Iterable[int] = ...,
+    least_rotary_dim: int = ...,
+    base: float | None = ...,
+    seq_within_rows: bool = ...,
+    overwrites_inputs: bool = ...,
     first_call_seconds: float = ...,
     name: str = ...,
     device: str = ...,
@@ -161,12 +175,16 @@ def kernel(
     alignment: int = 1,
     max_position: int = names.LARGEST_POSITION,
     head_dims: Iterable[int] = (),
+    least_rotary_dim: int = 2,
+    base: float | None = None,
+    seq_within_rows: bool = False,
+    overwrites_inputs: bool = False,
     first_call_seconds: float = 0.0,
     name: str = "",
     device: str = "cpu",
 ) -> Any:
     """Declares what a kernel can do, and which arrays it takes. What is not claimed is never tested. An argument that
-    is left out claims everything, but `features` then leaves out "robust".
+    is left out claims everything, but `features` then leaves out "robust", "seqlen_offsets" and "cu_seqlens".
 
     A kernel is a function of one argument, `ropecheck.Call`. It returns q, or (q, k) if there is a k, as arrays of
     the same library. If `call.in_place`, it writes into them instead.
@@ -182,10 +200,15 @@ def kernel(
     :param sources: where angles come from: "tables", "frequencies" or "computed" (from base and scaling).
     :param scalings: the rules that the kernel knows, if it computes angles: "none", "linear", "yarn", ...
     :param features: any of "partial", "positions", "batch_positions", "in_place", "strided", "key", "grouped_heads",
-        "backward", "axes", "attention_factor", "unequal_halves", "offset", "any_strides", "robust" (bad calls raise).
+        "backward", "axes", "attention_factor", "unequal_halves", "offset", "any_strides", "seqlen_offsets" (a start for
+        each sequence), "cu_seqlens" (sequences packed into one row), "robust" (bad calls raise).
     :param alignment: bytes that every tensor must be aligned to.
     :param max_position: the largest claimed position.
-    :param head_dims: the only claimed ones; empty: every even one.
+    :param head_dims: the only claimed ones, odd ones with "partial"; empty: every even one.
+    :param least_rotary_dim: the smallest claimed rotary_dim.
+    :param base: the only claimed base, if the kernel computes angles; None: every base.
+    :param seq_within_rows: there are at most as many tokens as tables have rows; without tables, as positions.
+    :param overwrites_inputs: q and k may hold anything after a call that is not in place.
     :param first_call_seconds: how long the first call may take (compilers).
     :param name: in reports; default: the function's.
     :param device: "cpu", or "cuda": the tensors of torch and JAX are on the first CUDA device.
@@ -209,6 +232,10 @@ def kernel(
             alignment=int(alignment),
             max_position=int(max_position),
             head_dims=tuple(int(dim) for dim in head_dims),
+            least_rotary_dim=int(least_rotary_dim),
+            base=None if base is None else float(base),
+            seq_within_rows=bool(seq_within_rows),
+            overwrites_inputs=bool(overwrites_inputs),
             first_call_seconds=float(first_call_seconds),
             name=name,
             device=device,

@@ -25,6 +25,8 @@ FEATURES = (
     "offset",
     "robust",
     "any_strides",
+    "seqlen_offsets",
+    "cu_seqlens",
 )
 # Up to here the built-in kernels' angles are exact enough for f64; larger positions are not tried.
 LARGEST_POSITION = 1 << 36

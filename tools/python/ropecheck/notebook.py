@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Sequence
+import subprocess
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from ropecheck.errors import UsageError
+from ropecheck import program
+from ropecheck.errors import RopecheckError, UsageError
 from ropecheck.requirement import Requirement
 
 COLOURS = {"pass": "#1a7f37", "fail": "#cf222e", "note": "#9a6700", "unexpected_pass": "#cf222e"}
-
-
-def _row(one: Requirement) -> str:
-    use = "" if one.worst_use is None else f"{one.worst_use:.3g}"
-    said = escape(one.sentence)
-    if one.failure is not None:
-        said += f"<br><b>{escape(one.failure.message)}</b><br><code>{escape(one.failure.case)}</code>"
-    colour = COLOURS.get(one.verdict, "inherit")
-    return (
-        f'<tr><td>{escape(one.id)}</td><td style="color:{colour}">{escape(one.verdict.replace("_", " "))}</td>'
-        f"<td>{one.cases}</td>"
-        f'<td>{use}</td><td style="text-align:left">{said}</td></tr>'
-    )
 
 
 def html_of_text(text: str) -> str:
@@ -31,19 +21,19 @@ def html_of_text(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-def html_of(title: str, facts: Sequence[str], requirements: Sequence[Requirement]) -> str:
-    """A table; passed requirements are folded away."""
-    head = "<tr><th>requirement</th><th>verdict</th><th>cases</th><th>worst / bound</th><th></th></tr>"
-    told = [one for one in requirements if one.verdict not in ("pass", "not_claimed")]
-    rest = [one for one in requirements if one.verdict in ("pass", "not_claimed")]
-    parts = [f"<p><b>{escape(title)}</b><br>{escape('; '.join(facts))}</p>"]
-    if told:
-        parts.append(f"<table>{head}{''.join(map(_row, told))}</table>")
-    parts.append(
-        f"<details><summary>{len(rest)} passed or not claimed</summary><table>{head}{''.join(map(_row, rest))}"
-        "</table></details>"
-    )
-    return "".join(parts)
+def page_of(data: Mapping[str, Any]) -> str:
+    """The page of a report, by the program's own templates."""
+    done = subprocess.run([str(program.path()), "report", "-"], input=json.dumps(data), capture_output=True, text=True,
+                          encoding="utf-8")
+    if done.returncode != 0:
+        raise RopecheckError(f"the page of the report cannot be made: {done.stderr.strip()}")
+    return done.stdout
+
+
+def framed(page: str, title: str) -> str:
+    """A page within another one: a frame keeps the styles of the two apart."""
+    return (f'<iframe title="{escape(title)}" srcdoc="{escape(page)}" sandbox="allow-scripts" '
+            'style="width: 100%; height: 42rem; border: 1px solid #8886; border-radius: 6px"></iframe>')
 
 
 def plot_of(title: str, requirements: Sequence[Requirement], axes: Any = None) -> Any:

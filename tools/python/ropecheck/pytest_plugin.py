@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ropecheck import program
+from ropecheck import pages, program
 from ropecheck.errors import RopecheckError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--rope-level", default="quick", choices=("quick", "full", "exhaustive"))
     group.addoption("--rope-spec", default=None, metavar="FILE", help="a RopeSpec; default: all that is claimed")
     group.addoption("--rope-require", default=None, metavar="WORDS", help="as `ropecheck verify --require`")
+    group.addoption("--rope-html", default=None, metavar="DIR", help="write a page for a browser there, one for each kernel")
     group.addoption("--rope-seed", default=1, type=int)
 
 
@@ -45,6 +46,12 @@ def requirements() -> list[tuple[str, str]]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """With --rope-kernel and without named files, no other tests are collected."""
+    folder = config.getoption("--rope-html")
+    if folder and not hasattr(config, "workerinput"):
+        try:
+            pages.begin(folder)
+        except RopecheckError as error:
+            raise pytest.UsageError(str(error)) from None
     if config.getoption("--rope-kernel") and config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.args = []
 
@@ -56,8 +63,17 @@ def pytest_collection_modifyitems(session: pytest.Session, config: pytest.Config
         items.extend(RopeKernel.from_parent(session, name=subject, nodeid=subject).collect())
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With --rope-html: the requirements of each kernel become one page. Under xdist, the workers are done by now."""
+    folder = session.config.getoption("--rope-html")
+    if folder and not hasattr(session.config, "workerinput"):
+        pages.finish(folder, [id for id, _ in requirements()])
+
+
 class RopeKernel(pytest.Collector):
     """The requirements of one subject; the subject is its name."""
+
+    not_judged_by: str | None = None  # the first requirement for which the subject could not be judged
 
     def collect(self) -> Iterator[RopeRequirement]:
         """One item after the other, in the command's order."""
@@ -77,6 +93,9 @@ class RopeRequirement(pytest.Item):
         """Fails with what the command prints; is skipped if nothing is claimed."""
         from ropecheck.running import verify
 
+        kernel = self.parent
+        if kernel.not_judged_by:
+            pytest.skip(f"not judged; {kernel.not_judged_by} says why")
         option = self.config.getoption
         try:
             report = verify(
@@ -90,7 +109,10 @@ class RopeRequirement(pytest.Item):
                 only=self.name,
             )
         except RopecheckError as error:
+            kernel.not_judged_by = self.name
             raise NotJudged(re.sub(rf"^(python:)?{re.escape(self.subject)}: ", "", str(error))) from None
+        if folder := option("--rope-html"):
+            pages.add(folder, self.subject, self.name, report)
         result = report[self.name]
         self.user_properties += [("subject", report.subject), ("sentence", self.sentence), ("cases", result.cases),
                                  ("verdict", result.verdict)]

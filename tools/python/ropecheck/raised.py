@@ -42,6 +42,13 @@ def trace_of(error: BaseException) -> str:
     return "".join(trace.format())[-LONGEST_TRACE:]
 
 
+def message_of(error: BaseException) -> str:
+    """Its message, with a hint if numpy refused to write to an input."""
+    if isinstance(error, ValueError) and str(error).endswith("is read-only"):
+        return f"{error} (inputs must stay as they are, unless overwrites_inputs is claimed)"
+    return str(error)
+
+
 def is_of_adapter(error: BaseException, function: Callable[..., Any]) -> bool:
     """Whether an adapter raised it, or what it called in this package. `function`: what the adapter calls. If that is
     code in C, it leaves no frame, so the error may be its own."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ropecheck import notebook
@@ -30,6 +32,14 @@ class Horizon:
     position: int | None
     tried: int
     worst: float
+    curve: tuple[tuple[int, float], ...] = ()
+    """Each position that was tried, and the largest change of a score there."""
+
+    @classmethod
+    def of(cls, data: Mapping[str, Any]) -> Horizon:
+        """From its JSON."""
+        curve = tuple((position, float(deviation)) for position, deviation in data.get("curve", ()))
+        return cls(**{**data, "worst": float(data["worst"]), "curve": curve})
 
 
 @dataclass(frozen=True)
@@ -73,7 +83,7 @@ class Report:
             interrupted=one["interrupted"],
             requirements=tuple(Requirement.of(each) for each in one["requirements"]),
             grades=tuple(Grade(each["dtype"], each["grade"], float(each["use"])) for each in one["grades"]),
-            horizons=tuple(Horizon(**{**each, "worst": float(each["worst"])}) for each in one["horizons"]),
+            horizons=tuple(map(Horizon.of, one["horizons"])),
             permitted_variants=tuple(one["permitted_variants"]),
             diagnosis=one.get("diagnosis"),
             text=text,
@@ -116,6 +126,8 @@ class Report:
             return f"{told.id}: {'; '.join(words)}"
         if self.interrupted:
             return f"interrupted after {self.cases} cases"
+        if self.data["subjects"][0].get("budget", {}).get("left_out", 0) > 0:
+            return f"the budget left something out after {self.cases} cases"
         return "conforms" if self.conforms else "no case was run"
 
     @property
@@ -148,11 +160,15 @@ class Report:
     def _repr_markdown_(self) -> str:
         return self.markdown
 
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The page for a browser, as `--html` writes it, in one file. With a path it is also written there."""
+        page = notebook.page_of(self.data)
+        if path is not None:
+            Path(path).write_text(page, encoding="utf-8")
+        return page
+
     def _repr_html_(self) -> str:
-        facts = [self._counts, self.where]
-        if self.conforms:
-            return notebook.html_of(self._verdict, facts, self.requirements)
-        return notebook.html_of(self.diagnosed or self.headline, [self._verdict, *facts], self.requirements)
+        return notebook.framed(self.to_html(), self._verdict)
 
     def plot(self, axes: Any = None) -> Any:
         """The worst error of each requirement as a share of its bound, with matplotlib. Returns its axes."""

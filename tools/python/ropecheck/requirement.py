@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-NO_FAILURE = ("pass", "note", "not_claimed", "expected_failure")
+NO_FAILURE = ("pass", "note", "not_claimed", "not_judged", "expected_failure")
 
 
 def first_clause(message: str) -> str:

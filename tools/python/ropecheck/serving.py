@@ -13,8 +13,8 @@ from ropecheck.capabilities import capabilities_of, declares_claims
 from ropecheck.errors import InvalidArgument, SubjectError, Unsupported, UsageError, WrongResult
 from ropecheck.memory import GuardedMemory
 from ropecheck.protocol import NO_ROOM, VERSION, Connection, Files
-from ropecheck.raised import is_of_adapter, place_of, trace_of
-from ropecheck.results import check_outputs, store
+from ropecheck.raised import is_of_adapter, message_of, place_of, trace_of
+from ropecheck.results import EarlierResults, check_outputs, store
 from ropecheck.signature import advice, refused_arguments
 from ropecheck.tensors import Tensor, map_tensors
 from ropecheck.unavailable import why_unavailable
@@ -58,6 +58,7 @@ class Server:
         self.name = name or name_of(kernel)
         self.capabilities = capabilities_of(kernel)
         self.library: ArrayLibrary = library_called(self.capabilities.array, device or self.capabilities.device)
+        self.earlier_results = EarlierResults(self.library)
         try:
             self.claims = self.capabilities.claims(self.library)
         except UsageError as error:
@@ -122,7 +123,7 @@ class Server:
             if isinstance(error, NoRoom):
                 return _error(NO_ROOM, str(error))
             why = self._why_it_cannot_run(error)
-            return _error(type(error).__name__, str(error), trace=trace_of(error), cannot_run=why,
+            return _error(type(error).__name__, message_of(error), trace=trace_of(error), cannot_run=why,
                           at=place_of(error, self.function),
                           in_adapter=not why and is_of_adapter(error, self.function))
 
@@ -152,9 +153,10 @@ class Server:
             breach = self.library.fetch(tensors)
             took = time.perf_counter_ns() - started
             store(returned, call, tensors, self.library)
+            self.earlier_results.replace(returned, call, self.memory)
         for tensor in tensors.values() if self.memory.private_inputs else ():
             if (byte := self.memory.damage(tensor.slot)) is not None:
-                raise WrongResult(f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are")
+                raise WrongResult(f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are, unless overwrites_inputs is claimed")
             if (byte := self.memory.stray(tensor.slot)) is not None:
                 raise WrongResult(f"wrote beside a tensor: {tensor.place_of(byte)}, beyond its ends")
         return {"ns": took, "breach": breach} if breach else {"ns": took}

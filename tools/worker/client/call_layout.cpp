@@ -9,6 +9,10 @@
 namespace rope::worker {
 namespace {
 
+// Tensors begin at multiples of this, so small ones lie at the same place in every call, and the worker need not map
+// them anew.
+constexpr std::size_t region = std::size_t{64} << 10;
+
 std::size_t rounded_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
 // Sets start and map_length. The kernel is promised an aligned address of element [0, 0, ..], not of the span's first
@@ -64,19 +68,22 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
       if (!rules.far) placed.islands = {{0, 0, span_bytes(placed.islands)}};
       placed.map_length = packed_bytes(placed.islands);
     }
-    used += placed.map_length;
+    used += rounded_up(placed.map_length, region);
     layout.tensors.push_back(placed);
   };
   const auto place_if = [&](std::string_view name, std::optional<Tensor>& tensor, bool read_only) {
     if (tensor) place(name, *tensor, read_only);
   };
-  place("q", call.q, !call.in_place, &call.k);
-  place_if("k", call.k, !call.in_place);
+  const bool read_only = !call.in_place && !rules.overwrites_inputs;
+  place("q", call.q, read_only, &call.k);
+  place_if("k", call.k, read_only);
   if (!call.in_place) {
     if (call.q_out) place("q_out", *call.q_out, false, &call.k_out);
     place_if("k_out", call.k_out, false);
   }
   place_if("positions", call.positions, true);
+  place_if("seqlen_offsets", call.seqlen_offsets, true);
+  place_if("cu_seqlens", call.cu_seqlens, true);
   place_if("cos", call.cos, true);
   place_if("sin", call.sin, true);
   place_if("theta", call.theta, true);
@@ -94,7 +101,7 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
 
 CallLayout lay_out(Call& call, const LayoutRules& rules) {
   CallLayout layout;
-  layout.tensors.reserve(11);
+  layout.tensors.reserve(12);
   add(layout, call, false, rules);
   return layout;
 }
@@ -108,7 +115,8 @@ std::string call_key(const rope_call& bound, const Call& call) {
   // Addresses say nothing about the call; which tensors exist follows below.
   for (rope_tensor* tensor : {&plain.q, &plain.k, &plain.q_out, &plain.k_out}) tensor->data = nullptr;
   plain.positions.data = plain.table.cos = plain.table.sin = plain.theta = nullptr;
-  plain.axis = nullptr;
+  plain.axis = plain.cu_seqlens = nullptr;
+  plain.seqlen_offsets = nullptr;
   plain.scaling.short_factor = plain.scaling.long_factor = nullptr;
   std::string key;
   key.reserve(2048);

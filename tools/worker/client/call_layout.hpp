@@ -15,7 +15,7 @@
 namespace rope::worker {
 
 struct Placed {
-  std::string_view name;   // as in the protocol: q, k, q_out, k_out, positions, cos, sin, theta, axis, ..
+  std::string_view name;   // as in the protocol: q, k, q_out, k_out, positions, cos, sin, ..
   Tensor* tensor;          // of the call, or one of `lists`
   bool read_only;          // lies in the memory for inputs, else in the one for outputs
   std::size_t map_offset;  // bytes, whole pages
@@ -46,6 +46,7 @@ struct LayoutRules {
       alignment;  // bytes, as the kernel claims; what lies between a tensor and the page that follows is smaller
   Placement placement;
   bool far;  // the worker maps pages that are not there between the rows of a tensor; else all of its span is there
+  bool overwrites_inputs = false;  // q and k are writable in any call
 };
 
 // Refers to the call's tensors, which must not move.
@@ -55,7 +56,7 @@ CallLayout lay_out(Call& call, const LayoutRules& rules);
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules);
 
 // Two calls with the same keys need the same message; only their tensors' bytes differ. The key of one call takes
-// `bound` = bind(call). The key of a layout is for the tensors of all calls.
+// `bound` = described(call). The key of a layout is for the tensors of all calls.
 std::string call_key(const rope_call& bound, const Call& call);
 std::string layout_key(const CallLayout& layout);
 

@@ -9,11 +9,10 @@
 
 namespace rope::worker {
 
-// A call and its bind(). The meaning comes from bind(), so a kernel in a worker is told the same as a kernel in this
-// process.
+// A call and what bind() says of it, so a kernel in a worker is told the same as a kernel in this process.
 struct BoundCall {
   Call& call;
-  rope_call bound = bind(call);
+  rope_call bound = described(call);
 };
 
 // "attrs" of the call, a JSON object.

@@ -136,7 +136,7 @@ WorkerEnd describe_shared(std::int64_t byte, std::string_view verb, bool write, 
   if (byte < 0) return {ReplyKind::misbehaved, fmt::format("{} {} bytes before {}", verb, -byte, memory)};
   if (byte >= size) return {ReplyKind::misbehaved, fmt::format("{} {} bytes past {}", verb, byte - size + 1, memory)};
   if (placed.read_only && write) {
-    return {ReplyKind::misbehaved, fmt::format("wrote to byte {} of {}; inputs must stay as they are", byte, memory)};
+    return {ReplyKind::misbehaved, fmt::format("wrote to byte {} of {}; inputs must stay as they are, unless overwrites_inputs is claimed", byte, memory)};
   }
   return {ReplyKind::crashed, fmt::format("{} byte {} of {}", verb, byte, memory)};
 }
@@ -154,7 +154,7 @@ std::optional<WorkerEnd> describe_guarded(std::uint64_t address, std::string_vie
   const auto size = static_cast<std::int64_t>(placed.tensor->bytes.size());
   if (byte < 0 || byte >= size) return beside(verb, write, placed, spot);
   if (placed.read_only && write) {
-    return WorkerEnd{ReplyKind::misbehaved, inside("wrote to", placed, spot) + "; inputs must stay as they are"};
+    return WorkerEnd{ReplyKind::misbehaved, inside("wrote to", placed, spot) + "; inputs must stay as they are, unless overwrites_inputs is claimed"};
   }
   const bool in_padding = !index_of(*placed.tensor, spot.element);
   return WorkerEnd{ReplyKind::crashed, inside(verb, placed, spot),

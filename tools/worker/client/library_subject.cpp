@@ -69,7 +69,7 @@ std::vector<std::string> kernels_in(const std::filesystem::path& library, const 
   const worker::SharedMemory inputs("ropecheck-inputs");  // unused, but a worker expects them
   const worker::SharedMemory outputs("ropecheck-outputs");
   return naming(library, [&] {
-    worker::WorkerProcess process(launch, inputs, outputs);
+    worker::WorkerProcess process(launch, inputs, outputs, options.stop);
     const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);
     return words.at("kernels").get<std::vector<std::string>>();
   });

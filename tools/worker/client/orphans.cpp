@@ -24,9 +24,12 @@ namespace {
 // A kernel that forks faster than it is killed must not block the suite.
 constexpr int most_generations = 100;
 
+// Empty if the process is gone. It may end between open and read; an iterator would throw then, a stream does not.
 std::string read_file(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
 }
 
 // Children of every thread: an orphan may be given to any thread.

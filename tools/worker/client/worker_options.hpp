@@ -4,6 +4,8 @@
 #include <chrono>
 #include <filesystem>
 
+#include "tools/judge/call/stop.hpp"
+
 namespace rope {
 
 // Which inaccessible page a tensor lies against. One run with each finds reads and writes beyond either end.
@@ -24,6 +26,8 @@ struct WorkerOptions {
   std::filesystem::path host;
   // The program under which kernels on a CUDA device can be run, compute_sanitizer.hpp. Empty: there is none.
   std::filesystem::path compute_sanitizer;
+  // Once it is requested, whatever waits for the subject throws Interrupted.
+  const Stop* stop = nullptr;
 };
 
 }  // namespace rope

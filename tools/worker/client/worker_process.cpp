@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "tools/worker/client/living_workers.hpp"
 #include "tools/worker/client/orphans.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -123,7 +124,10 @@ void settle(pid_t pid) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs) {
+WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs,
+                             const Stop* stop)
+    : stop_(stop) {
+  throw_if_requested(stop_);
   Pair connection = connection_pair();
   Pair output = pipe_pair(true);
   Pair life = pipe_pair(false);
@@ -145,10 +149,14 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
   std::vector<std::string> environment = environment_with(launch.environment);
   adopt_orphans();
   environment.push_back(mark_ = new_mark());
-  if (const int error = posix_spawnp(&pid_, arguments.at(0).c_str(), &setup.actions, &setup.attributes,
-                                     pointers(arguments).data(), pointers(environment).data())) {
-    pid_ = -1;
-    fail(error, fmt::format("the worker program {} cannot be started", arguments[0]));
+  {
+    const Starting starting;
+    if (const int error = posix_spawnp(&pid_, arguments.at(0).c_str(), &setup.actions, &setup.attributes,
+                                       pointers(arguments).data(), pointers(environment).data())) {
+      pid_ = -1;
+      fail(error, fmt::format("the worker program {} cannot be started", arguments[0]));
+    }
+    note_living(pid_);
   }
   process_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!process_) {
@@ -206,11 +214,18 @@ void WorkerProcess::forget_output() {
   printed_.clear();
 }
 
+void WorkerProcess::end_if_stopped() {
+  if (!is_requested(stop_)) return;
+  kill();
+  throw Interrupted();
+}
+
 WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
   Clock::time_point end = Clock::now() + deadline;
   bool ending = false;
   bool has_spun = false;
   for (;;) {
+    end_if_stopped();
     if (auto line = lines_.take()) return {Event::line, std::move(*line)};
     if (lines_.overflown()) return {Event::line, "(more than 1 MiB without a newline)"};
     if (connected_ && !has_spun) {
@@ -224,8 +239,10 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
     }
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return {Event::deadline, ""};
-    pollfd watched[] = {
-        {connected_ ? connection_.get() : -1, POLLIN, 0}, {output_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
+    pollfd watched[] = {{connected_ ? connection_.get() : -1, POLLIN, 0},
+                        {output_.get(), POLLIN, 0},
+                        {process_.get(), POLLIN, 0},
+                        {stop_ != nullptr ? stop_->descriptor() : -1, POLLIN, 0}};
     const auto wait = std::min<std::int64_t>(left.count(), 1'000'000);
     if (poll(watched, std::size(watched), static_cast<int>(wait)) < 0 && errno != EINTR) {
       return {Event::deadline, ""};
@@ -246,9 +263,12 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
 bool WorkerProcess::ends_within(std::chrono::milliseconds time) {
   const Clock::time_point end = Clock::now() + time;
   for (;;) {
+    end_if_stopped();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     if (left.count() <= 0) return false;
-    pollfd watched[] = {{output_.get(), POLLIN, 0}, {process_.get(), POLLIN, 0}};
+    pollfd watched[] = {{output_.get(), POLLIN, 0},
+                        {process_.get(), POLLIN, 0},
+                        {stop_ != nullptr ? stop_->descriptor() : -1, POLLIN, 0}};
     if (poll(watched, std::size(watched), static_cast<int>(left.count())) < 0 && errno != EINTR) return false;
     if (watched[0].revents != 0) drain_output();
     if (watched[1].revents == 0) continue;
@@ -282,6 +302,7 @@ void WorkerProcess::kill() {
   // Before it is waited for: until then no other process can have its number.
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
+  forget_living(pid_);
   while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
   }
   end_orphans(mark_, pid_);

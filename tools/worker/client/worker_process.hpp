@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/judge/call/stop.hpp"
 #include "tools/worker/client/file_descriptor.hpp"
 #include "tools/worker/client/shared_memory.hpp"
 #include "tools/worker/protocol/line_buffer.hpp"
@@ -34,8 +35,9 @@ class WorkerProcess {
     std::string text;
   };
 
-  // Throws SubjectError if the program cannot be started.
-  WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs);
+  // Throws SubjectError if the program cannot be started. Once `stop` is requested, this and all that wait kill the
+  // process and throw Interrupted.
+  WorkerProcess(const Launch& launch, const SharedMemory& inputs, const SharedMemory& outputs, const Stop* stop);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();  // kills whatever is left of it
@@ -71,9 +73,11 @@ class WorkerProcess {
   int wait_status() const { return wait_status_; }
 
  private:
+  void end_if_stopped();
   bool receive();  // whether anything new came from the connection
   void drain_output();
 
+  const Stop* stop_;
   pid_t pid_ = -1;
   std::string mark_;        // in the environment of everything it starts
   FileDescriptor process_;  // a pidfd: a forked child may hold the connection open beyond the end of the worker

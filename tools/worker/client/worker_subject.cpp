@@ -78,7 +78,7 @@ class Worker final : public WorkerSubject {
 
   SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
     if (!native_ || claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
-    process_->kill();  // a device may serve only one process
+    if (process_) process_->kill();  // a device may serve only one process
     return run_sanitized(launch_, name_, options_, tool, calls);
   }
 
@@ -89,7 +89,7 @@ class Worker final : public WorkerSubject {
   }
 
   bool renew() override {
-    process_->kill();
+    if (process_) process_->kill();
     return true;
   }
 
@@ -150,7 +150,7 @@ class Worker final : public WorkerSubject {
       return {ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0};
     }
     const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
-    const LayoutRules rules{alignment, placement, claims_.far_tensors};
+    const LayoutRules rules{alignment, placement, claims_.far_tensors, claims_.capabilities.overwrites_inputs != 0};
     CallLayout layout = lay_out(judged.call, rules);
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
     inputs_.reserve(layout.input_bytes);
@@ -173,7 +173,7 @@ class Worker final : public WorkerSubject {
   }
 
   void start() {
-    process_.emplace(launch_, inputs_, outputs_);
+    process_.emplace(launch_, inputs_, outputs_, options_.stop);
     const json hello = first_words(*process_, "hello", options_.first_call_deadline);
     try {
       read_claims(hello.at("claims"));
@@ -219,7 +219,7 @@ class Worker final : public WorkerSubject {
     const bool known = key == last_key_;
     for (const Placed& placed : layout.tensors) {
       const std::span<std::byte> page = pages(placed);
-      const std::vector<std::byte>& bytes = placed.tensor->bytes;
+      const SharedBytes& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
         // Inputs have another byte between them than outputs, so a copy from gap to gap shows.
         if (!known && !placed.shares && placed.read_only) std::ranges::fill(page, input_canary);
@@ -320,14 +320,15 @@ class Worker final : public WorkerSubject {
     if (const std::string breach = message.value("breach", ""); !breach.empty()) {
       reply.kind = ReplyKind::misbehaved;
       reply.detail = wire::printable(breach, 1 << 10);
+      reply.breaks_mode = message.value("breaks_mode", false);
     }
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only) continue;
-      std::vector<std::byte>& bytes = placed.tensor->bytes;
+      SharedBytes& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
         unpack(pages(placed), placed.islands, *placed.tensor);
       } else if (!bytes.empty() && !placed.beside) {
-        std::memcpy(bytes.data(), pages(placed).data() + placed.start, bytes.size());
+        std::memcpy(bytes.renew(bytes.size()), pages(placed).data() + placed.start, bytes.size());
       }
     }
     for (const Placed& placed : layout.tensors) {

@@ -179,6 +179,8 @@ rope_call DeviceCalls::on_device(const NativeCall& call) const {
   move(c.table.sin);
   move(c.theta);
   move(c.axis);
+  move(c.seqlen_offsets);
+  move(c.cu_seqlens);
   c.device = ROPE_CUDA;
   c.device_index = 0;
   c.stream = driver_.stream();

@@ -55,12 +55,14 @@ std::byte* GuardedMemory::map(std::size_t slot, int fd, const std::vector<Pages>
       throw std::runtime_error(std::string("taking a tensor away: ") + std::strerror(errno));
     }
   }
+  const bool begins_alike = overlaps && now.fd == fd && now.pages[0].offset == pages[0].offset;
+  const std::size_t stays = begins_alike ? std::min(now.pages[0].length, pages[0].length) : 0;
   now = {};
   // Populated at once: our page faults must not count as the kernel's time.
   for (const Pages& part : pages) {
-    if (part.length > 0 &&
-        mmap(address + part.at, part.length, writable ? PROT_READ | PROT_WRITE : PROT_READ,
-             MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, static_cast<off_t>(part.offset)) == MAP_FAILED) {
+    if (part.length > stays &&
+        mmap(address + part.at + stays, part.length - stays, writable ? PROT_READ | PROT_WRITE : PROT_READ,
+             MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, static_cast<off_t>(part.offset + stays)) == MAP_FAILED) {
       throw std::runtime_error(std::string("mapping a tensor: ") + std::strerror(errno));
     }
   }

@@ -158,6 +158,21 @@ rope_scaling scaling_of(const json& scaling, const Tensors& tensors) {
   return result;
 }
 
+void give_sequences(const Tensors& tensors, rope_call& call) {
+  if (const Mapped* starts = find(tensors, "seqlen_offsets")) {
+    const Mapped& given = with_rank(*starts, 1, "seqlen_offsets");
+    call.seqlen_offsets = given.data;
+    call.seqlen_offsets_dtype = given.dtype;
+    call.sequences = static_cast<std::int32_t>(given.shape[0]);
+  }
+  if (const Mapped* borders = find(tensors, "cu_seqlens")) {
+    const Mapped& given = with_rank(*borders, 1, "cu_seqlens");
+    if (given.dtype != ROPE_I32) throw std::invalid_argument("cu_seqlens must be i32");
+    call.cu_seqlens = reinterpret_cast<const std::int32_t*>(given.data);
+    call.sequences = static_cast<std::int32_t>(given.shape[0]) - 1;
+  }
+}
+
 }  // namespace
 
 void build_call(const json& message, GuardedMemory& memory, std::size_t first_slot, int inputs, int outputs,
@@ -190,6 +205,7 @@ void build_call(const json& message, GuardedMemory& memory, std::size_t first_sl
   call.base = wire::to_double(attrs.at("base"));
   call.scaling = scaling_of(attrs.at("scaling"), tensors);
   call.sequence_length = attrs.at("sequence_length").get<std::int64_t>();
+  give_sequences(tensors, call);
 }
 
 }  // namespace rope::worker

@@ -16,6 +16,7 @@
 #include <typeinfo>
 
 #include "tools/judge/call/concurrent_call.hpp"
+#include "tools/judge/call/floating_point_mode.hpp"
 #include "tools/worker/host/device_call.hpp"
 #include "tools/worker/host/fault_handler.hpp"
 #include "tools/worker/host/foreign_exception.hpp"
@@ -180,6 +181,7 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
                 std::int64_t id) {
   set_current_call(id);
   std::string reply;
+  const FloatingPointMode mode = FloatingPointMode::current();
   try {
     reply = device != nullptr ? run_on_device(library, kernel, held, *device, id)
             : held.companion  ? run_two(kernel, held.judged.call, held.companion->call, id)
@@ -194,6 +196,15 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
     const std::optional<ForeignException> foreign = foreign_exception();
     reply = foreign ? error_text(id, foreign->type, foreign->message.c_str())
                     : error_text(id, "an exception that is not a std::exception", "");
+  }
+  if (const std::string breach = breach_of_mode(mode); !breach.empty()) {
+    json with_breach = json::parse(reply);
+    // A device's error, an exception and another breach say more.
+    if (with_breach.value("ok", false) && !with_breach.contains("breach")) {
+      with_breach["breach"] = breach;
+      with_breach["breaks_mode"] = true;
+      reply = text_of(with_breach);
+    }
   }
   set_current_call(-1);
   return reply;
@@ -250,7 +261,7 @@ int worker_main() {
       connection.send(text_of({{"v", wire::version}, {"op", "kernels"}, {"kernels", library.names()}}));
       _exit(0);
     }
-    const rope_kernel& kernel = library.kernel(kernel_name);
+    const rope_kernel kernel = library.kernel(kernel_name);
     std::optional<DeviceCalls> device;
     const bool sanitized = std::getenv("ROPECHECK_SANITIZED") != nullptr;
     if (is_on_device(kernel)) device.emplace(sanitized);

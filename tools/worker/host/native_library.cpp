@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include "reference/did_you_mean.hpp"
@@ -28,6 +30,9 @@ Function* exported(void* library, const char* symbol, const std::string& path) {
   return reinterpret_cast<Function*>(address);
 }
 
+// What rope_kernel was before fields were appended.
+constexpr std::size_t smallest_kernel = offsetof(rope_kernel, claims) + offsetof(rope_capabilities, overwrites_inputs);
+
 void check(const rope_kernel& kernel, const std::string& path) {
   const std::string where = fmt::format("kernel {} of {}", kernel.name, path);
   if (kernel.abi != ROPE_KERNEL_ABI) {
@@ -35,9 +40,9 @@ void check(const rope_kernel& kernel, const std::string& path) {
          kernel.abi > ROPE_KERNEL_ABI ? "use a newer ropecheck, or build the kernel with this one's rope_kernel.h"
                                       : "set rope_kernel.abi to ROPE_KERNEL_ABI and build it again");
   }
-  if (kernel.struct_size < sizeof(rope_kernel)) {
+  if (kernel.struct_size < smallest_kernel) {
     fail("{} says struct_size {}, ABI {} needs at least {} bytes; set it to sizeof(rope_kernel)", where,
-         kernel.struct_size, kernel.abi, sizeof(rope_kernel));
+         kernel.struct_size, kernel.abi, smallest_kernel);
   }
   if (kernel.apply == nullptr) fail("{} has no apply (it is NULL); set rope_kernel.apply", where);
   if (kernel.claims.device != ROPE_CPU && kernel.claims.device != ROPE_CUDA) {
@@ -76,7 +81,7 @@ std::string NativeLibrary::last_error() const {
   return text == nullptr ? "" : text;
 }
 
-const rope_kernel& NativeLibrary::kernel(std::string_view name) const {
+rope_kernel NativeLibrary::kernel(std::string_view name) const {
   if (name.empty() && kernels_.size() > 1) {
     fail("{} holds {} kernels; choose one of them, as in {}#{}: {}", path_, names_.size(), path_, names_.front(),
          wire::listed(names_));
@@ -84,7 +89,9 @@ const rope_kernel& NativeLibrary::kernel(std::string_view name) const {
   for (std::size_t i = 0; i < kernels_.size(); ++i) {
     if (name.empty() || names_[i] == name) {
       check(*kernels_[i], path_);
-      return *kernels_[i];
+      rope_kernel known{};
+      std::memcpy(&known, kernels_[i], std::min<std::size_t>(kernels_[i]->struct_size, sizeof known));
+      return known;
     }
   }
   fail("{} holds no kernel {}; {}it holds {}", path_, name, did_you_mean(name, {names_.begin(), names_.end()}),

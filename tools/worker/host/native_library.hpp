@@ -1,6 +1,7 @@
 // A shared library of kernels (rope_kernel.h), loaded into this process and checked. Only a worker does that.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,8 +17,9 @@ class NativeLibrary {
 
   const std::vector<std::string>& names() const { return names_; }
 
-  // An empty name takes the only kernel. Checks ABI, struct_size and apply.
-  const rope_kernel& kernel(std::string_view name) const;
+  // An empty name takes the only kernel. Checks ABI, struct_size and apply. Fields that its author's header did not
+  // have are 0.
+  rope_kernel kernel(std::string_view name) const;
 
   // Why this thread's last call failed, in the library's words; empty if it has none.
   std::string last_error() const;

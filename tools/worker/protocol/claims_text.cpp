@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <stdexcept>
 
 #include "tools/worker/protocol/wire.hpp"
@@ -68,12 +70,22 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
           "sources has computed, but no scaling is claimed; theta = base^(-2p/r) is the one called none");
   require(!has(claims.features, ROPE_FEATURE_POSITIONS) || claims.position_dtypes != 0,
           "features has positions, but no dtype of positions is claimed");
+  require(!has(claims.features, ROPE_FEATURE_SEQLEN_OFFSETS) || claims.position_dtypes != 0,
+          "features has seqlen_offsets, but no dtype of positions is claimed");
   require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= page),
           fmt::format("alignment: {} is not a power of two up to {} bytes", claims.alignment, page));
   require(claims.max_position >= 0, fmt::format("max_position: {} is below 0", claims.max_position));
+  const bool partial = has(claims.features, ROPE_FEATURE_PARTIAL);
+  const int least = std::max(claims.least_rotary_dim, 2);
   for (const std::int32_t dim : head_dims) {
-    require(dim >= 2 && dim % 2 == 0, fmt::format("head_dims: {} is not an even number above 0", dim));
+    require(dim >= 2, fmt::format("head_dims: {} is below 2", dim));
+    require(dim % 2 == 0 || partial,
+            fmt::format("head_dims: {} is odd, so its last feature cannot turn, but features lacks partial", dim));
+    require(dim >= least, fmt::format("least_rotary_dim: {} is above the head_dim {}", least, dim));
   }
+  require(claims.least_rotary_dim >= 0 && claims.least_rotary_dim % 2 == 0,
+          fmt::format("least_rotary_dim: {} is not an even number, or 0", claims.least_rotary_dim));
+  require(std::isfinite(claims.base) && claims.base >= 0, fmt::format("base: {} is not a number above 0", claims.base));
 }
 
 }  // namespace
@@ -96,6 +108,10 @@ json claims_to_json(const rope_capabilities& claims) {
   for (std::int32_t i = 0; claims.head_dims != nullptr && i < claims.head_dim_count; ++i) {
     result["head_dims"].push_back(claims.head_dims[i]);
   }
+  result["overwrites_inputs"] = claims.overwrites_inputs != 0;
+  result["seq_within_rows"] = claims.seq_within_rows != 0;
+  result["least_rotary_dim"] = claims.least_rotary_dim;
+  result["base"] = claims.base;
   result["device"] = wire::names_of(1u << claims.device, wire::devices).at(0);
   return result;
 }
@@ -116,6 +132,10 @@ rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& 
   claims.max_position = json.value("max_position", std::int64_t{0});
   head_dims = json.value("head_dims", std::vector<std::int32_t>{});
   claims.head_dim_count = static_cast<std::int32_t>(head_dims.size());
+  claims.overwrites_inputs = json.value("overwrites_inputs", false) ? 1 : 0;
+  claims.seq_within_rows = json.value("seq_within_rows", false) ? 1 : 0;
+  claims.least_rotary_dim = json.value("least_rotary_dim", std::int32_t{0});
+  claims.base = json.value("base", 0.0);
   if (json.contains("device")) claims.device = wire::enumerator(json.at("device"), wire::devices);
   check(claims, head_dims);
   return claims;

@@ -110,3 +110,29 @@ def pairs_64(x, cos, sin, seqlen_offsets=0, interleaved=False, inplace=False, co
     o0[..., columns] = y0
     o1[..., columns] = y1
     return out
+
+
+def packed(x, cos, sin, seqlen_offsets=0, cu_seqlens=None, max_seqlen=None, interleaved=False, inplace=False,
+           conjugate=False):
+    """x is [tokens, heads, head_dim] where cu_seqlens is given."""
+    return in_sequences(x, cos, sin, seqlen_offsets, cu_seqlens, interleaved, inplace, conjugate)
+
+
+def packed_goes_on(x, cos, sin, seqlen_offsets=0, cu_seqlens=None, max_seqlen=None, interleaved=False, inplace=False,
+                   conjugate=False):
+    if cu_seqlens is not None:
+        if isinstance(seqlen_offsets, torch.Tensor):
+            seqlen_offsets = seqlen_offsets + cu_seqlens[:-1]
+        else:
+            seqlen_offsets = seqlen_offsets + cu_seqlens[:-1].long()
+    return in_sequences(x, cos, sin, seqlen_offsets, cu_seqlens, interleaved, inplace, conjugate)
+
+
+def in_sequences(x, cos, sin, starts, borders, interleaved, inplace, conjugate):
+    if borders is None:
+        return rope(x, cos, sin, starts, interleaved, inplace, conjugate)
+    out = x if inplace else torch.empty_like(x)
+    for i, (begin, end) in enumerate(zip(borders[:-1].tolist(), borders[1:].tolist())):
+        start = int(starts[i]) if isinstance(starts, torch.Tensor) else starts
+        out[begin:end] = rope(x[None, begin:end], cos, sin, start, interleaved, False, conjugate)[0]
+    return out

@@ -156,6 +156,23 @@ TEST_CASE("shuffles take values from lanes of the same warp") {
   }
 }
 
+TEST_CASE("the only thread of a block waits for nobody") {
+  std::vector<unsigned> done;
+  std::vector<int> received;
+  const auto fault = run({.grid = {3, 2}}, [&] {
+    __syncthreads();
+    received.push_back(__shfl_sync(1, 7, 0));
+    __syncthreads();
+    done.push_back(3 * blockIdx.y + blockIdx.x);
+  });
+  CHECK(!fault);
+  CHECK(done == std::vector<unsigned>{0, 1, 2, 3, 4, 5});
+  CHECK(received == std::vector<int>(6, 7));
+  const auto invalid = run({}, [] { __shfl_sync(1, 7, 3); });
+  REQUIRE(invalid);
+  CHECK(invalid->find("a shuffle from lane 3, which takes no part in it") == 0);
+}
+
 TEST_CASE("an invalid shuffle is a fault") {
   const auto absent = run(launch_of(1, 32), [] { __shfl_sync(0x0000ffff, 1, 20); });
   REQUIRE(absent);

@@ -76,17 +76,60 @@ TEST_CASE("the expectation of a call stays the same after any number of others",
   }
 }
 
-TEST_CASE("tables are made once per key", "[oracles]") {
+TEST_CASE("tables are made once, and only the rows that are not there yet", "[oracles]") {
   Oracles oracles;
-  int made = 0;
-  const auto make = [&] {
-    ++made;
-    return Oracles::Tables{Tensor::contiguous(DType::f32, {made, 1}), Tensor::contiguous(DType::f32, {made, 1})};
+  RopeSpec spec, other;
+  other.base = 20000;
+  const Oracles::TableKind kind{DType::f32, false, false, false};
+  std::vector<std::pair<std::int64_t, std::int64_t>> made;  // rows before and after
+  const auto make = [&](const Oracles::Tables& before, std::int64_t rows) {
+    made.emplace_back(before.first.shape.empty() ? 0 : before.first.shape[0], rows);
+    return Oracles::Tables{Tensor::contiguous(DType::f32, {rows, 1}), Tensor::contiguous(DType::f32, {rows, 1})};
   };
-  CHECK(oracles.tables("a", make).first.shape[0] == 1);
-  CHECK(oracles.tables("a", make).first.shape[0] == 1);
-  CHECK(oracles.tables("b", make).first.shape[0] == 2);
-  CHECK(made == 2);
+  CHECK(oracles.tables(spec, 0, kind, 100, make).first.shape[0] == 100);
+  CHECK(oracles.tables(spec, 0, kind, 60, make).first.shape[0] == 100);
+  CHECK(oracles.tables(other, 0, kind, 10, make).first.shape[0] == 10);
+  CHECK(oracles.tables(spec, 0, {DType::bf16, false, false, false}, 20, make).first.shape[0] == 20);
+  CHECK(oracles.tables(spec, 0, kind, 101, make).first.shape[0] >= 101);
+  CHECK(oracles.tables(spec, 0, kind, 1000, make).first.shape[0] == 1000);
+  REQUIRE(made.size() == 5);
+  CHECK(made[3].first == 100);
+  CHECK(made[4] == std::pair(made[3].second, std::int64_t{1000}));
+}
+
+TEST_CASE("a table that grew equals one that was made at once", "[oracles]") {
+  for (const bool full : {false, true}) {
+    for (const Layout layout : {Layout::contiguous, Layout::strided}) {
+      Case c;
+      c.source = AngleSource::tables;
+      c.spec.head_dim = c.spec.rotary_dim = 8;
+      c.full_tables = full;
+      c.unequal_halves = full;
+      c.layout = layout;
+      Oracles grown, fresh;
+      build_call(c, grown);
+      c.start = 150;
+      const Call call = build_call(c, grown), expected = build_call(c, fresh);
+      CHECK(call.cos->bytes == expected.cos->bytes);
+      CHECK(call.sin->bytes == expected.sin->bytes);
+      CHECK(call.cos->shape == expected.cos->shape);
+    }
+  }
+}
+
+TEST_CASE("calls share the memory of their tables until one is written to", "[oracles]") {
+  Oracles oracles;
+  Case c;
+  c.source = AngleSource::tables;
+  c.spec.head_dim = c.spec.rotary_dim = 8;
+  Call one = build_call(c, oracles);
+  const Call two = build_call(c, oracles);
+  CHECK(std::as_const(one).cos->bytes.data() == two.cos->bytes.data());
+  const std::byte first = two.cos->bytes[0];
+  one.cos->bytes[0] = ~first;
+  CHECK(two.cos->bytes[0] == first);
+  CHECK(build_call(c, oracles).cos->bytes[0] == first);
+  CHECK(one.cos->bytes[1] == two.cos->bytes[1]);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ inline Case any_case() {
   c.batch = *rc::gen::inRange(1, 5);
   c.seq = *rc::gen::inRange(1, 12);
   c.heads = *rc::gen::inRange(1, 6);
+  c.sequences = *rc::gen::inRange(1, 6);
   c.key_heads = *rc::gen::inRange(0, 4);
   c.dtype = any_of(floating);
   c.out_dtype = any_of(floating);

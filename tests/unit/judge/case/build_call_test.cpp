@@ -102,6 +102,18 @@ TEST_CASE("gaps may be only in the strides of k, or of the tensors that give the
   CHECK(call.cos->strides[0] > 2 * call.cos->shape[1]);
 }
 
+TEST_CASE("only the output's features may be apart", "[build_call]") {
+  Case c;
+  c.key_heads = 1;
+  c.output = OutputLayout::reversed;
+  Oracles oracles;
+  const Call call = build_call(c, oracles);
+  CHECK(call.q.strides[3] == 1);
+  CHECK(call.k->strides[3] == 1);
+  CHECK(call.q_out->strides[3] == -2);
+  CHECK(call.k_out->strides[3] == -2);
+}
+
 TEST_CASE("a call has its case's positions, in whatever form", "[build_call]") {
   rc::prop("for random cases", [] {
     const Case c = any_runnable_case();
@@ -109,7 +121,11 @@ TEST_CASE("a call has its case's positions, in whatever form", "[build_call]") {
     Oracles oracles;
     const Call call = build_call(c, oracles);
     const std::vector<std::int64_t> all = positions(c);
-    RC_ASSERT(call.positions.has_value() == (c.form != PositionForm::offset));
+    RC_ASSERT(call.positions.has_value() == gives_positions(c.form));
+    RC_ASSERT(call.seqlen_offsets.has_value() == gives_starts(c.form));
+    RC_ASSERT(call.cu_seqlens.has_value() == is_packed(c.form));
+    if (call.seqlen_offsets) RC_ASSERT(call.seqlen_offsets->dtype == c.position_dtype);
+    if (call.seqlen_offsets) RC_ASSERT(call.position_offset == 0);
     if (call.positions) RC_ASSERT(call.positions->dtype == c.position_dtype);
     RC_ASSERT(call.sequence_length > *std::max_element(all.begin(), all.end()));
     for (int b = 0; b < c.batch; ++b) {

@@ -33,6 +33,28 @@ TEST_CASE("a proposal is kept once, under the requirement's id, where the claims
   CHECK(texts(list) == std::vector<std::string>{"ROT-01:", "ROT-01:seq=2"});
 }
 
+TEST_CASE("level quick takes one case in turn, the next one if the claims do not cover it", "[case_list]") {
+  Claims claims = test::all_claims();
+  claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_BACKWARD);
+  Case one, backward, other;
+  one.seq = 1;
+  backward.direction = Direction::backward;
+  other.seq = 2;
+  const auto in_turn = [&](Level level, std::size_t turn) {
+    Selection selection;
+    selection.level = level;
+    CaseList list("ROT-01", claims, selection, nullptr);
+    list.add_in_turn(turn, {one, backward, other});
+    return texts(list);
+  };
+  const std::string first = "ROT-01:seq=1", second = "ROT-01:seq=2";
+  CHECK(in_turn(Level::quick, 0) == std::vector{first});
+  CHECK(in_turn(Level::quick, 1) == std::vector{second});
+  CHECK(in_turn(Level::quick, 2) == std::vector{second});
+  CHECK(in_turn(Level::quick, 3) == std::vector{first});
+  for (const std::size_t turn : {0u, 1u}) CHECK(in_turn(Level::full, turn) == std::vector{first, second});
+}
+
 TEST_CASE("a selection of dtypes and pairing excludes the others", "[case_list]") {
   const Claims claims = test::all_claims();
   Selection selection;

@@ -51,6 +51,33 @@ TEST_CASE("batches have their own positions only if the form says so", "[case_po
   CHECK(own == Positions{100, 101, 102, 103, 113, 114, 115, 116});
 }
 
+TEST_CASE("the tokens of a sequence are counted from its start", "[case_positions]") {
+  Case c = three_tokens(PositionPattern::consecutive, PositionForm::seqlen_offsets);
+  CHECK(positions(c) == Positions{113, 114, 115, 116, 100, 101, 102, 103});
+  CHECK(sequence_starts(c) == Positions{113, 100});
+
+  c.batch = 1;
+  c.seq = 7;
+  c.sequences = 3;
+  c.form = PositionForm::cu_seqlens;
+  CHECK(packed_borders(c) == Positions{0, 1, 3, 7});
+  CHECK(positions(c) == Positions{100, 100, 101, 100, 101, 102, 103});
+  c.form = PositionForm::cu_seqlens_and_offsets;
+  CHECK(positions(c) == Positions{113, 100, 101, 126, 127, 128, 129});
+  CHECK(largest_position(c) == 129);
+}
+
+TEST_CASE("a row of few tokens packs empty sequences, too", "[case_positions]") {
+  Case c = three_tokens(PositionPattern::consecutive, PositionForm::cu_seqlens_and_offsets);
+  c.batch = 1;
+  c.seq = 3;
+  c.sequences = 6;
+  CHECK(packed_borders(c) == Positions{0, 0, 0, 1, 2, 3, 3});
+  CHECK(positions(c) == Positions{100 + 13 * 3, 100 + 13 * 2, 100 + 13 * 5});
+  c.seq = 0;
+  CHECK(positions(c).empty());
+}
+
 TEST_CASE("axes walk at different paces if positions are given, together if they are an offset", "[case_positions]") {
   Case c = three_tokens(PositionPattern::consecutive);
   c.batch = 1;
@@ -85,7 +112,7 @@ TEST_CASE("a case has the same positions every time, and largest_position is the
     const std::int64_t largest = *std::max_element(p.begin(), p.end());
     RC_ASSERT(largest_position(c) == largest);
     RC_ASSERT(sequence_length(c) == (c.sequence_length != 0 ? c.sequence_length : largest + 1));
-    if (c.form == PositionForm::per_batch) return;
+    if (c.form == PositionForm::per_batch || c.form == PositionForm::seqlen_offsets) return;
     const auto seq = static_cast<std::size_t>(c.seq);
     for (std::size_t row = 1; row < static_cast<std::size_t>(c.batch); ++row) {
       RC_ASSERT(std::equal(p.begin(), p.begin() + c.seq, p.begin() + static_cast<std::ptrdiff_t>(row * seq)));

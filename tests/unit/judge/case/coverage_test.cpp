@@ -38,6 +38,15 @@ const Row rows[] = {
      [](Claims& k) {
        k.head_dims = {64, 128};
      }},
+    {"rotary_dim 2", [](Case& c) { c.spec.rotary_dim = 2; }, [](Claims& k) { k.capabilities.least_rotary_dim = 4; }},
+    {"base 10000", [](Case& c) { c.source = AngleSource::computed; }, [](Claims& k) { k.capabilities.base = 500000; }},
+    {"more tokens than rows",
+     [](Case& c) {
+       c.form = PositionForm::shared, c.pattern = PositionPattern::repeated, c.seq = 9;
+     },
+     [](Claims& k) { k.capabilities.seq_within_rows = 1; }},
+    {"rows that share their memory cannot be written", [](Case& c) { c.layout = Layout::expanded; },
+     [](Claims& k) { k.capabilities.overwrites_inputs = 1; }},
     {"full-width tables", [](Case& c) { c.full_tables = true; }, [](Claims& k) { k.capabilities.full_tables = 0; }},
     {"half-width tables", [](Case&) {}, [](Claims& k) { k.capabilities.half_tables = 0; }},
     {"scaling linear",
@@ -51,6 +60,23 @@ const Row rows[] = {
     {"positions per batch", [](Case& c) { c.form = PositionForm::per_batch, c.batch = 2; },
      [](Claims& k) { without(k, ROPE_FEATURE_BATCH_POSITIONS); }},
     {"a position offset", [](Case& c) { c.start = 1; }, [](Claims& k) { without(k, ROPE_FEATURE_OFFSET); }},
+    {"a position offset",
+     [](Case& c) {
+       c.form = PositionForm::cu_seqlens, c.start = 1;
+     },
+     [](Claims& k) { without(k, ROPE_FEATURE_OFFSET); }},
+    {"a start for each sequence", [](Case& c) { c.form = PositionForm::seqlen_offsets; },
+     [](Claims& k) { without(k, ROPE_FEATURE_SEQLEN_OFFSETS); }},
+    {"i32 positions",
+     [](Case& c) {
+       c.form = PositionForm::seqlen_offsets, c.position_dtype = DType::i32;
+     },
+     [](Claims& k) { without(k.capabilities.position_dtypes, ROPE_I32); }},
+    {"packed sequences",
+     [](Case& c) {
+       c.form = PositionForm::cu_seqlens, c.sequences = 2;
+     },
+     [](Claims& k) { without(k, ROPE_FEATURE_CU_SEQLENS); }},
     {"in place", [](Case& c) { c.in_place = true; }, [](Claims& k) { without(k, ROPE_FEATURE_IN_PLACE); }},
     {"strides", [](Case& c) { c.layout = Layout::seq_last; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
     {"at any element", [](Case& c) { c.layout = Layout::shifted; }, [](Claims& k) { k.capabilities.alignment = 16; }},
@@ -177,6 +203,16 @@ TEST_CASE("a case that no call can express is never covered", "[coverage]") {
   CHECK_THAT(uncovered(c, claims), Contains("no tables with distant rows"));
   c.layout = Layout::angles_strided;
   CHECK_THAT(uncovered(c, claims), Contains("neither positions nor tables"));
+  c = Case{};
+  c.sequences = 2;
+  CHECK_THAT(uncovered(c, claims), Contains("packs sequences"));
+  c.form = PositionForm::cu_seqlens;
+  CHECK(uncovered(c, claims).empty());
+  c.batch = 2;
+  CHECK_THAT(uncovered(c, claims), Contains("packs sequences"));
+  c.batch = 1;
+  c.pattern = PositionPattern::descending;
+  CHECK_THAT(uncovered(c, claims), Contains("counted from its start"));
   c = Case{};
   c.unequal_halves = true;
   CHECK_THAT(uncovered(c, claims), Contains("only full-width tables"));

@@ -147,7 +147,8 @@ TEST_CASE("fields: every case has one of the kinds of each trait, and all kinds 
     if (draw.one_in(20)) c.spec.scaling = scaling::Constant{};
     const auto word_of = [&](const Field& field) { return std::string(draw.one_of(field.text.words)); };
     for (const Field& field : fields()) {
-      const bool free = field.text.name == "layout" || field.text.name == "input" || field.text.name == "pattern";
+      const std::string_view name = field.text.name;
+      const bool free = name == "layout" || name == "output" || name == "input" || name == "pattern";
       if (free && draw.one_in(10)) field.text.read(c, word_of(field));
     }
     look_at(c);

@@ -52,6 +52,24 @@ TEST_CASE("tokens keep their order if nothing gives their positions", "[rearrang
   CHECK(reversed(RowIndex{0, 1, 0}, call, true).head == 2);
 }
 
+TEST_CASE("sequences take their starts along, unless they are packed", "[rearrange]") {
+  Case c = batched();
+  c.pattern = PositionPattern::consecutive;
+  c.form = PositionForm::seqlen_offsets;
+  Oracles oracles;
+  const Call call = build_call(c, oracles);
+  const Call other = reversed(call);
+  for (std::int64_t batch = 0; batch < c.batch; ++batch) {
+    CHECK(token_position(other, c.batch - 1 - batch, 1) == token_position(call, batch, 1));
+    CHECK(token_position(one_batch(c, call, batch, oracles), 0, 1) == token_position(call, batch, 1));
+  }
+  c.form = PositionForm::cu_seqlens_and_offsets;
+  c.batch = 1;
+  c.sequences = 2;
+  const Call packed = build_call(c, oracles);
+  CHECK(token_position(reversed(packed), 0, 1) == token_position(packed, 0, 1));
+}
+
 TEST_CASE("a batch by itself has the rows, positions and tables that it had among others", "[rearrange]") {
   KernelSubject subject(half_split_kernel());
   Oracles oracles;

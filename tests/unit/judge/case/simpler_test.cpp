@@ -31,7 +31,8 @@ std::int64_t complexity(const Case& c) {
     if (!field.text.words.empty()) sum += field.text.print(c) != field.text.print(Case{}) ? 1 : 0;
   }
   sum += c.input == InputKind::spread ? 2 : 0;
-  sum += c.form == PositionForm::per_batch ? 1 : 0;
+  sum += c.form == PositionForm::per_batch || c.form == PositionForm::cu_seqlens_and_offsets ? 1 : 0;
+  sum += c.sequences;
   for (const EarlierCall& call : c.before) sum += 1 + call.seq + call.start;
   return sum;
 }

@@ -56,6 +56,31 @@ TEST_CASE("every built-in passes every golden case that it claims") {
   }
 }
 
+TEST_CASE("axes whose frequencies restart are judged from base and scaling, as a rope each") {
+  int judged = 0;
+  for (const rope_kernel* kernel : {&half_split_kernel(), &interleaved_kernel()}) {
+    rope_kernel wrong = *kernel;
+    wrong.apply = [](const rope_call* call) {
+      rope_call other = *call;
+      other.base *= 2;  // positions are below 4, so that less would hide in 16 bits
+      const bool split = call->pairing == ROPE_HALF_SPLIT;
+      return (split ? half_split_kernel() : interleaved_kernel()).apply(&other);
+    };
+    const GoldenReport right_report = report_on(*kernel), wrong_report = report_on(wrong);
+    for (std::size_t i = 0; i < right_report.outcomes.size(); ++i) {
+      const GoldenOutcome& outcome = right_report.outcomes[i];
+      if (outcome.source != AngleSource::computed || !golden().find(outcome.id)->spec.axes.restart) continue;
+      if (outcome.verdict == GoldenVerdict::not_claimed) continue;
+      INFO(kernel->name << ' ' << outcome.id);
+      CHECK(outcome.c.batch % 2 == 0);
+      CHECK(outcome.verdict != GoldenVerdict::fail);
+      CHECK(wrong_report.outcomes[i].verdict == GoldenVerdict::fail);
+      ++judged;
+    }
+  }
+  CHECK(judged == 5);  // Qwen2-VL's vision in three types, lucidrains' two grids of whole positions
+}
+
 TEST_CASE("only identical results are called identical: the naive matrix sums in another order") {
   CHECK(report_on(naive_matrix_kernel()).count(AngleSource::tables, GoldenVerdict::within_bound) > 20);
 }
@@ -79,8 +104,10 @@ TEST_CASE("an unclaimed case is counted apart, with the reason") {
 TEST_CASE("an interruption keeps the results until then") {
   KernelSubject subject(half_split_kernel());
   Oracles oracles;
-  std::atomic<bool> stop{false};
-  const auto stop_at_third = [&, n = 0](const GoldenOutcome&) mutable { stop = ++n == 3; };
+  Stop stop;
+  const auto stop_at_third = [&, n = 0](const GoldenOutcome&) mutable {
+    if (++n == 3) stop.request();
+  };
   const GoldenReport report =
       verify_golden(subject, oracles, golden_requirements(), golden(), "", stop_at_third, &stop);
   CHECK(report.interrupted);

@@ -206,11 +206,11 @@ TEST_CASE("of several errors the first requirement's is thrown, for every number
 }
 
 TEST_CASE("a stopped run ends every lane at its next case", "[jobs]") {
-  std::atomic<bool> stop = false;
+  Stop stop;
   std::atomic<int> calls = 0, calls_after = 0;
   const Kernel kernel = [&](Call& call, Seen&) {
-    if (stop) ++calls_after;
-    if (++calls == 100) stop = true;
+    if (stop.requested()) ++calls_after;
+    if (++calls == 100) stop.request();
     return right(call);
   };
   Process subject(kernel, 100);

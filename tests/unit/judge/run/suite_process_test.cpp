@@ -171,13 +171,32 @@ TEST_CASE("misbehaviour that kills is given up like a crash, and misbehaviour th
   CHECK(dying.result.verdict == Verdict::fail);
   CHECK(dying.result.failed == 3);
   CHECK(dying.result.failure->finding.kind == FailureKind::misbehaviour);
-  CHECK(dying.calls <= dying.result.cases + 20);
+  constexpr int steps = 20, calls_of_heatmap = 20;  // the heatmap has one head, so the kernel lives on
+  CHECK(dying.calls <= dying.result.cases + steps + calls_of_heatmap);
 
   const Overrun living = overrun(false);
   CHECK(living.result.verdict == Verdict::fail);
   CHECK(living.result.failed > 3);
   CHECK(living.result.cases > dying.result.cases);
   CHECK(living.result.failure->minimal.heads == 2);
+}
+
+TEST_CASE("claims whose cases a dying kernel never met are not called asked", "[suite]") {
+  Fake* self = nullptr;
+  Claims claims = narrow_claims();
+  claims.capabilities.features |= ROPE_BIT(ROPE_FEATURE_BACKWARD);
+  Fake subject(claims, [&](Call&) -> Reply {
+    ++self->died;
+    return {ReplyKind::crashed, ROPE_FAILED, "SIGSEGV", 0};
+  });
+  self = &subject;
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.only = {"ROT-01"};
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), how);
+  const auto features = std::ranges::find(report.claims, "features", &ClaimsAsked::kind);
+  REQUIRE(features != report.claims.end());
+  CHECK(std::ranges::count(features->not_asked, "backward") == 1);
 }
 
 TEST_CASE("a hang is shrunk once in a run: each try costs its deadlines", "[suite]") {

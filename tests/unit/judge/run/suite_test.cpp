@@ -40,7 +40,9 @@ TEST_CASE("a right kernel conforms, requirement by requirement", "[suite]") {
   CHECK(report.conforms());
   CHECK(report.results.size() == all_requirements().size());
   CHECK(report.executed() > 50);
-  CHECK(report.calls == subject.calls);
+  std::int64_t of_heatmaps = 0;
+  for (const Heatmap& map : report.heatmaps) of_heatmaps += map.calls;
+  CHECK(report.calls + of_heatmaps == subject.calls);
   CHECK(grade_of(report, DType::f32) == "A1");
   CHECK(report.grades.size() == 1);
   for (const RequirementResult& result : report.results) {
@@ -88,6 +90,40 @@ TEST_CASE("a kernel that claims no position but 0 is marked, and so is one that 
   CHECK(report.only_position_0);
   how.selection.pairing = Pairing::interleaved;
   CHECK(run(still, how).missing_claim == "interleaved is not claimed");
+}
+
+TEST_CASE("what a kernel breaks in a wrong call does not count against its right calls", "[suite]") {
+  bool is_broken = false;
+  Fake subject(narrow_claims(), [&](Call& call) {
+    is_broken = is_broken || call.rotary_dim % 2 != 0;
+    return is_broken ? Reply{} : right(call);
+  });
+  subject.forget = [&] { is_broken = false; };
+  const std::vector<Requirement> order{requirement_called("ERR-01"), requirement_called("ROT-01")};
+  Oracles oracles;
+  SuiteOptions how = options();
+  how.selection.only.clear();
+  const SubjectReport report = run_suite(subject, oracles, order, how);
+  CHECK(report.results.at(0).verdict == Verdict::note);
+  CHECK(report.results.at(1).verdict == Verdict::pass);
+  subject.forget = {};
+  CHECK(run_suite(subject, oracles, order, how).results.at(1).verdict == Verdict::fail);
+}
+
+TEST_CASE("with a budget, a kernel that starts slowly is not started again for what it broke", "[suite]") {
+  int renewals = 0;
+  Claims claims = narrow_claims();
+  Fake subject(claims, [&](Call& call) { return call.rotary_dim % 2 != 0 ? Reply{} : right(call); });
+  subject.forget = [&] { ++renewals; };
+  const std::vector<Requirement> order{requirement_called("ERR-01"), requirement_called("ROT-01")};
+  Oracles oracles;
+  SuiteOptions how = options();
+  how.shrinks = false;
+  run_suite(subject, oracles, order, how);
+  CHECK(renewals == 1);
+  how.budget = Budget{std::chrono::seconds(100), 0, {}};
+  run_suite(subject, oracles, order, how);
+  CHECK(renewals == 1);
 }
 
 TEST_CASE("a kernel gets no case that it does not claim", "[suite]") {
@@ -255,10 +291,10 @@ TEST_CASE("a table that ends early is found where positions come only from the n
 }
 
 TEST_CASE("a run that is stopped does not conform", "[suite]") {
-  std::atomic<bool> stop = false;
+  Stop stop;
   std::int64_t calls = 0;
   Fake subject(narrow_claims(), [&](Call& call) {
-    if (++calls == 10) stop = true;
+    if (++calls == 10) stop.request();
     return right(call);
   });
   SuiteOptions how = options();

@@ -70,7 +70,7 @@ constexpr double roomy = 1 + 1e-12, tight = 1 - 1e-9;
 
 TEST_CASE("a row is within its bounds exactly if each element is, for every pair of grades", "[judge]") {
   std::mt19937 random(1);
-  for (const std::size_t pairs : {1, 7, 8, 9, 64}) {
+  for (const std::size_t pairs : {1u, 7u, 8u, 9u, 64u}) {
     for (const bool with_gain : {false, true}) {
       RotatedRow row = some_row(pairs, random);
       const RowBounds bounds = some_bounds(pairs, random, with_gain);

@@ -27,6 +27,7 @@ const std::map<std::string, std::string> exceptions = {
     {"reference/model_config.cpp", "which of Hugging Face's own rules take their lengths from where in its files"},
     {"tools/diagnose/factor_hypotheses.cpp", "bugs that kernels have in one rule"},
     {"tools/diagnose/scaling_hypotheses.cpp", "bugs that kernels have in one rule"},
+    {"tools/diagnose/ramp_hypotheses.cpp", "bugs that kernels have in one rule"},
     {"tools/diagnose/theta_hypotheses.cpp", "bugs that kernels have in one rule"},
     {"tools/identify/length_rules.cpp", "how the parameters of two rules are found from measured frequencies"},
     {"tools/identify/plain_rules.cpp", "how the parameters of a rule are found from measured frequencies"},

@@ -167,9 +167,9 @@ TEST_CASE("compute-sanitizer: an interrupted run starts no further tool", "[sani
   std::filesystem::remove(started);
   const Environment recorded("FAKE_SANITIZER_STARTED", started.string());
   SuiteOptions how = mem_07_at(Level::full);
-  std::atomic<bool> stop = false;
+  Stop stop;
   how.stop = &stop;
-  how.before_case = [&](const Case&) { stop = true; };
+  how.before_case = [&](const Case&) { stop.request(); };
   CHECK(judged("right", how, fake_sanitizer).interrupted);
   std::ifstream file(started);
   CHECK(std::string(std::istreambuf_iterator<char>(file), {}) == "memcheck\n");

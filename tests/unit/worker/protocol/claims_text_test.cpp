@@ -24,6 +24,10 @@ json sample() {
           {"alignment", 16},
           {"max_position", 4095},
           {"head_dims", {64, 128}},
+          {"overwrites_inputs", true},
+          {"seq_within_rows", true},
+          {"least_rotary_dim", 4},
+          {"base", 500000.0},
           {"device", "cpu"}};
 }
 
@@ -33,6 +37,8 @@ TEST_CASE("claims: they are read back as written") {
   CHECK(dims == std::vector<std::int32_t>{64, 128});
   CHECK(claims.out_dtypes[ROPE_BF16] == (ROPE_BIT(ROPE_BF16) | ROPE_BIT(ROPE_F32)));
   CHECK((claims.alignment == 16 && claims.max_position == 4095));
+  CHECK((claims.overwrites_inputs == 1 && claims.seq_within_rows == 1));
+  CHECK((claims.least_rotary_dim == 4 && claims.base == 500000));
   claims.head_dims = dims.data();
   CHECK(claims_to_json(claims) == sample());
 }
@@ -54,14 +60,24 @@ TEST_CASE("claims: untestable claims are refused with what they lack") {
       {[](json& c) { c.erase("theta"); }, "sources has frequencies, but no dtype of theta is claimed"},
       {[](json& c) { c.erase("scalings"); }, "sources has computed, but no scaling is claimed"},
       {[](json& c) { c.erase("positions"); }, "features has positions, but no dtype of positions is claimed"},
+      {[](json& c) {
+         c.erase("positions");
+         c["features"] = {"seqlen_offsets"};
+       },
+       "features has seqlen_offsets, but no dtype of positions is claimed"},
       {[](json& c) { c["alignment"] = 24; }, "alignment: 24 is not a power of two up to 4096 bytes"},
       {[](json& c) { c["alignment"] = 8192; }, "alignment: 8192 is not a power of two up to 4096 bytes"},
       {[](json& c) { c["max_position"] = -1; }, "max_position: -1 is below 0"},
       {[](json& c) {
          c["head_dims"] = {64, 65};
+         c["features"] = {"positions"};
        },
-       "head_dims: 65 is not an even number above 0"},
-      {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is not an even number above 0"},
+       "head_dims: 65 is odd, so its last feature cannot turn, but features lacks partial"},
+      {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is below 2"},
+      {[](json& c) { c["head_dims"] = {2}; }, "least_rotary_dim: 4 is above the head_dim 2"},
+      {[](json& c) { c["least_rotary_dim"] = 3; }, "least_rotary_dim: 3 is not an even number, or 0"},
+      {[](json& c) { c["least_rotary_dim"] = -2; }, "least_rotary_dim: -2 is not an even number, or 0"},
+      {[](json& c) { c["base"] = -1; }, "base: -1 is not a number above 0"},
   };
   for (const auto& [change, words] : table) {
     json claims = sample();

@@ -42,6 +42,9 @@ class JaxOnDevice(JaxArrays):
     def counted(self, start: int, shape: tuple[int, ...]) -> Any:
         return jax.device_put(super().counted(start, shape), self._device)
 
+    def integers(self, values: np.ndarray[Any, Any]) -> Any:
+        return jax.device_put(super().integers(values), self._device)
+
     def place(self, array: Any) -> str:
         platform = next(iter(array.devices())).platform
         return "" if platform == self._device.platform else str(platform)

@@ -24,6 +24,7 @@ class ArrayLibrary(ABC):
     dtypes: frozenset[str]  # the protocol's dtypes that it has
     unless_claimed: frozenset[str] = frozenset()  # dtypes that a kernel gets only if it claims them by name
     lacks: frozenset[str] = frozenset()  # features that its arrays cannot have
+    writable = True  # whether a kernel can write to its arrays
     alignment = 1  # bytes; memory aligned to less would be copied
     largest_position = names.LARGEST_POSITION  # the largest that its integers hold
 
@@ -46,6 +47,10 @@ class ArrayLibrary(ABC):
     @abstractmethod
     def counted(self, start: int, shape: tuple[int, ...]) -> Any:
         """start, start + 1, .. in every row, in the library's widest integer type."""
+
+    @abstractmethod
+    def integers(self, values: np.ndarray[Any, Any]) -> Any:
+        """These numbers in the library's widest integer type."""
 
     def place(self, array: Any) -> str:
         """Where an array is, if not where the tensors are; else empty."""

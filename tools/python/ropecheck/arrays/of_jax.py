@@ -27,6 +27,7 @@ class JaxArrays(ArrayLibrary):
     """JAX's arrays are packed and never change: strided tensors and calls in place are impossible."""
 
     name = "jax"
+    writable = False
     lacks = frozenset({"in_place", "strided", "any_strides"})
     alignment = 64  # JAX silently copies memory that is aligned to less
 
@@ -55,6 +56,9 @@ class JaxArrays(ArrayLibrary):
 
     def counted(self, start: int, shape: tuple[int, ...]) -> Any:
         return jnp.broadcast_to(jnp.arange(start, start + shape[-1]), shape)
+
+    def integers(self, values: np.ndarray[Any, Any]) -> Any:
+        return jnp.asarray(values)
 
     def place(self, array: Any) -> str:
         platform = next(iter(array.devices())).platform

@@ -51,5 +51,8 @@ class TorchArrays(ArrayLibrary):
     def counted(self, start: int, shape: tuple[int, ...]) -> Any:
         return torch.arange(start, start + shape[-1], dtype=torch.int64).expand(shape)
 
+    def integers(self, values: np.ndarray[Any, Any]) -> Any:
+        return torch.tensor(values)
+
     def place(self, array: Any) -> str:
         return "" if array.device.type == "cpu" else str(array.device)

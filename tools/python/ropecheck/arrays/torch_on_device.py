@@ -111,7 +111,7 @@ class TorchOnDevice(TorchArrays):
             return f"wrote beside a tensor: {tensor.place_of(byte)}, beyond its last page"
         if not tensor.writable and not torch.equal(sent.pages, sent.given):
             byte = int((sent.pages != sent.given).nonzero()[0])
-            return f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are"
+            return f"wrote to the input {tensor.place_of(byte)}; inputs must stay as they are, unless overwrites_inputs is claimed"
         return ""
 
     def lost(self) -> str:
@@ -132,6 +132,9 @@ class TorchOnDevice(TorchArrays):
 
     def counted(self, start: int, shape: tuple[int, ...]) -> Any:
         return super().counted(start, shape).to(self._device)
+
+    def integers(self, values: np.ndarray[Any, Any]) -> Any:
+        return super().integers(values).to(self._device)
 
     def place(self, array: Any) -> str:
         return "" if array.device.type == self._device.type else str(array.device)

@@ -1,0 +1,186 @@
+// Mistakes of kernels by other hands, which the diagnosis called otherwise.
+#include <cmath>
+
+#include "tests/unit/diagnose/subjects.hpp"
+#include "tools/diagnose/hypothesis.hpp"
+#include "tools/judge/case/build_call.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+namespace {
+
+template <class Rule>
+Fake with_rule(std::function<void(Call&, Rule&)> change) {
+  return misled([change = std::move(change)](Call& call) {
+    if (auto* rule = std::get_if<Rule>(&call.scaling); rule != nullptr && call.source == AngleSource::computed) {
+      change(call, *rule);
+    }
+  });
+}
+
+// Each row of positions whose last is the first plus the number of tokens less one is taken to be consecutive.
+void count_on(Call& call) {
+  if (!call.positions) return;
+  Tensor& p = *call.positions;
+  const std::int64_t tokens = p.shape[2];
+  for (std::int64_t axis = 0; axis < p.shape[0]; ++axis) {
+    for (std::int64_t row = 0; row < p.shape[1] && tokens > 0; ++row) {
+      const auto token = [&](std::int64_t s) { return axis * p.strides[0] + row * p.strides[1] + s * p.strides[2]; };
+      const std::int64_t from = integer_at(p, token(0));
+      if (integer_at(p, token(tokens - 1)) - from != tokens - 1) continue;
+      for (std::int64_t s = 0; s < tokens; ++s) store_integer(p, token(s), from + s);
+    }
+  }
+}
+
+// Each token keeps the positions of the token before while the first axis has the same one.
+void keep_rows(Call& call) {
+  if (!call.positions || call.positions->shape[0] < 2) return;
+  Tensor& p = *call.positions;
+  for (std::int64_t row = 0; row < p.shape[1]; ++row) {
+    for (std::int64_t s = 1; s < p.shape[2]; ++s) {
+      const auto at = [&](std::int64_t axis, std::int64_t token) {
+        return axis * p.strides[0] + row * p.strides[1] + token * p.strides[2];
+      };
+      if (integer_at(p, at(0, s)) != integer_at(p, at(0, s - 1))) continue;
+      for (std::int64_t axis = 1; axis < p.shape[0]; ++axis) {
+        store_integer(p, at(axis, s), integer_at(p, at(axis, s - 1)));
+      }
+    }
+  }
+}
+
+Tensor& q_of(Call& call) { return call.in_place ? call.q : *call.q_out; }
+Tensor& k_of(Call& call) { return call.in_place ? *call.k : *call.k_out; }
+
+// Replaces every element of q's and k's results by what `edit` makes of it.
+void edit_results(Call& call, const std::function<double(DType, int feature, double result)>& edit) {
+  const auto of = [&](Tensor& out) {
+    for_each_row(out, [&](const RowIndex&, std::byte* data) {
+      for (std::int64_t f = 0; f < out.shape[3]; ++f) {
+        std::byte* element = data + f * out.strides[3] * static_cast<std::int64_t>(size_of(out.dtype));
+        store(out.dtype, element, edit(out.dtype, static_cast<int>(f), load(out.dtype, element)));
+      }
+    });
+  };
+  of(q_of(call));
+  if (call.k) of(k_of(call));
+}
+
+Reply computed(Call& call) {
+  KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
+  return (call.pairing == Pairing::half_split ? half : inter).apply(call);
+}
+
+}  // namespace
+
+TEST_CASE("Of two causes that fit alike, a case beyond the first tokens tells the right one") {
+  Fake subject = with_rule<scaling::LongRope>(
+      [](Call& call, scaling::LongRope&) { call.sequence_length = diagnosis::largest_position(call) + 1; });
+  const auto found = diagnosed(subject, {"ANG-04", "MEM-01"});
+  CHECK(first_of(found).sentence ==
+        "longrope: the largest position of the call plus one is used as the sequence length");
+  CHECK(found->certain);
+}
+
+TEST_CASE("Rows that are kept while one axis stands still are not called a tile's") {
+  Fake subject = misled(keep_rows);
+  const auto found = diagnosed(subject);
+  CHECK_THAT(first_of(found).sentence,
+             Catch::Contains("the row of the token before is kept while the position on axis 0 is the same"));
+}
+
+TEST_CASE("A wrong cause that fits the cases seen by chance is not certain") {
+  // One of three tokens is turned twice as far, which no hypothesis says.
+  Fake subject = misled([](Call& call) {
+    if (!call.positions) return;
+    Tensor& p = *call.positions;
+    for (std::int64_t s = 0; s < p.shape[2]; s += 3) {
+      const std::int64_t at = s * p.strides[2];
+      if (!call.cos) store_integer(p, at, integer_at(p, at) * 3 / 2);
+    }
+  });
+  CHECK_FALSE(diagnosed(subject)->certain);
+}
+
+TEST_CASE("A carry that is lost in rounding is named") {
+  Claims claims = all_claims();
+  claims.far_tensors = claims.packed_tensors = false;
+  Fake subject(claims, [](Call& call) {
+    const Reply reply = computed(call);
+    // Every result that is a power of two was rounded up to it, as far as the test can know.
+    edit_results(call, [&](DType dtype, int feature, double y) {
+      int exponent = 0;
+      const bool is_narrow = dtype == DType::f16 || dtype == DType::bf16;
+      const bool is_power = y != 0 && std::isfinite(y) && std::fabs(std::frexp(y, &exponent)) == 0.5;
+      return is_narrow && is_power && feature < call.rotary_dim ? y / 2 : y;
+    });
+    return reply;
+  });
+  CHECK_THAT(first_of(diagnosed(subject)).sentence, Catch::Contains("the carry is lost"));
+}
+
+TEST_CASE("A row index of k that is divided by the heads of q is named, over all batches") {
+  for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
+    if (!h.sentence.starts_with("in k, the row index counted over all batches is divided by")) continue;
+    Case c = case_from_text("ROT-01:head_dim=4,batch=2,seq=3,heads=4,key_heads=2,start=10");
+    Oracles oracles;
+    const Call call = build_call(c, oracles);
+    const diagnosis::Params params = diagnosis::params_of(call);
+    // Row (1, 2, 1) of k is row 11; 11 / 4 is token 2 of batch 0.
+    CHECK(h.change.position({call, params, true, 1, 2, 1}, 0, 12) == 12);
+    CHECK(h.change.position({call, params, true, 1, 0, 0}, 0, 10) == 11);
+    CHECK(h.change.position({call, params, false, 1, 0, 0}, 0, 10) == 10);
+    return;
+  }
+  FAIL("no such hypothesis");
+}
+
+TEST_CASE("A flag of yarn that is ignored is not called inverted") {
+  Fake subject = with_rule<scaling::Yarn>([](Call&, scaling::Yarn& rule) { rule.truncate = true; });
+  const auto found = diagnosed(subject, {"ANG-04", "ROT-01"});
+  CHECK(first_of(found).sentence == "yarn: the flag yarn_truncate is ignored: the ramp's ends are always whole pairs");
+  for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
+    if (h.sentence != first_of(found).sentence) continue;
+    for (const bool given : {true, false}) {
+      scaling::Yarn rule;
+      rule.truncate = given;
+      diagnosis::Params params;
+      params.scaling = rule;
+      h.change.params(Call{}, params);
+      CHECK(std::get<scaling::Yarn>(params.scaling).truncate);  // an inverted flag would be false where it is given
+    }
+  }
+}
+
+TEST_CASE("The number of pairs of the proportional rule may be rounded wrongly") {
+  Fake subject = with_rule<scaling::Proportional>([](Call& call, scaling::Proportional& rule) {
+    const double pairs = static_cast<double>(call.q.shape[3]) / 2;
+    rule.proportion = std::min((std::round(rule.proportion * pairs) + 0.5) / pairs, 1.0);
+  });
+  CHECK(first_of(diagnosed(subject, {"ANG-04", "ROT-01"})).sentence ==
+        "proportional: the number of pairs that turn is rounded to nearest, not down");
+}
+
+TEST_CASE("Positions that end as if they counted on are not called a tile's") {
+  Fake subject = misled(count_on);
+  CHECK(first_of(diagnosed(subject, {"ROT-01", "POS-03"})).sentence ==
+        "positions are taken to count on from the first if the last is as far away as then, whatever lies between");
+}
+
+TEST_CASE("A read past the end that other calls do not make has a condition") {
+  Claims claims = all_claims();
+  claims.far_tensors = claims.packed_tensors = false;
+  Fake subject(claims, [](Call& call) {
+    if (call.positions && call.q.shape[0] > 1 && call.positions->strides[1] == 0 && call.positions->count() > 0) {
+      const std::int64_t count = call.positions->shape[2] * call.positions->strides[2];
+      return Reply{ReplyKind::misbehaved, ROPE_FAILED, "read past the end of positions", 0,
+                   OutsideAccess{"positions", false, count}};
+    }
+    KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
+    return (call.pairing == Pairing::half_split ? half : inter).apply(call);
+  });
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).condition == "only positions shared by the batches, several batches");
+}

@@ -1,0 +1,91 @@
+#include "tools/judge/run/wrong_position.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "tests/unit/conformance/found_by.hpp"
+
+namespace rope {
+namespace {
+
+using Catch::Contains;
+using test::found_by;
+using test::right;
+
+const std::string beyond = "ERR-03:head_dim=8,seq=3,form=shared,start=9,fault=position_beyond_table";
+const std::string negative = "ERR-03:head_dim=8,seq=3,form=shared,start=9,fault=negative_position";
+const std::string below_0 = "ERR-06:head_dim=8,seq=3,form=shared,start=9,source=computed,fault=position_below_0";
+
+// Answers as a right kernel that takes the wrong position of token 0 for `position`.
+test::Answer as_at(std::int64_t position) {
+  return [=](Call& call) {
+    Call usual = call;
+    std::memcpy(usual.positions->data(), &position, sizeof position);
+    const Reply reply = right(usual);
+    call.q_out = usual.q_out;
+    return reply;
+  };
+}
+
+// The same, and token 0 holds `value` in all features.
+test::Answer with(double value) {
+  return [=](Call& call) {
+    const Reply reply = as_at(9)(call);
+    for (std::int64_t head = 0; head < call.q.shape[2]; ++head) {
+      std::byte* row = row_data(*call.q_out, {0, 0, head});
+      for (std::int64_t j = 0; j < call.q.shape[3]; ++j) {
+        store(call.q_out->dtype, row + j * static_cast<std::int64_t>(size_of(call.q_out->dtype)), value);
+      }
+    }
+    return reply;
+  };
+}
+
+// Copies token 0.
+Reply copied(Call& call) {
+  const Reply reply = as_at(9)(call);
+  for (std::int64_t head = 0; head < call.q.shape[2]; ++head) copy_row(*call.q_out, {0, 0, head}, call.q, {0, 0, head});
+  return reply;
+}
+
+std::string message(const std::string& text, const test::Answer& answer) { return found_by(text, answer).message; }
+
+TEST_CASE("wrong position: the message says what was done past the tables", "[wrong_position]") {
+  const std::string start = "the kernel answered ok to a call that is wrong: a position is one row past the tables; it ";
+  CHECK(message(beyond, copied) == start + "left the token as it was");
+  CHECK(message(beyond, [](Call&) { return Reply{}; }) == start + "left the token's output unwritten");
+  CHECK(message(beyond, with(0)) == start + "wrote zeros");
+  CHECK(message(beyond, with(std::numeric_limits<double>::quiet_NaN())) == start + "wrote NaN");
+  CHECK(message(beyond, with(3)) == start + "turned the token by numbers that are in no neighbouring row of the tables");
+  // Token 0 is at 9, the last one at 11.
+  CHECK(message(beyond, as_at(11)) == start + "turned the token by the last row of the tables");
+}
+
+TEST_CASE("wrong position: the message says what was done at a negative one", "[wrong_position]") {
+  CHECK_THAT(message(negative, as_at(11)), Contains("; it turned the token by the last row of the tables"));
+  CHECK_THAT(message(negative, as_at(1)), Contains("; it turned the token as at position 1: it ignores the sign"));
+  CHECK_THAT(message(negative, as_at(5)), Contains("; it turned the token by numbers that are in no neighbouring row"));
+  CHECK_THAT(message(below_0, as_at(5)), Contains("; it turned the token by another angle"));
+  CHECK_THAT(message(below_0, as_at(1)), Contains("; it turned the token as at position 1: it ignores the sign"));
+  CHECK_THAT(message(below_0, with(0)), Contains("; it wrote zeros"));
+  CHECK_THAT(message(below_0, copied), Contains("; it left the token as it was"));
+}
+
+TEST_CASE("wrong position: without tables a negative angle is right, with tables it is not a row", "[wrong_position]") {
+  CHECK(found_by(below_0, right).passed());
+  const auto turned_back = [](Call& call) {
+    Call usual = call;
+    const std::int64_t one = 1;
+    std::memcpy(usual.positions->data(), &one, sizeof one);
+    usual.direction = Direction::backward;
+    const Reply reply = right(usual);
+    call.q_out = usual.q_out;
+    return reply;
+  };
+  CHECK(found_by(below_0, turned_back).passed());
+  CHECK_THAT(message(negative, turned_back), Contains("; it turned the token by the negative angle"));
+}
+
+}  // namespace
+}  // namespace rope

@@ -1,0 +1,49 @@
+#include "tools/worker/host/guarded_memory.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <vector>
+
+namespace rope::worker {
+namespace {
+
+const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+
+// The byte at an address, or -1 if it may not be read: the system tells without a fault.
+int byte_at(const std::byte* address) {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  unsigned char byte = 0;
+  const bool is_readable = write(ends[1], address, 1) == 1 && read(ends[0], &byte, 1) == 1;
+  close(ends[0]);
+  close(ends[1]);
+  return is_readable ? byte : -1;
+}
+
+}  // namespace
+
+TEST_CASE("A tensor's pages are mapped, and none beside them, whatever was mapped there before") {
+  const int file = memfd_create("pages", 0);
+  REQUIRE(file >= 0);
+  for (unsigned char n = 0; n < 16; ++n) {  // each page begins with its number
+    REQUIRE(pwrite(file, &n, 1, static_cast<off_t>(n * page)) == 1);
+  }
+  REQUIRE(ftruncate(file, static_cast<off_t>(16 * page)) == 0);
+  GuardedMemory memory;
+  struct Part {
+    std::size_t first, count;
+  };
+  for (const Part part : {Part{2, 3}, Part{2, 1}, Part{2, 2}, Part{2, 6}, Part{2, 6}, Part{3, 2}, Part{3, 4}}) {
+    CAPTURE(part.first, part.count);
+    const std::byte* start = memory.map(0, file, {{0, part.first * page, part.count * page}}, false);
+    for (std::size_t i = 0; i < part.count; ++i) CHECK(byte_at(start + i * page) == static_cast<int>(part.first + i));
+    CHECK(byte_at(start - 1) == -1);
+    for (std::size_t i = part.count; i < 8; ++i) CHECK(byte_at(start + i * page) == -1);
+  }
+  close(file);
+}
+
+}  // namespace rope::worker

@@ -1,0 +1,154 @@
+#include "tools/judge/run/heatmap.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/run/explain.hpp"
+#include "tools/judge/run/horizon.hpp"
+
+namespace rope {
+namespace {
+
+constexpr int tokens_of_map = 192;            // four to five in each of 42 columns
+constexpr std::int64_t longest_table = 4096;  // rows; longer ones take more time than they tell
+constexpr std::int64_t last_of_i32 = 0x7fffffff;
+
+// Column 0 is position 0, column k the positions 2^(k-1) .. 2^k - 1.
+std::size_t column_of(std::int64_t position) {
+  return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(position)));
+}
+
+std::int64_t first_of(std::size_t column) { return column == 0 ? 0 : std::int64_t{1} << (column - 1); }
+
+class Map {
+ public:
+  Map(Case probe, std::int64_t last, Examiner& examiner) : probe_(std::move(probe)), last_(last), examiner_(examiner) {
+    map_.dtype = probe_.dtype;
+    map_.source = probe_.source;
+    for (std::size_t c = 0; c <= column_of(last); ++c) map_.positions.push_back(first_of(c));
+    map_.use.assign(static_cast<std::size_t>(probe_.spec.rotary_dim / 2),
+                    std::vector<std::optional<double>>(map_.positions.size()));
+  }
+
+  Heatmap filled() {
+    call_at_many();
+    // Columns that chance has left empty, or all if the kernel takes no positions.
+    for (std::size_t c = 0; c < map_.positions.size() && map_.problem.empty(); ++c) {
+      if (!map_.use[0][c]) call_at(map_.positions[c]);
+    }
+    const std::vector<MeasuredGrade> grades = uses_.measured({});
+    map_.grade = grades.empty() ? MeasuredGrade{probe_.dtype, "", 0} : grades.front();
+    return map_;
+  }
+
+ private:
+  // One call with tokens at positions of every order of magnitude.
+  void call_at_many() {
+    Case c = probe_;
+    c.seq = tokens_of_map;
+    c.form = PositionForm::shared;
+    c.position_dtype = examiner_.subject().claims().position_dtype();
+    c.pattern = PositionPattern::scattered;
+    c.start = last_;
+    if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
+  }
+
+  void call_at(std::int64_t position) {
+    Case c = probe_;
+    c.seq = static_cast<int>(std::min<std::int64_t>(4, std::max<std::int64_t>(1, last_ - position + 1)));
+    c.start = position;
+    if (!examiner_.subject().claims().has(ROPE_FEATURE_OFFSET)) {
+      c.form = PositionForm::shared;
+      c.position_dtype = examiner_.subject().claims().position_dtype();
+    }
+    if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
+  }
+
+  void add(const Case& c) {
+    if (map_.call.empty()) map_.call = to_text(c);
+    ++map_.calls;
+    const Trial trial = examiner_.run(c);
+    if (!trial.ok()) {
+      map_.problem = headline(explain(trial.problem));
+      return;
+    }
+    uses_.add(c.dtype, examiner_.judge(c, trial));
+    Expectation expectation = examiner_.expectation(c, trial.call);
+    const Tensor& y = trial.call.q_result();
+    for (std::int64_t s = 0; s < trial.q.shape[1]; ++s) {
+      const std::vector<PairAngle>& angles = expectation.angles(0, s);
+      for (std::size_t p = 0; p < angles.size(); ++p) add(p, s, angles[p], trial.q, y, expectation);
+    }
+  }
+
+  void add(std::size_t p, std::int64_t s, const PairAngle& angle, const Tensor& x, const Tensor& y,
+           Expectation& expectation) {
+    const std::size_t column = column_of(expectation.position(p));
+    if (column >= map_.positions.size()) return;
+    const double a = value_at(x, {0, s, 0}, expectation.first(p)), b = value_at(x, {0, s, 0}, expectation.second(p));
+    const ExactPair exact = rotate_exact(a, b, angle, expectation.lambda(), expectation.backward());
+    const double bound = expectation.bound(p, angle.phi, expectation.reach(a, b, p));
+    note(p, column, value_at(y, {0, s, 0}, expectation.first(p)), exact.first, bound);
+    note(p, column, value_at(y, {0, s, 0}, expectation.second(p)), exact.second, bound);
+  }
+
+  // A NaN stays: it is beyond every bound.
+  void note(std::size_t p, std::size_t column, double actual, const DoubleDouble& exact, double bound) {
+    const double error = std::fabs((actual - exact.hi) - exact.lo);
+    const double share = error == 0 ? 0 : error / bound;
+    std::optional<double>& worst = map_.use[p][column];
+    if (!worst || !(share <= *worst)) worst = std::isnan(worst.value_or(0)) ? *worst : share;
+  }
+
+  Case probe_;
+  std::int64_t last_;
+  Examiner& examiner_;
+  Heatmap map_;
+  GradeUse uses_;
+};
+
+// Computed angles say most, given tables least.
+int rank_of(AngleSource source) {
+  return source == AngleSource::computed ? 0 : source == AngleSource::frequencies ? 1 : 2;
+}
+
+std::int64_t last_position(const Case& probe, const Claims& claims, const Selection& selection) {
+  std::int64_t last = std::min(claims.capabilities.max_position, farthest_measured);
+  if (selection.most_tokens) last = std::min(last, *selection.most_tokens - 1);
+  if (probe.source == AngleSource::tables) last = std::min(last, longest_table - 1);
+  if (claims.has(ROPE_FEATURE_POSITIONS) && claims.position_dtype() == DType::i32) last = std::min(last, last_of_i32);
+  if (!claims.has(ROPE_FEATURE_POSITIONS) && !claims.has(ROPE_FEATURE_OFFSET)) last = std::min(last, std::int64_t{3});
+  return last;
+}
+
+}  // namespace
+
+std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selection) {
+  const Claims& claims = examiner.subject().claims();
+  CaseList list("", claims, selection, nullptr);
+  std::vector<Case> probes;
+  list.for_each_way(64, [&](Case c) {
+    if (!list.representative().is_output_type_of(c)) return;
+    if (selection.spec) c.spec = *selection.spec;
+    c.batch = c.heads = 1;
+    c.input = InputKind::spread;
+    const auto known = std::ranges::find(probes, c.dtype, &Case::dtype);
+    if (known == probes.end()) {
+      probes.push_back(c);
+    } else if (rank_of(c.source) < rank_of(known->source)) {
+      *known = c;
+    }
+  });
+  std::ranges::sort(probes, {}, &Case::dtype);
+  std::vector<Heatmap> maps;
+  for (Case& probe : probes) {
+    const std::int64_t last = last_position(probe, claims, selection);
+    probe.sequence_length = last + 1;  // rules that follow the length see one
+    maps.push_back(Map(probe, last, examiner).filled());
+  }
+  return maps;
+}
+
+}  // namespace rope

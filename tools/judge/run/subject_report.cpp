@@ -1,0 +1,56 @@
+#include "tools/judge/run/subject_report.hpp"
+
+#include <algorithm>
+
+namespace rope {
+
+std::string_view name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass: return "pass";
+    case Verdict::fail: return "fail";
+    case Verdict::note: return "note";
+    case Verdict::not_claimed: return "not claimed";
+    case Verdict::expected_failure: return "expected failure";
+    case Verdict::unexpected_pass: return "unexpected pass";
+    case Verdict::not_judged: return "not judged";
+  }
+  return "?";
+}
+
+std::int64_t SubjectReport::executed() const {
+  std::int64_t sum = 0;
+  for (const RequirementResult& result : results) sum += result.cases;
+  return sum;
+}
+
+double SubjectReport::kernel_seconds() const {
+  double sum = 0;
+  for (const RequirementResult& result : results) sum += result.kernel_seconds;
+  return sum;
+}
+
+std::int64_t SubjectReport::left_out() const {
+  std::int64_t sum = 0;
+  for (const RequirementResult& result : results) sum += result.left_out;
+  return sum;
+}
+
+std::int64_t SubjectReport::in_part() const {
+  return std::ranges::count_if(
+      results, [](const RequirementResult& r) { return r.left_out > 0 && r.verdict != Verdict::not_judged; });
+}
+
+std::int64_t SubjectReport::count(Verdict verdict) const {
+  return std::count_if(results.begin(), results.end(),
+                       [=](const RequirementResult& r) { return r.verdict == verdict; });
+}
+
+bool SubjectReport::conforms() const {
+  return executed() > 0 && count(Verdict::fail) + count(Verdict::expected_failure) + left_out() == 0 && !interrupted;
+}
+
+bool SubjectReport::as_expected() const {
+  return executed() > 0 && count(Verdict::fail) + count(Verdict::unexpected_pass) + left_out() == 0 && !interrupted;
+}
+
+}  // namespace rope

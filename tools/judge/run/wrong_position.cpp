@@ -1,0 +1,114 @@
+#include "tools/judge/run/wrong_position.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/verdict/judge.hpp"
+
+namespace rope {
+namespace {
+
+// The token that has the wrong position, in batch 0, as apply(Fault, Call&) chooses it.
+std::optional<std::int64_t> wrong_token(const Case& c) {
+  switch (c.fault) {
+    case Fault::position_beyond_table:
+    case Fault::negative_position:
+    case Fault::negative_offset:
+    case Fault::position_below_0:
+    case Fault::offset_below_0: return 0;
+    case Fault::inner_position_beyond_table:
+    case Fault::inner_negative_position: return inner_token(c.seq);
+    case Fault::offset_beyond_table: return c.seq - 1;
+    default: return std::nullopt;
+  }
+}
+
+// The rows of q of one token, as a tensor of their own.
+Tensor token_of(const Tensor& tensor, std::int64_t token) {
+  Tensor rows = Tensor::contiguous(tensor.dtype, {1, 1, tensor.shape[2], tensor.shape[3]});
+  for (std::int64_t head = 0; head < tensor.shape[2]; ++head) {
+    copy_row(rows, {0, 0, head}, tensor, {0, token, head});
+  }
+  return rows;
+}
+
+class Token {
+ public:
+  Token(const Case& c, const Trial& trial, std::int64_t token, Oracles& oracles)
+      : case_(c),
+        trial_(trial),
+        oracles_(oracles),
+        input_(token_of(trial.q, token)),
+        output_(token_of(trial.call.q_result(), token)) {}
+
+  // Whether the rows are what a right kernel gives at this position.
+  bool is_rotated_at(std::int64_t position, Direction direction) const {
+    Call call = trial_.call;
+    call.q = input_;
+    call.positions.reset();
+    call.position_offset = position;
+    call.direction = direction;
+    Expectation expected(call, case_.spec, oracles_);
+    return judge_tensor("q", input_, output_, expected).passed();
+  }
+
+  bool is_input() const { return input_.dtype == output_.dtype && input_.bytes == output_.bytes; }
+
+  bool is_unwritten() const {
+    Tensor poisoned = output_;
+    fill_with_poison(poisoned);
+    return poisoned.bytes == output_.bytes;
+  }
+
+  bool is_all(bool (*property)(double)) const {
+    bool all = true;
+    for_each_row(output_, [&](const RowIndex& row, const std::byte*) {
+      for (std::int64_t j = 0; j < case_.spec.rotary_dim; ++j) all = all && property(value_at(output_, row, j));
+    });
+    return all;
+  }
+
+ private:
+  const Case& case_;
+  const Trial& trial_;
+  Oracles& oracles_;
+  Tensor input_, output_;
+};
+
+Direction reversed(Direction direction) {
+  return direction == Direction::forward ? Direction::backward : Direction::forward;
+}
+
+}  // namespace
+
+std::string done_at_wrong_position(const Case& c, const Trial& trial, Oracles& oracles) {
+  const std::optional<std::int64_t> token = wrong_token(c);
+  if (!token || !trial.ok()) return "";
+  const Token rows(c, trial, *token, oracles);
+  const bool is_negative = c.fault != Fault::position_beyond_table && c.fault != Fault::inner_position_beyond_table &&
+                           c.fault != Fault::offset_beyond_table;
+  const bool has_tables = trial.call.cos.has_value();
+  if (rows.is_unwritten()) return "left the token's output unwritten";
+  if (rows.is_input()) return "left the token as it was";
+  if (rows.is_all([](double x) { return x == 0; })) return "wrote zeros";
+  if (rows.is_all([](double x) { return std::isnan(x); })) return "wrote NaN";
+  if (rows.is_rotated_at(0, c.direction)) return "turned the token as at position 0";
+  if (is_negative && (!has_tables || trial.call.cos->shape[0] > 1)) {
+    if (rows.is_rotated_at(1, reversed(c.direction))) return "turned the token by the negative angle";
+    if (rows.is_rotated_at(1, c.direction)) return "turned the token as at position 1: it ignores the sign";
+  }
+  if (has_tables && rows.is_rotated_at(trial.call.cos->shape[0] - 1, c.direction)) {
+    return "turned the token by the last row of the tables";
+  }
+  return has_tables ? "turned the token by numbers that are in no neighbouring row of the tables"
+                    : "turned the token by another angle";
+}
+
+bool turned_by_negative_angle(const Case& c, const Trial& trial, Oracles& oracles) {
+  const bool allowed = c.fault == Fault::position_below_0 || c.fault == Fault::offset_below_0;
+  return allowed && Token(c, trial, 0, oracles).is_rotated_at(1, reversed(c.direction));
+}
+
+}  // namespace rope
