@@ -213,7 +213,7 @@ typedef struct rope_capabilities {
   uint32_t overwrites_inputs; /* 1: q and k may hold anything after a call that is not in place */
   uint32_t seq_within_rows;   /* 1: seq is at most table.rows; without tables, at most max_position + 1 */
   int32_t least_rotary_dim;   /* 0: 2 */
-  int32_t reserved;
+  int32_t theta_as_period;    /* 1: a given theta is turned into a period, 1/theta, before it is used */
   double base; /* the only base, where angles are computed; 0: every base */
 } rope_capabilities;
 

@@ -58,7 +58,7 @@ const std::array<Algorithm, 17> algorithms{{
     {"ftz", "subnormal results and operands are 0", apply_flushing, everything},
 }};
 
-const std::array<Algorithm, 12> narrow_algorithms{{
+const std::array<Algorithm, 13> narrow_algorithms{{
     {"f64_from_f32", "f64 from f32 tables", apply<Exact, Plain>, f64_from_f32},
     {"f32_tables", "half_split, f32, half-width f32 tables, no feature", apply<Exact, Plain>, f32_tables},
     {"bf16_in_place", "bf16, in place, q and k, positions given", apply<ByReciprocal, Plain>, bf16_in_place},
@@ -71,6 +71,7 @@ const std::array<Algorithm, 12> narrow_algorithms{{
     {"computed", "no tables, no frequencies", apply<Exact, Plain>, computed_alone},
     {"i32_positions", "int32 positions", apply<Exact, Plain>, i32_positions},
     {"full_tables", "full-width tables", apply<Exact, Plain>, full_tables},
+    {"periods", "given frequencies, used as periods", apply<ByPeriod, Plain>, periods},
 }};
 
 }  // namespace rope::legal

@@ -49,6 +49,26 @@ using ByExponential = AnglesIn<W, Exponential>;
 template <class W>
 using ByRecurrence = AnglesIn<W, Recurrence>;
 
+// The given theta as a period, by which the position is divided.
+template <class W>
+class ByPeriod {
+ public:
+  explicit ByPeriod(const rope_call& call) {
+    const std::int64_t size = call.theta_dtype == ROPE_F64 ? 8 : 4;
+    for (int p = 0; p < call.rotary_dim / 2; ++p) {
+      period_.push_back(W(1) / load<W>(call.theta_dtype, static_cast<const std::byte*>(call.theta) + p * size));
+    }
+  }
+
+  CosSin<W> at(std::int64_t position, std::size_t pair) const {
+    const W phi = static_cast<W>(position) / period_[pair];
+    return {std::cos(phi), std::sin(phi)};
+  }
+
+ private:
+  std::vector<W> period_;
+};
+
 // In double, cos and sin are as far off as vectorised ones may be: 4 ulp, in a direction that depends on the argument.
 // A value is moved by ulps of its own size, so small values stay small, and cos(0) need not be 1. In float as
 // `power`.

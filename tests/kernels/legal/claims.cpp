@@ -142,6 +142,14 @@ rope_capabilities full_tables() {
   return claims;
 }
 
+rope_capabilities periods() {
+  rope_capabilities claims = up_to_2_24();
+  claims.angle_sources = ROPE_BIT(ROPE_FREQUENCIES);
+  claims.table_dtypes = claims.half_tables = claims.full_tables = claims.scalings = 0;
+  claims.theta_as_period = 1;
+  return claims;
+}
+
 namespace {
 
 bool in_mask(std::uint32_t mask, std::int32_t bit) { return bit >= 0 && bit < 32 && (mask >> bit & 1u) != 0; }

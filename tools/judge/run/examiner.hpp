@@ -25,7 +25,10 @@ class Examiner {
  public:
   // `golden` may be null: then there are no golden files. `required` is the grade whose bounds decide.
   Examiner(Subject& subject, Oracles& oracles, const Manifest* golden, Grade required = {})
-      : subject_(subject), oracles_(oracles), golden_(golden), required_(required) {}
+      : subject_(subject),
+        oracles_(oracles),
+        golden_(golden),
+        allowed_{required, subject.claims().capabilities.theta_as_period != 0} {}
 
   // Runs the case's call. `prepare` may change the call before it is made.
   Trial run(const Case& c);
@@ -58,7 +61,9 @@ class Examiner {
   // Judges a trial of a case.
   Finding judge(const Case& c, const Trial& trial);
 
-  Expectation expectation(const Case& c, const Call& call) { return Expectation(call, c.spec, oracles_, required_); }
+  Expectation expectation(const Case& c, const Call& call) { return {call, c.spec, oracles_, allowed_}; }
+  // What the subject claims, and the grade whose bound decides.
+  const Allowed& allowed() const { return allowed_; }
 
   Subject& subject() { return subject_; }
   Oracles& oracles() { return oracles_; }
@@ -75,7 +80,7 @@ class Examiner {
   Subject& subject_;
   Oracles& oracles_;
   const Manifest* golden_;
-  Grade required_;
+  const Allowed allowed_;
   std::int64_t calls_ = 0;
   std::int64_t kernel_nanoseconds_ = 0;
   std::map<SanitizerTool, std::vector<Case>> to_sanitize_;

@@ -47,10 +47,10 @@ BoundSetting setting_of(const Call& call) {
 
 }  // namespace
 
-Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Grade required)
+Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Allowed allowed)
     : call_(call),
       terms_(bound_terms(setting_of(call))),
-      required_(required) {
+      required_(allowed.grade) {
   row_bounds_.lambda_size = std::fabs(call.attention_factor);
   row_bounds_.arithmetic = terms_.arithmetic;
   row_bounds_.tiny = terms_.tiny;
@@ -60,7 +60,7 @@ Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracle
     case AngleSource::frequencies: {
       oracle_ = oracles.of_given_frequencies(call, static_cast<int>(call.q.shape[3]));
       const bool narrowed = unit_roundoff(call.theta->dtype) < unit_roundoff(working_type(call.q.dtype));
-      direct_.assign(pairs(), narrowed ? 1 : 0);
+      direct_.assign(pairs(), (narrowed ? 1 : 0) + (allowed.theta_as_period ? 1 : 0));
       break;
     }
     case AngleSource::computed:

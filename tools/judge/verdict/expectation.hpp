@@ -11,11 +11,16 @@
 
 namespace rope {
 
+// What a kernel may do.
+struct Allowed {
+  Grade grade;                   // whose bound decides
+  bool theta_as_period = false;  // claimed: a given theta may be inverted, which rounds it once more
+};
+
 class Expectation {
  public:
   // `spec` is read only if angles are computed; it must agree with the call. `call` must outlive this.
-  // `required` is the grade whose bound decides.
-  Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Grade required = {});
+  Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Allowed allowed = {});
 
   // The angles that token s of batch b is rotated by, one per pair. Valid until the next call.
   const std::vector<PairAngle>& angles(std::int64_t batch, std::int64_t seq);

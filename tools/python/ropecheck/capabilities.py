@@ -43,6 +43,7 @@ class Capabilities:
     base: float | None = None  # None: every base
     seq_within_rows: bool = False
     overwrites_inputs: bool = False
+    theta_as_period: bool = False
     first_call_seconds: float = 0.0
     name: str = ""
     device: str = "cpu"
@@ -83,6 +84,7 @@ class Capabilities:
             "base": self.base or 0,
             "seq_within_rows": self.seq_within_rows,
             "overwrites_inputs": self.overwrites_inputs,
+            "theta_as_period": self.theta_as_period,
             "device": library.device,
         }
 
@@ -154,6 +156,7 @@ def kernel(
     base: float | None = ...,
     seq_within_rows: bool = ...,
     overwrites_inputs: bool = ...,
+    theta_as_period: bool = ...,
     first_call_seconds: float = ...,
     name: str = ...,
     device: str = ...,
@@ -179,6 +182,7 @@ def kernel(
     base: float | None = None,
     seq_within_rows: bool = False,
     overwrites_inputs: bool = False,
+    theta_as_period: bool = False,
     first_call_seconds: float = 0.0,
     name: str = "",
     device: str = "cpu",
@@ -209,6 +213,7 @@ def kernel(
     :param base: the only claimed base, if the kernel computes angles; None: every base.
     :param seq_within_rows: there are at most as many tokens as tables have rows; without tables, as positions.
     :param overwrites_inputs: q and k may hold anything after a call that is not in place.
+    :param theta_as_period: a given inv_freq is turned into a period, 1/theta, before it is used.
     :param first_call_seconds: how long the first call may take (compilers).
     :param name: in reports; default: the function's.
     :param device: "cpu", or "cuda": the tensors of torch and JAX are on the first CUDA device.
@@ -236,6 +241,7 @@ def kernel(
             base=None if base is None else float(base),
             seq_within_rows=bool(seq_within_rows),
             overwrites_inputs=bool(overwrites_inputs),
+            theta_as_period=bool(theta_as_period),
             first_call_seconds=float(first_call_seconds),
             name=name,
             device=device,

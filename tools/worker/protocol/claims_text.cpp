@@ -111,6 +111,7 @@ json claims_to_json(const rope_capabilities& claims) {
   result["overwrites_inputs"] = claims.overwrites_inputs != 0;
   result["seq_within_rows"] = claims.seq_within_rows != 0;
   result["least_rotary_dim"] = claims.least_rotary_dim;
+  result["theta_as_period"] = claims.theta_as_period != 0;
   result["base"] = claims.base;
   result["device"] = wire::names_of(1u << claims.device, wire::devices).at(0);
   return result;
@@ -135,6 +136,7 @@ rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& 
   claims.overwrites_inputs = json.value("overwrites_inputs", false) ? 1 : 0;
   claims.seq_within_rows = json.value("seq_within_rows", false) ? 1 : 0;
   claims.least_rotary_dim = json.value("least_rotary_dim", std::int32_t{0});
+  claims.theta_as_period = json.value("theta_as_period", false) ? 1 : 0;
   claims.base = json.value("base", 0.0);
   if (json.contains("device")) claims.device = wire::enumerator(json.at("device"), wire::devices);
   check(claims, head_dims);

@@ -6,8 +6,10 @@
 
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
+#include "tests/unit/places.hpp"
 #include "tools/judge/call/tensor_walk.hpp"
 #include "tools/judge/run/suite.hpp"
+#include "tools/worker/client/library_subject.hpp"
 
 namespace rope {
 namespace {
@@ -126,6 +128,17 @@ TEST_CASE("a kernel that needs a row for each token, and two pairs, conforms if 
   CHECK_FALSE(failing(claims, with_pairs).empty());
   claims.capabilities.least_rotary_dim = 4;
   CHECK(failing(claims, with_pairs) == Ids{});
+}
+
+TEST_CASE("a kernel that turns theta into periods conforms if it claims to", "[claims]") {
+  const auto periods = open_library(build_folder() / "legal_o3.so", "periods");
+  Claims claims = periods->claims();
+  claims.far_tensors = claims.compiled = false;
+  const auto by_period = [&](Call& call) { return periods->apply(call); };
+  CHECK(claims.capabilities.theta_as_period == 1);
+  CHECK(failing(claims, by_period) == Ids{});
+  claims.capabilities.theta_as_period = 0;
+  CHECK_FALSE(failing(claims, by_period).empty());
 }
 
 TEST_CASE("the last feature of odd heads is asked for where they are claimed", "[claims]") {

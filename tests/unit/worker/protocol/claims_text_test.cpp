@@ -27,6 +27,7 @@ json sample() {
           {"overwrites_inputs", true},
           {"seq_within_rows", true},
           {"least_rotary_dim", 4},
+          {"theta_as_period", true},
           {"base", 500000.0},
           {"device", "cpu"}};
 }
@@ -38,7 +39,7 @@ TEST_CASE("claims: they are read back as written") {
   CHECK(claims.out_dtypes[ROPE_BF16] == (ROPE_BIT(ROPE_BF16) | ROPE_BIT(ROPE_F32)));
   CHECK((claims.alignment == 16 && claims.max_position == 4095));
   CHECK((claims.overwrites_inputs == 1 && claims.seq_within_rows == 1));
-  CHECK((claims.least_rotary_dim == 4 && claims.base == 500000));
+  CHECK((claims.least_rotary_dim == 4 && claims.theta_as_period == 1 && claims.base == 500000));
   claims.head_dims = dims.data();
   CHECK(claims_to_json(claims) == sample());
 }
