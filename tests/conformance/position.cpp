@@ -187,6 +187,8 @@ void batch_cases(CaseList& list) {
         c.pattern = alike[i];
         if (!quick || way % 3 == i) list.add(c);
       }
+      c.pattern = PositionPattern::recurring;
+      if (!quick || seq == 3) list.add(c);
       ++way;
     });
   }
@@ -217,6 +219,9 @@ void start_cases(CaseList& list) {
     list.add_in_turn(static_cast<std::size_t>(way++), {sized(3, 3), narrow, sized(2, 5), whole, sized(40, 1)});
     if (!list.representative().is_type_of(c) || !list.representative().is_output_type_of(c)) return;
     list.add(sized(3, 2));
+    Case recurring = sized(3, 2);  // what is kept of the first sequence is right again for the third
+    recurring.pattern = PositionPattern::recurring;
+    list.add(recurring);
     list.add(narrow);
     list.add(sized(1, 5));
     list.add(sized(70, 1));

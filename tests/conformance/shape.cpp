@@ -237,7 +237,10 @@ void block_cases(CaseList& list) {
     if (list.covers(c)) ways.push_back(c);
   });
   std::size_t turn = 0;
-  for (const int size : quick ? sizes_beside_blocks(32, 256) : sizes_beside_blocks(4, 4096)) {
+  std::vector<int> sizes = quick ? sizes_beside_blocks(32, 256) : sizes_beside_blocks(4, 4096);
+  // The smallest n for which n * (1/n) is below 1 in f32: a kernel that divides a row's number so gets the row before.
+  sizes.push_back(41);
+  for (const int size : sizes) {
     for (std::size_t w = 0; w < ways.size(); ++w) {
       const bool large = ways[w].spec.head_dim > small_head;
       const bool one_of_many = (turn + w) % ways.size() < 2;  // out of place and in place

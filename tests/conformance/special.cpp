@@ -185,6 +185,46 @@ void huge_cases(CaseList& list) { cases_with(list, InputKind::huge); }
 void zero_cases(CaseList& list) { cases_with(list, InputKind::zero); }
 void subnormal_cases(CaseList& list) { cases_with(list, InputKind::subnormal); }
 
+void flushable_cases(CaseList& list) {
+  list.for_each_way(22, [&](Case c) {
+    c.input = InputKind::subnormal;
+    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 7 : 0;
+    list.add(c);
+  });
+  list.add_random(20, [](Case& c) { c.input = InputKind::subnormal; });
+}
+
+// The output with the exact results in the place of zeros.
+Tensor without_flushed(const Tensor& input, Tensor output, Expectation& expected) {
+  for_each_row(input, [&](const RowIndex& row, const std::byte*) {
+    const auto mend = [&](int feature, double exact) {
+      if (value_at(output, row, feature) == 0) put(output, row, feature, exact);
+    };
+    const std::vector<PairAngle>& angles = expected.angles(row.batch, row.seq);
+    for (std::size_t p = 0; p < angles.size(); ++p) {
+      const double a = value_at(input, row, expected.first(p)), b = value_at(input, row, expected.second(p));
+      const ExactPair exact = rotate_exact(a, b, angles[p], expected.lambda(), expected.backward());
+      mend(expected.first(p), exact.first.hi);
+      mend(expected.second(p), exact.second.hi);
+    }
+    for (auto j = static_cast<int>(2 * angles.size()); j < input.shape[3]; ++j) mend(j, value_at(input, row, j));
+  });
+  return output;
+}
+
+// A kernel that flushes makes every product here zero, so a result is the rotation or zero, and nothing between.
+Finding rotated_or_flushed(const Case& c, Examiner& examiner) {
+  const Trial trial = examiner.run(c);
+  if (!trial.ok()) return trial.problem;
+  Expectation expected = examiner.expectation(c, trial.call);
+  Finding finding =
+      judge_tensor("q", trial.q, without_flushed(trial.q, trial.call.q_result(), expected), expected);
+  if (trial.k && finding.passed()) {
+    finding.merge(judge_tensor("k", *trial.k, without_flushed(*trial.k, trial.call.k_result(), expected), expected));
+  }
+  return finding;
+}
+
 }  // namespace
 
 std::span<const Requirement> special_requirements() {
@@ -196,6 +236,8 @@ std::span<const Requirement> special_requirements() {
       {"SPC-03", "Zeros MUST give zeros.", "NAN-01, MEM", "the sign of a zero", zero_cases, accuracy},
       {"SPC-04", "Subnormal inputs SHOULD be rotated like all others, and not flushed to zero.", "PREC",
        "subnormals that arise inside the kernel", subnormal_cases, accuracy, mask(Demand::robust)},
+      {"SPC-05", "Subnormal inputs MUST be rotated, or give zeros.", "PREC, NAN-01",
+       "a kernel that flushes: see SPC-04", flushable_cases, rotated_or_flushed},
   };
   return requirements;
 }

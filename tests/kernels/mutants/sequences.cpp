@@ -93,6 +93,36 @@ struct FirstTokenToTheOneBefore : Kernel {
   }
 };
 
+// Angles are made again where a sequence starts elsewhere than the first one, though others came between.
+struct AnglesKeptForTheFirstStart : OtherStart {
+  std::int64_t other(const rope_call& call, std::int64_t sequence) const override {
+    const auto start = [&](std::int64_t i) { return integer_at(call.seqlen_offsets, call.seqlen_offsets_dtype, i); };
+    return sequence > 0 && start(sequence) == start(0) ? sequence - 1 : sequence;
+  }
+};
+
+// The same, by a batch's first given position.
+struct AnglesKeptForTheFirstPosition : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const auto begin = [&](std::int64_t batch) { return Kernel::position({at.call, at.key, batch, 0, at.head}, axis); };
+    const bool is_kept = at.call.positions.data != nullptr && at.batch > 0 && begin(at.batch) == begin(0);
+    return Kernel::position({at.call, at.key, is_kept ? at.batch - 1 : at.batch, at.seq, at.head}, axis);
+  }
+};
+
+// 41 times 1/41 is below 1 in f32.
+struct BatchByReciprocal : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const std::int64_t tokens = at.call.q.shape[1], number = at.batch * tokens + at.seq;
+    const auto batch = static_cast<std::int64_t>(static_cast<float>(number) * (1.0F / static_cast<float>(tokens)));
+    const std::int64_t right = Kernel::position(at, axis);
+    // Given positions are read where they are: the mutant is to show wrong values only.
+    return at.call.positions.data != nullptr || at.call.angle_source == ROPE_TABLES
+               ? right
+               : right + (at.batch - batch) * tokens;
+  }
+};
+
 // The threads of a warp each look at one border.
 struct BordersOfOneWarp : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
@@ -118,6 +148,12 @@ Mutants sequence_mutants() {
       mutant<StartOfTheEmptyOneBefore>("VAR-EMPTY-BEFORE", "varlen-packing-cp",
                                        "seqlen_offsets of an empty sequence before the token's own"),
       mutant<BordersOfOneWarp>("VAR-32-BORDERS", "varlen-packing-cp", "only the first 32 borders of cu_seqlens"),
+      mutant<AnglesKeptForTheFirstStart>("VAR-KEPT-START", "varlen-packing-cp",
+                                         "angles of the sequence before kept where seqlen_offsets is the first again"),
+      mutant<AnglesKeptForTheFirstPosition>(
+          "VAR-KEPT-POSITION", "varlen-packing-cp",
+          "positions of the batch before kept where a batch begins at the first batch's"),
+      mutant<BatchByReciprocal>("VAR-RECIPROCAL", "varlen-packing-cp", "a token's batch is its number * (1/tokens) in f32"),
   };
   return all;
 }

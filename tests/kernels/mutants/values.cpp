@@ -83,6 +83,15 @@ struct SubnormalInputsAreZero : Kernel {
   double load(const Place& at, int feature) const override { return flushed(at.in().dtype, Kernel::load(at, feature)); }
 };
 
+struct SubnormalInputsAsNormal : Kernel {
+  double load(const Place& at, int feature) const override {
+    const double x = Kernel::load(at, feature);
+    if (x == 0 || flushed(at.in().dtype, x) != 0) return x;
+    const auto type = static_cast<DType>(at.in().dtype);
+    return (x + std::copysign(smallest_subnormal(type) / (2 * unit_roundoff(type)), x)) / 2;
+  }
+};
+
 struct SubnormalResultsAreZero : Kernel {
   void store(const Place& at, int feature, double value) const override {
     Kernel::store(at, feature, flushed(at.out().dtype, value));
@@ -117,6 +126,8 @@ Mutants value_mutants() {
       mutant<EpsilonAdded>("SPC-EPSILON", "special-values", "results plus 1e-12"),
       mutant<UnitPairs>("SPC-ZERO-BY-ZERO", "special-values", "pairs divided by their norm before they turn: 0/0"),
       mutant<SubnormalInputsAreZero>("SPC-FLUSHED-INPUTS", "special-values", "subnormal inputs taken for zeros"),
+      mutant<SubnormalInputsAsNormal>("SPC-LEADING-ONE", "special-values",
+                                      "subnormal inputs read as if a 1 stood before their digits"),
       mutant<SubnormalResultsAreZero>("SPC-FLUSHED-RESULTS", "special-values", "subnormal results written as zeros"),
       mutant<ModeNotRestored>("SPC-MODE-KEPT", "special-values",
                               "leaves flush to zero on in the thread that called it"),

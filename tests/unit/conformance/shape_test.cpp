@@ -98,7 +98,7 @@ TEST_CASE("SHP-08: sizes next to a block's are asked in every type and source, i
     CHECK(few.size() < full.size() / 6);
     CHECK(std::ranges::count_if(few, [](const Way& w) { return std::get<0>(w) == 2049; }) == 4);
   }
-  CHECK(asked(test::all_claims(), Level::quick).size() == 4 * 12);
+  CHECK(asked(test::all_claims(), Level::quick).size() == 4 * 13);
 }
 
 }  // namespace

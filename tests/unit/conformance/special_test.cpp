@@ -21,10 +21,10 @@ const std::string whole = ":source=computed,head_dim=16,seq=3,start=5";
 const std::string partial = whole + ",rotary_dim=12";  // one pair of each row has a plant, and the last feature a NaN
 
 TEST_CASE("SPC: a right kernel holds", "[special]") {
-  for (const char* id : {"SPC-01", "SPC-02", "SPC-03", "SPC-04"}) {
+  for (const char* id : {"SPC-01", "SPC-02", "SPC-03", "SPC-04", "SPC-05"}) {
     const std::string input = id == std::string("SPC-02")   ? ",input=huge"
                               : id == std::string("SPC-03") ? ",input=zero"
-                              : id == std::string("SPC-04") ? ",input=subnormal"
+                              : id >= std::string("SPC-04") ? ",input=subnormal"
                                                             : "";
     for (const std::string& call : {whole, partial}) {
       INFO(id << call << input);
@@ -175,6 +175,17 @@ TEST_CASE("SPC: a kernel that is wrong for only one kind of input is found by th
       }
     }
   }
+}
+
+TEST_CASE("SPC-05: subnormal inputs may give zeros, and nothing else that is wrong", "[special]") {
+  const std::string id = "SPC-05" + whole + ",input=subnormal";
+  CHECK(found_by(id, edited([](const Rotated&) { return 0.0; })).passed());
+  CHECK(found_by(id, edited([](const Rotated& x) { return x.first < 0 ? 0.0 : x.result; })).passed());
+  CHECK_FALSE(found_by(id, edited([](const Rotated& x) { return 2 * x.result; })).passed());
+  CHECK_FALSE(found_by(id, edited([](const Rotated& x) { return -x.result; })).passed());
+  CHECK_FALSE(found_by(id, edited([](const Rotated&) { return NAN; })).passed());
+  const auto raises = [](Call&) { return Reply{ReplyKind::done, ROPE_FAILED, "", 0}; };
+  CHECK_FALSE(found_by(id, raises).passed());
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ enum class PositionPattern {
   last_apart,      // as consecutive and the same in all batches, except for the last token of the last one
   restarting,      // two sequences packed into one row: the second one begins at `start` again
   left_padded,     // start + max(0, s - pad), with another pad in each batch
+  recurring,       // as consecutive, but each batch or sequence begins where the one before the last one did
   scattered        // anything in 0 .. start, every order of magnitude equally likely
 };
 

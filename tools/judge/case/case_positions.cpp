@@ -39,6 +39,7 @@ bool walks_with_batches(PositionPattern pattern) {
     case PositionPattern::last_apart:
     case PositionPattern::restarting:
     case PositionPattern::left_padded:
+    case PositionPattern::recurring:
     case PositionPattern::scattered: return false;
   }
   return false;
@@ -68,7 +69,8 @@ std::vector<std::int64_t> sequence_starts(const Case& c) {
   std::vector<std::int64_t> starts;
   for (int i = 0; i < sequences; ++i) {
     // Neighbours are exchanged, so that no two starts are as far apart as two tokens, and they do not only rise.
-    const int place = (i ^ 1) < sequences ? i ^ 1 : i;
+    const int exchanged_place = (i ^ 1) < sequences ? i ^ 1 : i;
+    const int place = c.pattern == PositionPattern::recurring ? i % 2 : exchanged_place;
     starts.push_back(c.start + (gives_starts(c.form) ? 13 * place : 0));
   }
   return starts;
@@ -113,6 +115,7 @@ std::vector<std::int64_t> positions(const Case& c) {
           }
           case PositionPattern::restarting: m = c.start + in_second_sequence(s, c.seq, row); break;
           case PositionPattern::left_padded: m = c.start + std::max(0, s - 1 - row % 3); break;
+          case PositionPattern::recurring: m = c.start + s + 13 * (row % 2); break;
           case PositionPattern::scattered: m = scattered(words[index], c.start); break;
         }
         // If batches and axes walked in step, a kernel that confuses the two would pass.

@@ -54,7 +54,8 @@ std::string unpackable(const Case& c, const Claims& claims) {
 }
 
 std::string uncovered_features(const Case& c, const Claims& claims) {
-  if ((gives_starts(c.form) || is_packed(c.form)) && c.pattern != PositionPattern::consecutive) {
+  const bool is_counted = c.pattern == PositionPattern::consecutive || c.pattern == PositionPattern::recurring;
+  if ((gives_starts(c.form) || is_packed(c.form)) && !is_counted) {
     return "the positions of a sequence are counted from its start";
   }
   if (is_packed(c.form) ? c.batch > 1 || c.sequences < 1 : c.sequences != 1) {
