@@ -17,6 +17,7 @@ using html::word;
 using Kind = Change::Kind;
 
 constexpr const char* missing = "missing";  // A has it, B does not
+constexpr const char* not_in_a = "not in A";
 constexpr double worth_a_line = 1.1;  // an error that moved by less is noise of the last bit
 
 // How bad a verdict is. Expected failures count as failures: a list of them says nothing about the kernel. None: it says
@@ -47,11 +48,19 @@ const Json* find(const Json& list, const char* key, const std::string& value) {
   return found == list.end() ? nullptr : &*found;
 }
 
+// Each entry of a list that the other list has not.
+template <class Visit>
+void for_each_only_in(const Json& list, const Json& other, const char* key, Visit&& visit) {
+  for (const Json& one : list) {
+    if (find(other, key, word(one, key)) == nullptr) visit(one, word(one, key));
+  }
+}
+
 void compare_requirements(const Json& a, const Json& b, SubjectComparison& result) {
   for (const Json& after : b.at("requirements")) {
     const std::string id = word(after, "id");
     const Json* before = find(a.at("requirements"), "id", id);
-    if (before == nullptr) continue;  // another selection, or a newer ropecheck
+    if (before == nullptr) continue;
     const std::string was = word(*before, "verdict"), is = word(after, "verdict");
     if (was != is) result.changes.push_back({kind_of(was, is), id, shown(was), shown(is), word(after, "sentence")});
     if (!before->contains("worst") || !after.contains("worst")) continue;
@@ -59,11 +68,17 @@ void compare_requirements(const Json& a, const Json& b, SubjectComparison& resul
     const bool moved = !(std::max(from, to) <= worth_a_line * std::min(from, to));
     if (from != to && moved) result.moved.push_back({id, from, to});
   }
-  for (const Json& before : a.at("requirements")) {
-    const std::string id = word(before, "id"), was = word(before, "verdict");
-    if (find(b.at("requirements"), "id", id) != nullptr) continue;
+  const Json &of_a = a.at("requirements"), &of_b = b.at("requirements");
+  for_each_only_in(of_a, of_b, "id", [&](const Json& before, const std::string& id) {
+    const std::string was = word(before, "verdict");
     result.changes.push_back({kind_of(was, missing), id, shown(was), missing, word(before, "sentence")});
-  }
+  });
+  // Another selection, or a newer ropecheck. What passes says nothing of a change.
+  for_each_only_in(of_b, of_a, "id", [&](const Json& after, const std::string& id) {
+    const std::string is = word(after, "verdict");
+    if (badness(is).value_or(0) == 0) return;
+    result.changes.push_back({Kind::other, id, not_in_a, shown(is), word(after, "sentence")});
+  });
 }
 
 void compare_grades(const Json& a, const Json& b, SubjectComparison& result) {
@@ -77,12 +92,15 @@ void compare_grades(const Json& a, const Json& b, SubjectComparison& result) {
     result.changes.push_back({worse ? Kind::worse : Kind::better, "grade in " + dtype, was.empty() ? "none" : was,
                               is.empty() ? "none" : is, ""});
   }
-  for (const Json& before : a.at("grades")) {
-    const std::string dtype = word(before, "dtype"), was = word(before, "grade");
-    if (find(b.at("grades"), "dtype", dtype) != nullptr) continue;
+  for_each_only_in(a.at("grades"), b.at("grades"), "dtype", [&](const Json& before, const std::string& dtype) {
+    const std::string was = word(before, "grade");
     result.changes.push_back({was.empty() ? Kind::other : Kind::worse, "grade in " + dtype, was.empty() ? "none" : was,
                               missing, ""});
-  }
+  });
+  for_each_only_in(b.at("grades"), a.at("grades"), "dtype", [&](const Json& after, const std::string& dtype) {
+    const std::string is = word(after, "grade");
+    result.changes.push_back({Kind::other, "grade in " + dtype, not_in_a, is.empty() ? "none" : is, ""});
+  });
 }
 
 void compare_horizons(const Json& a, const Json& b, SubjectComparison& result) {
@@ -95,28 +113,33 @@ void compare_horizons(const Json& a, const Json& b, SubjectComparison& result) {
     const Kind kind = position(after) < position(*before) ? Kind::worse : Kind::better;
     result.changes.push_back({kind, "horizon in " + dtype, words(*before), words(after), ""});
   }
-  for (const Json& before : a.at("horizons")) {
-    const std::string dtype = word(before, "dtype");
-    if (find(b.at("horizons"), "dtype", dtype) != nullptr) continue;
+  for_each_only_in(a.at("horizons"), b.at("horizons"), "dtype", [&](const Json& before, const std::string& dtype) {
     const Kind kind = position(before) < 0 ? Kind::other : Kind::worse;
     result.changes.push_back({kind, "horizon in " + dtype, words(before), missing, ""});
-  }
+  });
+  for_each_only_in(b.at("horizons"), a.at("horizons"), "dtype", [&](const Json& after, const std::string& dtype) {
+    result.changes.push_back({Kind::other, "horizon in " + dtype, not_in_a, words(after), ""});
+  });
 }
 
 bool contains(const Json& list, const Json& value) { return std::ranges::find(list, value) != list.end(); }
 
-// What A was asked, because it claimed it, and what B does not claim.
+// What one kernel was asked, because it claimed it, and what the other does not claim.
 void compare_claims(const Json& a, const Json& b, SubjectComparison& result) {
   const Json of_a = a.value("claims", Json::array()), of_b = b.value("claims", Json::array());
+  const auto add = [&](const Json& with, const Json& without, const std::string& name, const Change& change) {
+    for (const Json& claim : with.at("asked")) {
+      if (!contains(without.at("not_claimed"), claim)) continue;
+      result.changes.push_back(change);
+      result.changes.back().what = fmt::format("{}: {}", name, claim.get<std::string>());
+    }
+  };
   for (const Json& before : of_a) {
     const std::string kind = word(before, "kind");
     const Json* after = find(of_b, "kind", kind);
     if (after == nullptr) continue;
-    for (const Json& claim : before.at("asked")) {
-      if (!contains(after->at("not_claimed"), claim)) continue;
-      result.changes.push_back(
-          {Kind::worse, fmt::format("{}: {}", kind, claim.get<std::string>()), "claimed", "not claimed", ""});
-    }
+    add(before, *after, kind, {Kind::worse, "", "claimed", "not claimed", ""});
+    add(*after, before, kind, {Kind::other, "", "not claimed", "claimed", ""});
   }
 }
 

@@ -93,7 +93,9 @@ TEST_CASE("command: a program written only from the page answers in every way th
   CHECK_THAT(files.exported.out, Contains("left out  ROT-08") && Contains("ropecheck vectors verify " + files.path()));
   files.check_schema("tools/vectors/manifest.schema.json", files.manifest());
   files.answer();
-  const Exchange::Judged judged = files.judged({"--require", "B1,bitwise"});
+  const std::string page = files.file("report.html").string();
+  const Exchange::Judged judged = files.judged({"--require", "B1,bitwise", "--html", page});
+  CHECK_THAT(read(page), Contains("<!doctype html>") && Contains("default-src 'none'") && Contains("ROT-01"));
   CAPTURE(judged.result.out);
   CHECK(judged.result.exit_code == 0);
   CHECK(judged.kinds.empty());

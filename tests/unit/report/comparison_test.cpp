@@ -101,6 +101,24 @@ TEST_CASE("comparison: a requirement, grade or horizon that B lacks, and a claim
   CHECK(verdict_words(lost) == "4 got worse, nothing got better");
 }
 
+TEST_CASE("comparison: what only B has is told, and is not worse", "[comparison]") {
+  SubjectReport before = sample_report(), after = sample_report();
+  before.results.erase(before.results.begin(), before.results.begin() + 2);  // ROT-01 fails, ROT-02 passes
+  before.grades.clear();
+  before.horizons.clear();
+  before.claims = {{"features", {"in place"}, {}, {"backward"}}};
+  after.claims = {{"features", {"in place", "backward"}, {}, {}}};
+  const Comparison changed = compare({before}, {after});
+  CHECK_FALSE(changed.is_worse());
+  REQUIRE(change_of(changed, "ROT-01") != nullptr);
+  CHECK(change_of(changed, "ROT-01")->before == "not in A");
+  CHECK(change_of(changed, "ROT-02") == nullptr);
+  CHECK(change_of(changed, "grade in f32") != nullptr);
+  CHECK(change_of(changed, "horizon in f32") != nullptr);
+  REQUIRE(change_of(changed, "features: backward") != nullptr);
+  CHECK(change_of(changed, "features: backward")->after == "claimed");
+}
+
 TEST_CASE("comparison: by how much errors moved", "[comparison]") {
   SubjectReport after = sample_report();
   after.results[2].worst->use = 0.3125;  // half

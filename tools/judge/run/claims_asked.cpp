@@ -21,6 +21,9 @@ void ClaimsSeen::add(std::span<const Case> executed) {
     dtypes_ |= bit_of(c.dtype);
     sources_ |= bit_of(c.source);
     pairings_ |= bit_of(c.spec.pairing);
+    if (c.source == AngleSource::computed) rules_ |= bit_of(c.spec.scaling.index());
+    if (c.fault != Fault::none) features_ |= bit_of(ROPE_FEATURE_ROBUST);
+    head_dims_.insert(c.spec.head_dim);
     for (const FeatureNeed& need : feature_needs()) {
       if ((features_ & bit_of(need.feature)) == 0 && need.needed(c)) features_ |= bit_of(need.feature);
     }
@@ -30,7 +33,7 @@ void ClaimsSeen::add(std::span<const Case> executed) {
 std::vector<ClaimsAsked> ClaimsSeen::of(const Claims& claims) const {
   const rope_capabilities& k = claims.capabilities;
   ClaimsAsked dtypes{"dtypes", {}, {}, {}}, sources{"angles from", {}, {}, {}}, pairings{"pairings", {}, {}, {}},
-      features{"features", {}, {}, {}};
+      rules{"scaling rules", {}, {}, {}}, features{"features", {}, {}, {}};
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
     sort_in(dtypes, name(dtype), k.out_dtypes[static_cast<std::size_t>(dtype)] != 0, (dtypes_ & bit_of(dtype)) != 0);
   }
@@ -40,10 +43,22 @@ std::vector<ClaimsAsked> ClaimsSeen::of(const Claims& claims) const {
   for (const Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
     sort_in(pairings, name(pairing), (k.pairings & bit_of(pairing)) != 0, (pairings_ & bit_of(pairing)) != 0);
   }
+  const bool computes = (k.angle_sources & bit_of(AngleSource::computed)) != 0;
+  for (std::size_t rule = 0; rule < scaling_kind_count; ++rule) {
+    sort_in(rules, scaling_kinds[rule], computes && (k.scalings & bit_of(rule)) != 0, (rules_ & bit_of(rule)) != 0);
+  }
   for (const FeatureNeed& need : feature_needs()) {
     sort_in(features, need.what, claims.has(need.feature), (features_ & bit_of(need.feature)) != 0);
   }
-  return {dtypes, sources, pairings, features};
+  sort_in(features, "wrong calls are refused", claims.has(ROPE_FEATURE_ROBUST),
+          (features_ & bit_of(ROPE_FEATURE_ROBUST)) != 0);
+  std::vector<ClaimsAsked> all = {dtypes, sources, pairings, rules, features};
+  if (claims.head_dims.empty()) return all;
+  ClaimsAsked& head_dims = all.emplace_back(ClaimsAsked{"head_dims", {}, {}, {}});
+  for (const std::int32_t dim : claims.head_dims) {
+    sort_in(head_dims, std::to_string(dim), true, head_dims_.contains(dim));
+  }
+  return all;
 }
 
 }  // namespace rope

@@ -1,6 +1,7 @@
 // Which claims of a kernel a run asked something of.
 #pragma once
 
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +25,8 @@ class ClaimsSeen {
   std::vector<ClaimsAsked> of(const Claims& claims) const;
 
  private:
-  unsigned dtypes_ = 0, sources_ = 0, pairings_ = 0, features_ = 0;  // masks
+  unsigned dtypes_ = 0, sources_ = 0, pairings_ = 0, rules_ = 0, features_ = 0;  // masks
+  std::set<int> head_dims_;
 };
 
 }  // namespace rope

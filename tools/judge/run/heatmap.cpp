@@ -32,11 +32,17 @@ class Map {
                     std::vector<std::optional<double>>(map_.positions.size()));
   }
 
-  Heatmap filled() {
+  Heatmap filled(std::int64_t most_calls) {
     call_at_many();
-    // Columns that chance has left empty, or all if the kernel takes no positions.
-    for (std::size_t c = 0; c < map_.positions.size() && map_.problem.empty(); ++c) {
-      if (!map_.use[0][c]) call_at(map_.positions[c]);
+    // Columns that chance has left empty, or all if the kernel takes no positions. The last one is never left out.
+    std::vector<std::size_t> empty;
+    for (std::size_t c = map_.positions.size(); c-- > 0;) {
+      if (!map_.use[0][c]) empty.push_back(c);
+    }
+    const std::int64_t left = std::max<std::int64_t>(most_calls - map_.calls, 1);
+    const auto step = static_cast<std::size_t>((std::ssize(empty) + left - 1) / left);
+    for (std::size_t i = 0; i < empty.size() && map_.problem.empty(); i += step) {
+      if (!map_.use[0][empty[i]]) call_at(map_.positions[empty[i]]);
     }
     const std::vector<MeasuredGrade> grades = uses_.measured({});
     map_.grade = grades.empty() ? MeasuredGrade{probe_.dtype, "", 0} : grades.front();
@@ -125,7 +131,7 @@ std::int64_t last_position(const Case& probe, const Claims& claims, const Select
 
 }  // namespace
 
-std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selection) {
+std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selection, std::int64_t most_calls) {
   const Claims& claims = examiner.subject().claims();
   CaseList list("", claims, selection, nullptr);
   std::vector<Case> probes;
@@ -142,11 +148,13 @@ std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selec
     }
   });
   std::ranges::sort(probes, {}, &Case::dtype);
+  constexpr std::int64_t fewest_calls = 4;
+  const std::int64_t calls_of_each = std::max(most_calls / std::max<std::int64_t>(std::ssize(probes), 1), fewest_calls);
   std::vector<Heatmap> maps;
   for (Case& probe : probes) {
     const std::int64_t last = last_position(probe, claims, selection);
     probe.sequence_length = last + 1;  // rules that follow the length see one
-    maps.push_back(Map(probe, last, examiner).filled());
+    maps.push_back(Map(probe, last, examiner).filled(calls_of_each));
   }
   return maps;
 }

@@ -25,7 +25,8 @@ struct Heatmap {
   std::int64_t calls = 0;
 };
 
-// One for each claimed dtype, with angles that the kernel makes if it can, else with tables.
-std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selection);
+// One for each claimed dtype, with angles that the kernel makes if it can, else with tables. All together they make at
+// most that many calls, but at least four each; some columns are left out for that.
+std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selection, std::int64_t most_calls);
 
 }  // namespace rope

@@ -99,7 +99,7 @@ class Run {
     // A kernel that hangs would hang again.
     if (measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs)) {
       Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
-      report.heatmaps = heatmaps(examiner);  // each has its own number of calls
+      report.heatmaps = heatmaps(examiner, report.calls / 20);  // each has its own number of calls
     }
     const Claims& claims = subject_.claims();
     report.claims = claims_seen_.of(claims);
@@ -126,8 +126,8 @@ class Run {
     return result.failure && result.failure->finding.kind == FailureKind::timeout;
   }
 
-  std::vector<Heatmap> heatmaps(Examiner& examiner) const try {
-    return measure_heatmaps(examiner, options_.selection);
+  std::vector<Heatmap> heatmaps(Examiner& examiner, std::int64_t most_calls) const try {
+    return measure_heatmaps(examiner, options_.selection, most_calls);
   } catch (const Interrupted&) {
     return {};
   }

@@ -8,11 +8,12 @@
 namespace rope {
 namespace {
 
-std::vector<Heatmap> heatmaps_of(const Claims& claims, std::function<Reply(Call&)> answer, Selection selection = {}) {
+std::vector<Heatmap> heatmaps_of(const Claims& claims, std::function<Reply(Call&)> answer, Selection selection = {},
+                                 std::int64_t most_calls = 1000) {
   test::Fake subject(claims, std::move(answer));
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
-  return measure_heatmaps(examiner, selection);
+  return measure_heatmaps(examiner, selection, most_calls);
 }
 
 Heatmap heatmap_of(std::function<Reply(Call&)> answer) {
@@ -41,6 +42,15 @@ TEST_CASE("heatmap: a right kernel stays within the bound in every column up to 
   }
   CHECK(map.grade.grade == "A1");
   CHECK(map.calls <= static_cast<std::int64_t>(map.positions.size()) + 1);
+}
+
+TEST_CASE("heatmap: few calls leave columns out, but not the last", "[heatmap]") {
+  const std::vector<Heatmap> maps = heatmaps_of(test::narrow_claims(), test::right, {}, 6);
+  REQUIRE(maps.size() == 1);
+  CHECK(maps[0].calls <= 6);
+  CHECK(maps[0].calls >= 4);
+  CHECK(maps[0].use[0].back().has_value());
+  CHECK_FALSE(maps[0].use[0][19].has_value());
 }
 
 TEST_CASE("heatmap: it shows where an error begins", "[heatmap]") {

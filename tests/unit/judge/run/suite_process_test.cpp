@@ -199,6 +199,29 @@ TEST_CASE("claims whose cases a dying kernel never met are not called asked", "[
   CHECK(std::ranges::count(features->not_asked, "backward") == 1);
 }
 
+TEST_CASE("claims list rules, head_dims and refusals, asked or not", "[suite]") {
+  Claims claims = narrow_claims();
+  claims.head_dims = {64, 66};
+  Fake subject(claims, right);
+  Oracles oracles;
+  SuiteOptions how;
+  how.selection.spec.emplace().head_dim = 64;
+  how.selection.spec->rotary_dim = 64;
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), how);
+  const auto of = [&](const char* kind) {
+    const auto found = std::ranges::find(report.claims, kind, &ClaimsAsked::kind);
+    REQUIRE(found != report.claims.end());
+    return *found;
+  };
+  using Words = std::vector<std::string>;
+  CHECK(of("head_dims").asked == Words{"64"});
+  CHECK(of("head_dims").not_asked == Words{"66"});
+  CHECK(of("scaling rules").asked == Words{"none"});
+  CHECK(std::ranges::count(of("scaling rules").not_claimed, "yarn") == 1);
+  // Asked of every kernel: whether it decides hangs on the claim.
+  CHECK(std::ranges::count(of("features").asked, "wrong calls are refused") == 1);
+}
+
 TEST_CASE("a hang is shrunk once in a run: each try costs its deadlines", "[suite]") {
   Fake subject(narrow_claims(), [](Call&) { return Reply{ReplyKind::timed_out, ROPE_FAILED, "did not return", 0}; });
   Oracles oracles;
