@@ -1,6 +1,7 @@
 #include "tools/diagnose/evidence.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -106,7 +107,8 @@ std::unique_ptr<Observation> begin(const Case& c, Examiner& examiner) {
   seen->c = c;
   seen->before = examiner.build(c);
   seen->head_dim = c.spec.head_dim;
-  seen->expectation.emplace(seen->before, c.spec, examiner.oracles());
+  const Allowed allowed{{}, examiner.allowed().theta_as_period};
+  seen->expectation.emplace(seen->before, c.spec, examiner.oracles(), allowed);
   return seen;
 }
 
@@ -213,22 +215,26 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
   const auto add = [&](Case c) {
     if (is_usable(c, report, claims) && known.insert(to_text(c)).second) all.push_back(std::move(c));
   };
-  constexpr std::size_t most_moved = 24;
+  constexpr std::size_t ways_to_move = 4;
+  constexpr std::size_t most_moved = 6 * ways_to_move;
   const std::vector<Case> random = random_cases(report, claims, 78, 120);
   for (std::size_t i = 0; i < std::max(random.size(), most_moved) && !failed.empty(); ++i) {
-    const Case& similar = *failed[i % failed.size()];
     // Many causes say the same of tokens that begin at position 0, or end before a rule's original length.
     if (i < most_moved) {
-      const auto original = static_cast<std::int64_t>(original_length(similar.spec.scaling));
-      const std::int64_t by[] = {1, 40, original - largest_position(similar), original + 1};
-      Case moved = similar;
-      moved.start = std::max<std::int64_t>(moved.start + by[i / failed.size() % std::size(by)], 0);
+      const Case& near = *failed[i / ways_to_move % failed.size()];
+      const auto original = static_cast<std::int64_t>(original_length(near.spec.scaling));
+      const std::array<std::int64_t, ways_to_move> by = {1, 40, original - largest_position(near), original + 1};
+      Case moved = near;
+      moved.start = std::max<std::int64_t>(moved.start + by[i % ways_to_move], 0);
       moved.sequence_length = 0;
+      add(moved);
+      // Most calls end with the sequence. Then positions counted from its end look right.
+      moved.sequence_length = largest_position(moved) + 38;
       add(std::move(moved));
     }
     if (i >= random.size()) continue;
     Case drawn = random[i];
-    drawn.spec = similar.spec;
+    drawn.spec = failed[i % failed.size()]->spec;
     add(std::move(drawn));
     add(random[i]);
   }

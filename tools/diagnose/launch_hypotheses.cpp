@@ -124,6 +124,11 @@ void add_left_overs(Hypotheses& all) {
       add_rows(all, fmt::format("{} from {} on are", way.what, block), more_than(block),
                [=](const Spot& s) { return way.index(s) >= block; });
     }
+    // Equal shares of threads, one for each, without the rest.
+    for (const std::int64_t shares : {3, 5, 6, 7}) {
+      add_rows(all, fmt::format("{} left over from {} equal shares are", way.what, shares), more_than(shares),
+               [=](const Spot& s) { return is_left_over(way.index(s), way.count(s.in()), shares); });
+    }
     add_rows(all, fmt::format("the last of the {} is", way.what), {},
              [=](const Spot& s) { return way.index(s) == way.count(s.in()) - 1; });
     all.back().unrotated = all[all.size() - 2].unrotated = true;
@@ -143,9 +148,50 @@ void add_left_overs(Hypotheses& all) {
   }
 }
 
+// A last block that is moved back, so that it ends with the last token or pair, does some of the block before again. In
+// place these turn twice.
+void add_moved_back(Hypotheses& all) {
+  const auto is_shared = [](std::int64_t i, std::int64_t count, std::int64_t block) {
+    return count > block && count % block != 0 && i >= count - block && i < count / block * block;
+  };
+  const auto in_place = [](const Call& call) { return call.in_place; };
+  for (const int block : {2, 4, 8, 16, 32, 64}) {
+    Hypothesis h{limits,
+                 fmt::format("the last block of {} tokens is moved back to end with the last token: those that it shares "
+                             "with the block before turn twice",
+                             block),
+                 {},
+                 0,
+                 in_place,
+                 false};
+    h.change.rotate = [=](const Spot& s, Values, Values c, Values n, Values y) {
+      return is_shared(s.seq, tokens(s.in()), block) ? second_turn(s, c, n, y) : y;
+    };
+    all.push_back(h);
+    h.sentence = fmt::format(
+        "the last vector of {} pairs is moved back to end with the last pair: those that it shares with the vector "
+        "before turn twice",
+        block);
+    h.change = {};
+    h.change.row = [=](const Spot& s, const PairList& pairs, Row& row) {
+      for (std::size_t p = 0; p < pairs.size(); ++p) {
+        if (!is_shared(static_cast<std::int64_t>(p), std::ssize(pairs), block)) continue;
+        for (const int feature : {pairs[p].first, pairs[p].second}) {
+          const auto f = static_cast<std::size_t>(feature);
+          const double c = row.cos[f], n = row.sin[f];
+          row.cos[f] = s.params.lambda * (c * c - n * n);
+          row.sin[f] = s.params.lambda * 2 * c * n;
+        }
+      }
+    };
+    all.push_back(std::move(h));
+  }
+}
+
 }  // namespace
 
 void add_launch_hypotheses(Hypotheses& all) {
+  add_moved_back(all);
   for (const int limit : {32, 64, 128, 256, 512, 1024}) {
     add_features(all, fmt::format("features from {} on are not written", limit),
                  [=](const Spot&, int feature) { return feature >= limit; });

@@ -85,6 +85,27 @@ void add_wide_reads(Hypotheses& all) {
   }
 }
 
+bool is_subnormal(DType dtype, double value) {
+  return value != 0 && std::fabs(value) < smallest_subnormal(dtype) / (2 * unit_roundoff(dtype));
+}
+
+void add_subnormals(Hypotheses& all) {
+  Hypothesis h{BugClass::special_values, "subnormal inputs are taken for zeros", {}, 0, {}, false};
+  h.change.load = [](const Spot& s, double x) { return is_subnormal(s.in().dtype, x) ? 0 : x; };
+  all.push_back(h);
+  h.sentence = "subnormal inputs are read as if a 1 stood before their digits, as in other numbers";
+  h.change.load = [](const Spot& s, double x) {
+    const DType dtype = s.in().dtype;
+    if (!is_subnormal(dtype, x)) return x;
+    const double smallest_normal = smallest_subnormal(dtype) / (2 * unit_roundoff(dtype));
+    return (x + std::copysign(smallest_normal, x)) / 2;  // the exponent that stands there is one lower
+  };
+  all.push_back(std::move(h));
+  Hypothesis results{BugClass::special_values, "subnormal results are written as zeros", {}, 0, {}, false};
+  results.change.store = [](const Spot& s, int, double y) { return is_subnormal(s.call.q_result().dtype, y) ? 0 : y; };
+  all.push_back(std::move(results));
+}
+
 }  // namespace
 
 void add_memory_hypotheses(Hypotheses& all) {
@@ -142,6 +163,7 @@ void add_memory_hypotheses(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+  add_subnormals(all);
   for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
     Hypothesis h{BugClass::special_values, "a small number is added to every result", {}, 0, {}, false};
     h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };

@@ -60,24 +60,48 @@ std::optional<Pointer> from_answers(const SubjectReport& report, const Observati
   return pointer;
 }
 
-bool is_irregular(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
-  if (failed_by_value(report, "DET-01") != nullptr) return true;
+namespace {
+
+using Bytes = SharedBytes;
+
+// The results of one call, made several times one after the other; empty where it was not answered.
+std::vector<std::pair<Bytes, Bytes>> repetitions_of(const Observation& one, Examiner& examiner) {
   constexpr int repetitions = 4;
+  std::vector<std::pair<Bytes, Bytes>> results;
+  for (int i = 0; i < repetitions; ++i) {
+    const Trial again = examiner.run(one.before);
+    if (!again.ok()) return {};
+    results.emplace_back(again.call.q_result().bytes, one.before.k ? again.call.k_result().bytes : Bytes{});
+  }
+  return results;
+}
+
+bool are_alike(const std::vector<std::pair<Bytes, Bytes>>& results) {
+  return std::ranges::all_of(results, [&](const auto& one) { return one == results.front(); });
+}
+
+// Whether two new processes give the same results, one after the other.
+bool repeats_in_new_processes(const Observation& one, Examiner& examiner) {
+  if (!examiner.subject().renew()) return false;
+  const auto first = repetitions_of(one, examiner);
+  return !first.empty() && examiner.subject().renew() && repetitions_of(one, examiner) == first;
+}
+
+}  // namespace
+
+Repeated repeated(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
+  constexpr std::size_t most_tried = 8, fewest_elements = 16;
   std::size_t tried = 0;
   for (const auto& one : seen) {
-    if (!one->failed() || !one->answered() || one->elements() < 16) continue;
-    if (++tried > 8) return false;
-    // Another call preceded `one`. Only its repetitions follow the same call, so only these are compared.
-    std::optional<Trial> last;
-    for (int i = 0; i < repetitions; ++i) {
-      Trial again = examiner.run(one->before);
-      if (!again.ok()) break;
-      if (last && again.call.q_result().bytes != last->call.q_result().bytes) return true;
-      if (last && one->before.k && again.call.k_result().bytes != last->call.k_result().bytes) return true;
-      last = std::move(again);
-    }
+    if (!one->failed() || !one->answered() || one->elements() < fewest_elements) continue;
+    if (++tried > most_tried) break;
+    // Another call came before the first of them; only the later ones follow the same call.
+    auto results = repetitions_of(*one, examiner);
+    if (!results.empty()) results.erase(results.begin());
+    if (are_alike(results)) continue;
+    return repeats_in_new_processes(*one, examiner) ? Repeated::changing : Repeated::irregular;
   }
-  return false;
+  return failed_by_value(report, "DET-01") != nullptr ? Repeated::irregular : Repeated::same;
 }
 
 bool needs_unusual_inputs(const Observations& seen) {

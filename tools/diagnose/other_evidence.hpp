@@ -23,6 +23,9 @@ struct Pointer {
 inline constexpr char different_each_time[] =
     "the same call gives different results each time: a race, or uninitialised memory";
 
+inline constexpr char changed_by_each_call[] =
+    "each call changes what the next one uses: the same call, repeated, gives other results";
+
 // Whether a requirement failed by its values. A call that ends its process fails every requirement, and a call that
 // writes where it must not fails most. So such a failure says nothing about this requirement.
 bool fails_by_value(const RequirementResult& r);
@@ -45,8 +48,13 @@ std::optional<Pointer> from_answers(const SubjectReport& report, const Observati
 // Whether the failing cases hold in a process that has seen no other call.
 bool depends_on_earlier_calls(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
-// Whether equal calls give different bits each time.
-bool is_irregular(const SubjectReport& report, const Observations& seen, Examiner& examiner);
+// What a call gives when it is repeated.
+enum class Repeated {
+  same,       // the same bits
+  changing,   // other bits, which two new processes give alike: each call changes what the next one uses
+  irregular,  // other bits each time
+};
+Repeated repeated(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
 // Whether all failures have inputs of an unusual size, while others hold.
 bool needs_unusual_inputs(const Observations& seen);

@@ -110,6 +110,20 @@ void add_signs(Hypotheses& all) {
   });
 }
 
+// One factor is applied to what the other has made already.
+void add_repeated_products(Hypotheses& all) {
+  add_sign(all, "the products with sin are made from the products with cos: (a, b) becomes (a cos - b cos sin, b cos + a "
+           "cos sin)",
+           [](Values x, Values c, Values s) {
+             const Values with_cos{x.first * c.first, x.second * c.second};
+             return Values{with_cos.first - with_cos.second * s.first, with_cos.second + with_cos.first * s.second};
+           });
+  add_sign(all, "cos multiplies the whole sum: (a, b) becomes ((a - b sin) cos, (b + a sin) cos)",
+           [](Values x, Values c, Values s) {
+             return Values{(x.first - x.second * s.first) * c.first, (x.second + x.first * s.second) * c.second};
+           });
+}
+
 void add_axis(Hypotheses& all, std::string sentence, std::function<void(const Call&, std::vector<int>&)> change) {
   Hypothesis h{BugClass::multi_axis, std::move(sentence), {}, 0, several_axes, false};
   h.change.params = [=](const Call& call, Params& p) { change(call, p.axis); };
@@ -175,6 +189,15 @@ void add_axis_orders(Hypotheses& all) {
   });
 }
 
+void add_axes_of_tiles(Hypotheses& all) {
+  for (const std::size_t n : {2, 4, 8, 16, 32}) {
+    add_axis(all, fmt::format("the pairs of a tile of {} all follow the axis of its first pair", n),
+             [n](const Call&, std::vector<int>& axis) {
+               for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = axis[p / n * n];
+             });
+  }
+}
+
 void add_axis_frequencies(Hypotheses& all) {
   Hypothesis h{BugClass::multi_axis, "the frequencies start again with each axis", {}, 0, several_axes, false};
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
@@ -189,6 +212,7 @@ void add_axis_frequencies(Hypotheses& all) {
 void add_axes(Hypotheses& all) {
   add_exchanged_axes(all);
   add_axis_orders(all);
+  add_axes_of_tiles(all);
   add_axis_frequencies(all);
 }
 
@@ -238,6 +262,28 @@ void add_partners(Hypotheses& all) {
   }
 }
 
+// The pairs are those asked for on one side only: on the other side they lie as in the other pairing.
+void add_mixed_layouts(Hypotheses& all) {
+  for (const bool of_output : {true, false}) {
+    Hypothesis h{BugClass::pairing_layout,
+                 of_output ? "the results are written where they would be in the other pairing, half_split or interleaved"
+                           : "the inputs are read from where they would be in the other pairing, half_split or "
+                             "interleaved",
+                 {},
+                 0,
+                 several_pairs,
+                 false};
+    h.change.index = [of_output](const Spot& s, bool output, int feature, std::int64_t index) {
+      if (output != of_output || feature >= s.params.rotary_dim) return index;
+      const int half = s.params.rotary_dim / 2;
+      const int there = s.params.pairing == Pairing::interleaved ? feature / 2 + feature % 2 * half
+                                                                 : feature % half * 2 + feature / half;
+      return index + (there - feature) * (output ? s.out() : s.in()).strides[3];
+    };
+    all.push_back(std::move(h));
+  }
+}
+
 void add_pair_angles(Hypotheses& all) {
   for (const int n : {16, 32, 64, 128, 256}) {
     Hypothesis h{BugClass::launch_limits,
@@ -248,6 +294,13 @@ void add_pair_angles(Hypotheses& all) {
                  false};
     h.change.pair_of = [n](const Params&, int, int pair) { return pair % n; };
     all.push_back(std::move(h));
+  }
+  for (const int n : {2, 4, 8, 16, 32}) {
+    add_angles(all, fmt::format("pairs left over from vectors of {} get the angles of pairs 0, 1, .. again", n),
+               [n](const Params& p, int, int pair) {
+                 const int whole = p.rotary_dim / 2 / n * n;
+                 return pair >= whole ? pair - whole : pair;
+               });
   }
   add_angles(all, "angles are assigned to features by the other pairing: each pair gets two different angles",
              [](const Params& p, int feature, int) {
@@ -281,10 +334,12 @@ void add_pair_angles(Hypotheses& all) {
 
 void add_pairing_hypotheses(Hypotheses& all) {
   add_partners(all);
+  add_mixed_layouts(all);
   add_pair_angles(all);
   add_unpacked(all, "cos and sin are read as the halves of an array that holds sin, cos, sin, cos, ..", true);
   add_unpacked(all, "cos and sin are read as the halves of an array that holds cos, sin, cos, sin, ..", false);
   add_signs(all);
+  add_repeated_products(all);
   add_axes(all);
 }
 

@@ -127,6 +127,69 @@ void add_passed_features(Hypotheses& all) {
   }
 }
 
+// Pass-through features that are copied in blocks, as bytes, or not to the end.
+void add_block_copies(Hypotheses& all) {
+  for (const int block : {2, 4, 8, 16}) {
+    Hypothesis h{BugClass::partial_passthrough,
+                 fmt::format("pass-through features left over from blocks of {} are not written", block),
+                 {},
+                 0,
+                 partial,
+                 false};
+    h.change.skips = [=](const Spot& s, int feature) {
+      const int passed = s.params.head_dim - s.params.rotary_dim;
+      return feature >= s.params.head_dim - passed % block;
+    };
+    all.push_back(std::move(h));
+  }
+  for (const bool of_output : {true, false}) {
+    Hypothesis h{BugClass::strides_memory_race,
+                 fmt::format("the stride between pass-through features of the {} is taken to be 1",
+                             of_output ? "output" : "input"),
+                 {},
+                 0,
+                 partial,
+                 false};
+    h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
+      const std::int64_t beyond = feature - s.params.rotary_dim;
+      const std::int64_t stride = (output ? s.out() : s.in()).strides[3];
+      return output == of_output && beyond > 0 ? index - beyond * (stride - 1) : index;
+    };
+    all.push_back(std::move(h));
+  }
+}
+
+// Pass-through features that are copied from another row than the rotated ones.
+void add_passed_of_other_rows(Hypotheses& all) {
+  const auto element = [](const Tensor& from, const RowIndex& row, int feature) {
+    RowIndex inside = row;
+    inside.head = std::min(row.head, from.shape[2] - 1);
+    return value_at(from, inside, feature);
+  };
+  for (const bool key : {true, false}) {
+    add_pass(all, fmt::format("pass-through features of {} are copied from {}", key ? "k" : "q", key ? "q" : "k"),
+             [=](const Spot& s, int f, double x) {
+               const RowIndex row{s.batch, s.seq, s.head};
+               return s.key == key ? rounded(s.out().dtype, element(key ? s.call.q : *s.call.k, row, f)) : x;
+             });
+    all.back().applies = [](const Call& call) { return partial(call) && call.k.has_value(); };
+  }
+  const struct {
+    const char* words;
+    RowIndex (*row)(const Spot&);
+  } others[] = {
+      {"the first head", [](const Spot& s) { return RowIndex{s.batch, s.seq, 0}; }},
+      {"the first token", [](const Spot& s) { return RowIndex{s.batch, 0, s.head}; }},
+      {"the first batch", [](const Spot& s) { return RowIndex{0, s.seq, s.head}; }},
+  };
+  for (const auto& other : others) {
+    add_pass(all, fmt::format("pass-through features are copied from {}", other.words),
+             [row = other.row](const Spot& s, int f, double) {
+               return rounded(s.out().dtype, value_at(s.in(), row(s), f));
+             });
+  }
+}
+
 void add_gradients(Hypotheses& all) {
   add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
   add_direct(all, "backward negates sin without exchanging it between the two features of a pair",
@@ -157,6 +220,8 @@ void add_gradients(Hypotheses& all) {
 void add_partial_hypotheses(Hypotheses& all) {
   add_rotary_dims(all);
   add_passed_features(all);
+  add_block_copies(all);
+  add_passed_of_other_rows(all);
   add_gradients(all);
 }
 

@@ -179,6 +179,55 @@ void add_tiles(Hypotheses& all) {
   }
 }
 
+// Positions whose dimensions are taken to come in another order, as by a reshape in the place of a transposition.
+void add_reshaped(Hypotheses& all) {
+  // The element of [axis, batch, token] at a place in memory.
+  const auto at = [](const Spot& s, std::int64_t place) {
+    const std::int64_t batches = s.call.q.shape[0], tokens = s.call.q.shape[1];
+    return of(s, static_cast<int>(place / (batches * tokens)), place / tokens % batches, place % tokens);
+  };
+  const auto add_axes = [&](const char* order, auto place) {
+    add(all, BugClass::multi_axis, fmt::format("the positions are read as [{}], but are [axis, batch, token]", order),
+        [=](const Spot& s, int a, long double) { return at(s, place(s, a)); });
+    all.back().applies = [](const Call& call) { return call.axes > 1; };
+  };
+  add_axes("batch, token, axis", [](const Spot& s, int a) {
+    return (s.batch * s.call.q.shape[1] + s.seq) * s.call.axes + a;
+  });
+  add_axes("batch, axis, token", [](const Spot& s, int a) {
+    return (s.batch * s.call.axes + a) * s.call.q.shape[1] + s.seq;
+  });
+  add(all, BugClass::heads_batch_qk, "the positions are read as [token, batch], but are [batch, token]",
+      [](const Spot& s, int a, long double) {
+        const std::int64_t tokens = s.call.q.shape[1], place = s.seq * s.call.q.shape[0] + s.batch;
+        return of(s, a, place / tokens, place % tokens);
+      });
+  add(all, BugClass::heads_batch_qk, "the positions are put in the order [token, batch], but the tokens are [batch, token]",
+      [](const Spot& s, int a, long double) {
+        const std::int64_t batches = s.call.q.shape[0], row = s.batch * s.call.q.shape[1] + s.seq;
+        return of(s, a, row % batches, row / batches);
+      });
+}
+
+// The tokens are divided among this many blocks, the first of which get one token more than the others.
+void add_uneven_blocks(Hypotheses& all) {
+  for (const std::int64_t blocks : {2, 3, 4, 8, 16}) {
+    add(all, BugClass::position_offset,
+        fmt::format("of {} blocks of tokens, whose lengths differ by one, each is taken to begin at its number times its "
+                    "own length",
+                    blocks),
+        [=](const Spot& s, int a, long double) {
+          const std::int64_t tokens = s.call.q.shape[1], length = tokens / blocks, longer = tokens % blocks;
+          const bool in_longer = s.seq < longer * (length + 1);
+          const std::int64_t own = in_longer ? length + 1 : length;
+          const std::int64_t rest = in_longer ? s.seq : s.seq - longer * (length + 1);
+          const std::int64_t block = (in_longer ? 0 : longer) + rest / std::max<std::int64_t>(own, 1);
+          return of(s, a, s.batch, block * own + rest % std::max<std::int64_t>(own, 1));
+        });
+    all.back().applies = [=](const Call& call) { return call.q.shape[1] % blocks != 0; };
+  }
+}
+
 void add_other_tokens(Hypotheses& all) {
   add(all, BugClass::position_offset, "every token gets the last token's position plus one",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1) + 1; });
@@ -196,6 +245,17 @@ void add_other_tokens(Hypotheses& all) {
       [](const Spot& s, int a, long double) { return of(s, a, 0, s.seq); });
   add(all, BugClass::multi_axis, "every batch gets the positions of the first batch on all axes but the first",
       [](const Spot& s, int a, long double p) { return a == 0 ? p : of(s, a, 0, s.seq); });
+  add(all, BugClass::varlen_packing_cp, "each batch gets the positions of the batch before it",
+      [](const Spot& s, int a, long double) { return of(s, a, s.batch - 1, s.seq); });
+  add(all, BugClass::varlen_packing_cp,
+      "the batch of a token is found by multiplying the token's number by 1/tokens in f32, which gives one too few",
+      [](const Spot& s, int a, long double p) {
+        const std::int64_t tokens = s.call.q.shape[1], number = s.batch * tokens + s.seq;
+        const auto batch =
+            static_cast<std::int64_t>(static_cast<float>(number) * (1.0F / static_cast<float>(tokens)));
+        if (batch == s.batch) return p;
+        return of(s, a, batch, 0) + static_cast<long double>(number - batch * tokens);
+      });
   add(all, BugClass::varlen_packing_cp, "each batch gets the positions of the next batch",
       [](const Spot& s, int a, long double) { return of(s, a, (s.batch + 1) % s.call.q.shape[0], s.seq); });
   add(all, BugClass::varlen_packing_cp, "positions are counted on from one batch to the next",
@@ -226,6 +286,8 @@ void add_assumed_order(Hypotheses& all) {
 
 void add_neighbours(Hypotheses& all) {
   add_tiles(all);
+  add_uneven_blocks(all);
+  add_reshaped(all);
   add_other_tokens(all);
 }
 

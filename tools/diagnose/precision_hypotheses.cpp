@@ -35,6 +35,18 @@ void add(Hypotheses& all, std::string sentence, Change change, std::function<boo
 
 bool own_angles(const Call& call) { return call.source != AngleSource::tables; }
 
+void add_period(Hypotheses& all) {
+  Change change;
+  change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    const DType working = working_type(s.call.q.dtype);
+    for (long double& t : theta) {
+      if (t != 0) t = 1 / static_cast<long double>(rounded(working, static_cast<double>(1 / t)));
+    }
+  };
+  add(all, "theta is turned into a period, which is rounded (if that is meant, claim theta_as_period)",
+      std::move(change), [](const Call& call) { return call.source == AngleSource::frequencies; });
+}
+
 void add_stages(Hypotheses& all, const Narrow& t) {
   const auto round = t.round;
   const auto words = [&](const char* what) { return fmt::format("{} rounded to {}", what, t.name); };
@@ -107,6 +119,7 @@ void add_lost_carry(Hypotheses& all) {
 
 void add_precision_hypotheses(Hypotheses& all) {
   add_lost_carry(all);
+  add_period(all);
   for (const Narrow& t : narrow_types()) add_stages(all, t);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
     Change change;

@@ -1,4 +1,5 @@
-// llama3's ramp between the frequency and the divided one.
+// The ramps between frequencies: of llama3, of yarn, and that of pixel positions.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -51,9 +52,76 @@ void add_llama3_by_wavelength(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
+using Rounding = long double (*)(long double);
+
+// yarn's theta with the ends of the ramp rounded in another way.
+void add_yarn_ends(Hypotheses& all, const char* what, Rounding low_end, Rounding high_end) {
+  Hypothesis h{BugClass::scaling_config, std::string("yarn: ") + what, {}, 0, {}, false};
+  h.applies = [](const Call& call) {
+    const auto* rule = std::get_if<scaling::Yarn>(&call.scaling);
+    return rule != nullptr && rule->truncate;
+  };
+  h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+    const auto* rule = std::get_if<scaling::Yarn>(&s.params.scaling);
+    if (rule == nullptr || !rule->truncate || s.params.source != AngleSource::computed) return;
+    const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
+    const auto dims = static_cast<long double>(s.params.rotary_dim);
+    const auto pair_that_turns = [&](long double times) {
+      const long double length = rule->original_max_position_embeddings;
+      return dims * std::log(length / (2 * std::numbers::pi_v<long double> * times)) /
+             (2 * std::log(static_cast<long double>(s.params.base)));
+    };
+    const long double most = rule->clamp == scaling::Yarn::Clamp::pairs ? dims / 2 - 1 : dims - 1;
+    const long double low = std::max(low_end(pair_that_turns(rule->beta_fast)), 0.0L);
+    long double high = std::min(high_end(pair_that_turns(rule->beta_slow)), most);
+    if (low == high) high += 0.001L;
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      const long double ramp = std::clamp((static_cast<long double>(p) - low) / (high - low), 0.0L, 1.0L);
+      theta[p] = plain[p] * (1 - ramp) + plain[p] / rule->factor * ramp;
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+void add_pixel(Hypotheses& all, const char* what, std::function<long double(const scaling::Pixel&, int pair, int dims)> of) {
+  Hypothesis h{BugClass::scaling_config, std::string("pixel: ") + what, {}, 0, {}, false};
+  h.applies = [](const Call& call) { return std::holds_alternative<scaling::Pixel>(call.scaling); };
+  h.change.theta = [of = std::move(of)](const Spot& s, std::vector<long double>& theta) {
+    const auto* rule = std::get_if<scaling::Pixel>(&s.params.scaling);
+    if (rule == nullptr || s.params.source != AngleSource::computed) return;
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      theta[p] = std::numbers::pi_v<long double> * of(*rule, static_cast<int>(p), s.params.rotary_dim);
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+void add_pixels(Hypotheses& all) {
+  // From 1 to `last`, the share of the way that pair p has gone.
+  const auto between = [](long double last, long double share) { return 1 + (last - 1) * share; };
+  add_pixel(all, "every second one of rotary_dim frequencies is used: the last pair falls short of the largest",
+            [=](const scaling::Pixel& r, int p, int dims) { return between(r.max_frequency / 2, 2.0L * p / (dims - 1)); });
+  add_pixel(all, "the frequencies are divided into rotary_dim/2 steps, not one less: the last pair falls short",
+            [=](const scaling::Pixel& r, int p, int dims) { return between(r.max_frequency / 2, 2.0L * p / dims); });
+  add_pixel(all, "the frequencies rise to max_frequency, not to its half",
+            [=](const scaling::Pixel& r, int p, int dims) {
+              return between(r.max_frequency, p / std::max(dims / 2 - 1.0L, 1.0L));
+            });
+  add_pixel(all, "pi is missing", [=](const scaling::Pixel& r, int p, int dims) {
+    return between(r.max_frequency / 2, p / std::max(dims / 2 - 1.0L, 1.0L)) / std::numbers::pi_v<long double>;
+  });
+}
+
 }  // namespace
 
 void add_ramp_hypotheses(Hypotheses& all) {
+  const Rounding down = [](long double x) { return std::floor(x); }, up = [](long double x) { return std::ceil(x); };
+  const Rounding nearest = [](long double x) { return std::nearbyint(x); };
+  add_yarn_ends(all, "both ends of the ramp are rounded down, also the upper one", down, down);
+  add_yarn_ends(all, "both ends of the ramp are rounded up, also the lower one", up, up);
+  add_yarn_ends(all, "the ends of the ramp are rounded inwards, not outwards", up, down);
+  add_yarn_ends(all, "the ends of the ramp are rounded to the nearest pairs, not outwards", nearest, nearest);
+  add_pixels(all);
   add_llama3_weights(all);
   add_llama3_by_wavelength(all);
 }

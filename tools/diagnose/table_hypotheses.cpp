@@ -80,6 +80,14 @@ void add_columns(Hypotheses& all) {
         column =
             call.pairing == Pairing::interleaved ? column % 2 * half + column / 2 : column % half * 2 + column / half;
       });
+  for (const bool of_sine : {true, false}) {
+    add(all, fmt::format("full-width tables: the second feature of a pair gets the first's column of {}, but its own of {}",
+                         of_sine ? "sin" : "cos", of_sine ? "cos" : "sin"),
+        full, [=](const Call& call, bool sine, std::int64_t&, std::int64_t& column) {
+          const std::int64_t half = call.rotary_dim / 2;
+          if (sine == of_sine) column = call.pairing == Pairing::interleaved ? column / 2 * 2 : column % half;
+        });
+  }
   for (const bool second : {true, false}) {
     Hypothesis h{BugClass::multi_axis,
                  fmt::format("full-width tables: the {} feature of a pair gets the row of axis 0's position",

@@ -94,6 +94,13 @@ void add_exponents(Hypotheses& all) {
   add_exponent(all, "the exponent is -(2p+1)/rotary_dim", [](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
 }
 
+void add_shared_exponents(Hypotheses& all) {
+  add_exponent(all, "two neighbouring pairs share a frequency: pair p gets that of pair p/2, rounded down",
+               [](const Spot& s, int p) { return -2.0L * (p / 2) / r(s); });
+  add_exponent(all, "two neighbouring pairs share a frequency: the second of them gets that of the first",
+               [](const Spot& s, int p) { return -2.0L * (p / 2 * 2) / r(s); });
+}
+
 void add_exponent_widths(Hypotheses& all) {
   add_exponent(all, "the exponent is divided by q's token stride / heads, not by rotary_dim", [](const Spot& s, int p) {
     const long double width = static_cast<long double>(s.call.q.strides[1]) /
@@ -181,6 +188,7 @@ void add_frequencies(Hypotheses& all) {
 void add_theta_hypotheses(Hypotheses& all) {
   add_bases(all);
   add_exponents(all);
+  add_shared_exponents(all);
   add_exponent_widths(all);
   add_base_times_factor(all);
   add_frequencies(all);

@@ -14,6 +14,7 @@ namespace rope {
 struct Difference {
   std::string words;                  // a sentence
   std::optional<BugClass> bug_class;  // nullopt if several classes of bugs make this difference
+  bool is_open = false;               // it tells that something differs, but no rule for what is done instead
 };
 
 // How the plan differs from the request, the most telling difference first. Empty: not at all.

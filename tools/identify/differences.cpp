@@ -211,7 +211,7 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
   } else if (others) {
     found.push_back(
         {fmt::format("{} of {} frequencies are others: {}", off.size(), plan.pairs.size(), plan.rules.front().words),
-         of_theta});
+         of_theta, !plan.rules.front().is_rule});
     for (const std::string& also : plan.rules.front().also) found.push_back({"which is also " + also, std::nullopt});
   } else if (!off.empty()) {
     const ExecutedPair& pair = *off.front();
@@ -219,7 +219,7 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
         {fmt::format("{} of {} frequencies are others: pair {} turns {:.10g} radians a position where {:.10g} is "
                      "specified",
                      off.size(), plan.pairs.size(), pair.features.first, pair.theta, theta.at(pair.features.first)),
-         of_theta});
+         of_theta, true});
   }
   const std::vector<int> axis = axis_of_pairs(told);
   if (told.axes.count() > 1) {
