@@ -23,15 +23,15 @@ def load(folder, array):
     x = np.load(path, allow_pickle=False)
     if [x.dtype.str, list(x.shape)] != [array["storage"], array["shape"]]:
         raise ValueError(f"{array['file']}: dtype or shape is not the manifest's; restore both from git")
-    return ((x.astype(np.uint32) << 16).view(np.float32) if array["dtype"] == "bf16" else x).astype(np.float64)
+    return (x.astype(np.uint32) << 16).view(np.float32) if array["dtype"] == "bf16" else x
 
 
 def arrays_of(case, folder):
-    """Each array with its axes in ORDER. Tables are [2, batch, 1, seq, pair]: for the two features of each pair."""
+    """Each array in f64, with its axes in ORDER. Tables are [2, batch, 1, seq, pair]: for both features of a pair."""
     values = {}
     for array in case["arrays"]:
         axes = array["axes"].split(", ")
-        x = load(folder, array).transpose(np.argsort([ORDER.index(axis) for axis in axes]))
+        x = load(folder, array).astype(np.float64).transpose(np.argsort([ORDER.index(axis) for axis in axes]))
         if array["role"] in ("table", "mask"):  # one for all heads
             x = np.expand_dims(x, -3)
         if array["role"] == "table":
