@@ -12,7 +12,8 @@ install(TARGETS ropecheck_host ropecheck_faults
 if(TARGET ropecheck_cuda)
   install(TARGETS ropecheck_cuda LIBRARY DESTINATION "${libraries}" COMPONENT ropecheck OPTIONAL)  # all does not need it
 endif()
-install(FILES golden/manifest.json golden/README.md golden/errors.json golden/verify.py golden/definition.py golden/seeds.py
+install(FILES golden/manifest.json golden/README.md golden/errors.json golden/verify.py golden/bounds.py
+    golden/definition.py golden/seeds.py
   DESTINATION "${data}/golden" COMPONENT ropecheck)
 install(DIRECTORY golden/arrays DESTINATION "${data}/golden" COMPONENT ropecheck)
 install(FILES tools/python/rope_kernel.py DESTINATION "${data}/python" COMPONENT ropecheck)

@@ -1,6 +1,16 @@
-"""README.md, "The definition", in numpy: frequencies, lambda, axes and pairs of a spec. verify.py uses it."""
+"""README.md, "The definition", in numpy: what a spec says about its pairs, and how they turn. verify.py uses it."""
 
 import numpy as np
+
+
+def axes_of(spec):
+    """The position axis of each pair."""
+    p, axes = np.arange(spec["rotary_dim"] // 2), spec.get("axes", {})
+    sections = np.array(axes.get("sections", [len(p)]))
+    if axes.get("order", "chunked") == "chunked":
+        return np.repeat(np.arange(len(sections)), sections)
+    own = p % len(sections)
+    return np.where(p < len(sections) * sections[own], own, 0)
 
 
 def theta_of(spec, n):
@@ -13,17 +23,14 @@ def theta_of(spec, n):
 def frequencies(spec, r, head_dim, n):
     rule, b, p = {"kind": "none"} | spec.get("scaling", {}), float(spec["base"]), np.arange(r // 2)
     kind, length, factor = rule["kind"], rule.get("original_max_position_embeddings"), rule.get("factor", 1)
-    stretch = {"ntk": factor, "dynamic": factor * max(n, length or 1) / (length or 1) - factor + 1}.get(kind, 1)
-    t = (b * (stretch ** (r / (r - 2)) if stretch != 1 else 1)) ** (-2 * p / r)
+    if kind in ("ntk", "dynamic"):
+        stretch = factor if kind == "ntk" else factor * max(n, length) / length - factor + 1
+        b = b * stretch ** (r / (r - 2)) if stretch != 1 else b
+    t = b ** (-2 * p / r)
     if kind == "linear":
         return t / factor
     if kind == "yarn":
-        low, high = (r * np.log(length / (2 * np.pi * rule.get(k, d))) / (2 * np.log(b)) for k, d in
-                     (("beta_fast", 32), ("beta_slow", 1)))  # fmt: skip
-        if rule.get("truncate", True):
-            low, high = np.floor(low), np.ceil(high)
-        low, high = max(low, 0), min(high, r - 1 if rule.get("clamp", "rotary_dim") == "rotary_dim" else r // 2 - 1)
-        x = np.clip((p - low) / ((high if high != low else high + 0.001) - low), 0, 1)
+        x = yarn_ramp(rule, b, p, r)
         return t * x / factor + t * (1 - x)
     if kind == "longrope":
         return t / np.array(rule["long_factor" if n > length else "short_factor"])
@@ -39,6 +46,15 @@ def frequencies(spec, r, head_dim, n):
     return np.ones(r // 2) if kind == "constant" else t
 
 
+def yarn_ramp(rule, b, p, r):
+    length, betas = rule["original_max_position_embeddings"], (rule.get("beta_fast", 32), rule.get("beta_slow", 1))
+    low, high = (r * np.log(length / (2 * np.pi * beta)) / (2 * np.log(b)) for beta in betas)
+    if rule.get("truncate", True):
+        low, high = np.floor(low), np.ceil(high)
+    low, high = max(low, 0), min(high, r / 2 - 1 if rule.get("clamp") == "pairs" else r - 1)
+    return np.clip((p - low) / (high - low if high != low else 0.001), 0, 1)
+
+
 def lambda_of(spec):
     rule = spec.get("scaling", {})
     factor = rule.get("factor", 1)
@@ -50,21 +66,22 @@ def lambda_of(spec):
     return g(both[0]) / g(both[1]) if all(both) else g(1)
 
 
-def axes_of(spec):
-    """The position axis of each pair."""
-    r, axes = spec["rotary_dim"], spec.get("axes", {})
-    sections = axes.get("sections", [r // 2])
-    if axes.get("order", "chunked") == "chunked":
-        return np.repeat(np.arange(len(sections)), sections)
-    own = np.arange(r // 2) % len(sections)
-    return np.where(np.arange(r // 2) < len(sections) * np.array(sections)[own], own, 0)
+def pairs_of(spec, x):
+    """x has features on its last axis. The result is [2, .., pair]: the first features of all pairs, and the second."""
+    r, half = spec["rotary_dim"], spec["rotary_dim"] // 2
+    split = [x[..., :half], x[..., half:r]] if spec["pairing"] == "half_split" else [x[..., :r:2], x[..., 1:r:2]]
+    return np.array(split)
 
 
-def pairs_of(spec):
-    """The first features of all pairs, their second features, and the pair of each feature."""
-    half = spec["rotary_dim"] // 2
-    p = np.arange(half)
-    one, two = (p, p + half) if spec["pairing"] == "half_split" else (2 * p, 2 * p + 1)
-    pair = np.empty(2 * half, int)
-    pair[one] = pair[two] = p
-    return one, two, pair
+def xpos_of(spec, m, name):
+    """e of each position m, and z of each pair there, of q or k; 0 and 1 without xPos."""
+    if "xpos" not in spec:
+        return np.zeros_like(m), np.ones_like(m)
+    xpos, p = {"gamma": 0.4, "scale_base": 512, "center": 0} | spec["xpos"], np.arange(spec["rotary_dim"] // 2)
+    zeta = (2 * p / spec["rotary_dim"] + xpos["gamma"]) / (1 + xpos["gamma"])
+    e = (m - xpos["center"]) / xpos["scale_base"]
+    return e, zeta ** (e if name == "q" else -e)
+
+
+def rotated(x1, x2, phi):
+    return np.array([x1 * np.cos(phi) - x2 * np.sin(phi), x2 * np.cos(phi) + x1 * np.sin(phi)])

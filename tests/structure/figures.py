@@ -15,10 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 # The programs of tools/figures import each other by their names.
 sys.path.insert(0, str(ROOT / "tools" / "figures"))
 
+import drawing  # noqa: E402
 import make  # noqa: E402
 import process  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
+LARGEST = 60_000  # bytes
 PICTURE = re.compile(r"!?\[([^\]]*)\]\(([^)\s]*\.svg)\)|<img[^>]*?src=\"([^\"]*\.svg)\"[^>]*>")
 
 
@@ -37,6 +39,8 @@ def problems_of_pictures(pictures):
         for part in ("title", "desc"):
             if not (root.findtext(SVG + part) or "").strip():
                 problems.append(f"{file.name} has no <{part}> for screen readers")
+        if len(text.encode()) > LARGEST:
+            problems.append(f"{file.name} has {len(text.encode())} bytes; at most {LARGEST}: merge cells or show fewer")
         if "prefers-color-scheme:dark" not in (root.findtext(SVG + "style") or ""):
             problems.append(f"{file.name} has no colours for dark pages")
     return problems
@@ -77,6 +81,8 @@ def check_itself():
     assert shown_by(text, docs) == {docs / "figures/a.svg", docs / "figures/b.svg"}
     assert differences({ROOT / "README.md": "another text"}) == ["README.md"]
     assert problems_of_pages({docs / "figures/none.svg": ""})
+    rows = [[1, 1, 2], [1, 1, 2], [2, None, None]]
+    assert drawing.blocks(rows) == {1: [(0, 0, 2, 2)], 2: [(2, 0, 1, 2), (0, 2, 1, 1)], None: [(1, 2, 2, 1)]}
 
 
 def main():

@@ -34,6 +34,12 @@ SURFACE = {
     "purple": ("#f3e8ff", "#2d1b4e"),
     "grey": ("#e6eaef", "#2a313c"),
 }
+# A scale of values, from its lowest to its highest: name: ((light, dark), ..), with even steps between.
+SCALES = {
+    "diverging": (("#0550ae", "#79c0ff"), ("#f6f8fa", "#161b22"), ("#953800", "#ffa657")),
+    "rising": (("#eef2f6", "#1c232c"), ("#0550ae", "#79c0ff")),
+}
+LEVELS = 25  # colours of a scale; odd, so that a diverging one has a middle
 
 
 def _rules(column):
@@ -52,6 +58,42 @@ STYLE = (
 SIZES = {"small": 11.5, "big": 16, "": 13}
 
 
+def _mixed(first, second, share):
+    """A colour between two, #rrggbb."""
+    parts = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in parts)
+
+
+def _scale_rules(scale):
+    def colours(column):
+        stops = [stop[column] for stop in SCALES[scale]]
+        for level in range(LEVELS):
+            place = level * (len(stops) - 1) / (LEVELS - 1)
+            stop = min(int(place), len(stops) - 2)
+            yield f".{scale}{level}{{fill:{_mixed(stops[stop], stops[stop + 1], place - stop)}}}"
+
+    light, dark = ("".join(colours(column)) for column in (0, 1))
+    return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
+
+
+def blocks(rows):
+    """Rectangles of cells that are alike, {level: [(column, row, width, height)]}: few, so that the file is small."""
+    open_runs, found = {}, {}
+    for y, row in enumerate([*rows, []]):
+        runs, x = {}, 0
+        while x < len(row):
+            end = x
+            while end < len(row) and row[end] == row[x]:
+                end += 1
+            runs[x, end, row[x]] = open_runs.get((x, end, row[x]), y)
+            x = end
+        for (first, end, level), top in open_runs.items():
+            if (first, end, level) not in runs:
+                found.setdefault(level, []).append((first, top, end - first, y - top))
+        open_runs = runs
+    return found
+
+
 def number(value):
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
@@ -62,6 +104,7 @@ class Drawing:
         self.title = title
         self.description = description
         self.parts = []
+        self.scales = []
         self.rectangle(0.5, 0.5, WIDTH - 1, height - 1, "page", "line", radius=8, stroke=0.5)
 
     def text(self, x, y, words, look="text", anchor="start"):
@@ -107,6 +150,49 @@ class Drawing:
         for place, note in enumerate(notes):
             self.text(x + width / 2, first + 17 + 15 * place, note, "muted small", "middle")
 
+    def heatmap(self, x, y, cell, rows, lowest, highest, scale):
+        """rows: numbers, or None where a cell is masked. cell: its width and height."""
+        if scale not in self.scales:
+            self.scales.append(scale)
+
+        def level(value):
+            return None if value is None else round((value - lowest) / (highest - lowest) * (LEVELS - 1))
+
+        width, height = cell[0] * len(rows[0]), cell[1] * len(rows)
+        for found, alike in sorted(blocks([[level(v) for v in row] for row in rows]).items(), key=str):
+            way = "".join(
+                f"M{number(x + left * cell[0])} {number(y + top * cell[1])}h{number(w * cell[0])}"
+                f"v{number(h * cell[1])}h{number(-w * cell[0])}z"
+                for left, top, w, h in alike
+            )
+            look = "on-page" if found is None else f"{scale}{found}"
+            self.parts.append(f'<path d="{way}" class="{look}" shape-rendering="crispEdges"/>')
+            for left, top, w, h in alike if found is None else ():
+                for i, j in ((i, j) for i in range(left, left + w) for j in range(top, top + h)):
+                    a, b = x + i * cell[0], y + j * cell[1]
+                    self.path(f"M{number(a)} {number(b + cell[1])}L{number(a + cell[0])} {number(b)}", "line", 0.6)
+        frame = f"M{number(x)} {number(y)}h{number(width)}v{number(height)}h{number(-width)}z"
+        self.path(frame, "line", 0.7)
+
+    def legend(self, x, y, width, lowest, highest, scale, words=str):
+        """The colours of a scale, with what they stand for."""
+        step = (highest - lowest) / (LEVELS - 1)
+        self.heatmap(x, y, (width / LEVELS, 10), [[lowest + i * step for i in range(LEVELS)]], lowest, highest, scale)
+        self.text(x - 6, y + 9, words(lowest), "muted small", "end")
+        self.text(x + width + 6, y + 9, words(highest), "muted small")
+
+    def curve(self, points, line="line", width=1.5):
+        self.path("M" + "L".join(f"{number(x)} {number(y)}" for x, y in points), line, width)
+
+    def circle(self, x, y, radius, width):
+        way = f"M{number(x - radius)} {number(y)}" + "".join(
+            f"a{number(radius)} {number(radius)} 0 0 1 {number(step)} 0" for step in (2 * radius, -2 * radius)
+        )
+        self.path(way, "line", width)
+
+    def dot(self, x, y, ink, radius=2.5):
+        self.parts.append(f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" class="{ink}"/>')
+
     def svg(self):
         return "\n".join(
             [
@@ -114,7 +200,7 @@ class Drawing:
                 f'height="{self.height}" role="img" aria-labelledby="title desc">',
                 f'<title id="title">{escape(self.title)}</title>',
                 f'<desc id="desc">{escape(self.description)}</desc>',
-                f"<style>{STYLE}</style>",
+                f"<style>{STYLE}{''.join(map(_scale_rules, self.scales))}</style>",
                 *self.parts,
                 "</svg>\n",
             ]

@@ -13,15 +13,29 @@ import sys
 import tempfile
 from pathlib import Path
 
+import attention
+import distance
 import flow
 import grades
 import pairings
 import process
+import rotation
+import tables
 import verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "figures"
-FIGURES = {"flow": flow, "grades": grades, "pairings": pairings, "process": process, "verdict": verdict}
+FIGURES = {
+    "flow": flow,
+    "grades": grades,
+    "pairings": pairings,
+    "process": process,
+    "report_attention": attention,
+    "report_distance": distance,
+    "report_rotation": rotation,
+    "report_tables": tables,
+    "verdict": verdict,
+}
 KERNELS = ("my_kernel", "broken_kernel")
 
 

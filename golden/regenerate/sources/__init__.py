@@ -16,7 +16,7 @@ FILES = {
     "labml": ("labml",),
     "huggingface": ("huggingface", "huggingface_models", "huggingface_attention", "huggingface_calls"),
     "lucidrains": ("lucidrains", "lucidrains_calls"),
-    "published": ("published", "published_attention", "published_cache"),
+    "published": ("published", "published_report", "published_cache"),
 }
 
 

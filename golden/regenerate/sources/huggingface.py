@@ -3,10 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import torch
-from transformers import LlamaConfig
 from transformers.models.llama import modeling_llama as llama
 
-from capture import CapturedArgument
 from case import Case, Deferred, default_c, deferred, spec
 
 from .huggingface_case import BHSD, BSHD, CACHED, HEADS, ONE_ROW, llama_module, new_case, run
@@ -79,7 +77,7 @@ def _llama_positions() -> Iterator[Deferred]:
         longest=2**20,
     )
     yield _llama("d128-base-5e5", "The base of Llama 3", head_dim=128, base=500000.0)
-    yield _llama("d96", "A dimension that is no power of two", head_dim=96)
+    yield _llama("d96", "A head_dim that is not a power of two", head_dim=96)
     yield _llama("d80-gqa", "Four query heads to one key head", head_dim=80, heads=(4, 1))
     for suffix, dtype in (("", "f32"), ("-bf16", "bf16"), ("-f16", "f16")):
         yield _llama(f"bshd{suffix}", "unsqueeze_dim=2: heads after the sequence", EIGHT, dtype=dtype, axes=BSHD)
@@ -193,30 +191,6 @@ def _llama_scaling() -> Iterator[Deferred]:
     )
 
 
-@deferred
-def _attention() -> Case:
-    """Grouped heads: each key and value head serves two query heads; repeat_kv copies it for them."""
-    config = LlamaConfig(head_dim=64, hidden_size=256, num_attention_heads=4, num_key_value_heads=2)
-    case = new_case(
-        "llama/gqa-attention",
-        "llama.modeling_llama.eager_attention_forward",
-        "Four query heads to two key heads by repeat_kv; scores, softmax and the weighted values",
-        spec(64, "half_split"),
-        "f32",
-        2.0,
-    )
-    case = run(case, llama.LlamaRotaryEmbedding(config), llama.apply_rotary_pos_emb, CACHED, heads=(4, 2))
-    v = case.draw("v", tuple(case.array("k").values.shape))
-    module = llama.LlamaAttention(config, 0).eval()
-    case.score_scale = module.scaling
-    rotated = (case.array(name).values for name in ("q_out", "k_out"))
-    with CapturedArgument("softmax") as captured:
-        attended, weights = llama.eager_attention_forward(module, *rotated, v, None, module.scaling)
-    case.add_scores(captured.value, "batch, heads, query, key")
-    case.add_attention(weights, attended, "batch, heads, query, key", "batch, query, heads, head_dim")
-    return case
-
-
 def _stale_dynamic(name: str, description: str, positions: torch.Tensor, reason: str) -> Deferred:
     """Dynamic NTK in a module that was called for 1024 tokens before."""
     case = _llama(
@@ -262,5 +236,4 @@ def _deviations() -> Iterator[Deferred]:
 def cases() -> Iterator[Deferred]:
     yield from _llama_positions()
     yield from _llama_scaling()
-    yield _attention()
     yield from _deviations()

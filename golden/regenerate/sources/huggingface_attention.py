@@ -11,7 +11,7 @@ from transformers.models.llama import modeling_llama as llama
 from capture import CapturedArgument
 from case import TORCH_DTYPES, Array, Case, Deferred, deferred, spec
 
-from .huggingface_case import new_case
+from .huggingface_case import CACHED, finish, new_case, run
 
 EAGER = "llama.modeling_llama.eager_attention_forward"
 DTYPES = ("f32", "bf16", "f16")
@@ -48,6 +48,16 @@ def _mask(positions: torch.Tensor, dtype: str, padding: torch.Tensor | None) -> 
 
 
 @deferred
+def _grouped() -> Case:
+    """Each key and value head serves two query heads; repeat_kv copies it for them."""
+    description = "Four query heads to two key heads by repeat_kv; scores, softmax and the weighted values"
+    case = new_case("llama/gqa-attention", EAGER, description, spec(64, "half_split"), "f32", 2.0)
+    run(case, llama.LlamaRotaryEmbedding(_config()), llama.apply_rotary_pos_emb, CACHED, heads=(4, 2))
+    case.draw("v", tuple(case.array("k").values.shape))
+    return _attend(case, None)
+
+
+@deferred
 def _whole(name: str, description: str, dtype: str, positions: torch.Tensor, padding: torch.Tensor | None) -> Case:
     """As many queries as keys. padding: 1 where a token is; if it is missing, positions that restart part sequences."""
     case = new_case(f"llama/{name}-{dtype}", EAGER, description, spec(64, "half_split"), dtype, 2.0)
@@ -55,11 +65,7 @@ def _whole(name: str, description: str, dtype: str, positions: torch.Tensor, pad
     q, k, v = (case.draw(n, (batch, heads, seq, 64)) for n, heads in (("q", 4), ("k", 2), ("v", 2)))
     module = llama.LlamaRotaryEmbedding(_config())
     tables = module(q, positions)
-    case.add_positions(positions)
-    case.add_frequencies(module.inv_freq)
-    case.add_tables(*tables)
-    for n, x in zip(("q_out", "k_out"), llama.apply_rotary_pos_emb(q, k, *tables), strict=True):
-        case.add_output(n, x)
+    finish(case, positions, module.inv_freq, tables, llama.apply_rotary_pos_emb(q, k, *tables))
     return _attend(case, _mask(positions, dtype, padding))
 
 
@@ -100,6 +106,7 @@ def cases() -> Iterator[Deferred]:
     # As generate() numbers them: the padding on the left gets position 1.
     from_left = torch.tensor([[1, 1, 0, 1, 2, 3], [0, 1, 2, 3, 4, 5]])
     packed = torch.tensor([[0, 1, 2, 3, 0, 1, 2, 0]])
+    yield _grouped()
     for dtype in DTYPES:
         yield _decode(dtype)
         yield _whole("attention-padded-right", "Causal mask; two tokens of padding on the right", dtype, row.repeat(2, 1), padded)  # fmt: skip

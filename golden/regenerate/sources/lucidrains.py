@@ -47,7 +47,7 @@ def rotate(
         spec=spec(head_dim, "interleaved", rotary_dim=dim, **(more or {})),
         axes="batch, seq, heads, head_dim" if seq_first else BHSD,
         dtype=dtype,
-        rounding="final-cast",
+        rounding="per-op" if dtype == "f64" else "final-cast",
         c=c or default_c(dim, 10000),
         position_divisor=float(arguments.get("interpolate_factor", 1.0)),
     )
@@ -68,7 +68,7 @@ def rotate(
     return case
 
 
-def _case(name: str, function: str, description: str, rope: dict) -> Case:
+def _case(name: str, function: str, description: str, rope: dict, dtype: str = "f32") -> Case:
     return Case(
         id=f"lucidrains/{name}",
         package="rotary-embedding-torch",
@@ -76,7 +76,7 @@ def _case(name: str, function: str, description: str, rope: dict) -> Case:
         description=description,
         spec=rope,
         axes=BHSD,
-        dtype="f32",
+        dtype=dtype,
         rounding="final-cast",
         c=2.0,
     )
@@ -137,21 +137,18 @@ def _cached_keys(part: str) -> Case:
 
 
 @deferred
-def _xpos() -> Case:
+def xpos(name: str, description: str, dtype: str = "f32") -> Case:
     dim, seq = 64, 8
-    case = _case(
-        "xpos",
-        "rotate_queries_and_keys",
-        "xPos: the queries grow with their position, the keys shrink; the middle of the sequence keeps its size",
-        spec(dim, "interleaved", xpos={"gamma": 0.4, "scale_base": 512, "center": seq // 2}),
-    )
+    rope = spec(dim, "interleaved", xpos={"gamma": 0.4, "scale_base": 512, "center": seq // 2})
+    case = _case(name, "rotate_queries_and_keys", description, rope, dtype)
     q, k = (case.draw(name, (2, 2, seq, dim)) for name in ("q", "k"))
-    module = RotaryEmbedding(dim=dim, use_xpos=True)
-    rotated = module.rotate_queries_and_keys(q, k)
-    positions = positions_of(module, seq)
-    angles, scale = module.forward(positions), module.get_scale(positions)
+    rotated = RotaryEmbedding(dim=dim, use_xpos=True).rotate_queries_and_keys(q, k)
+    # The module caches its angles, so the tables come from a fresh module.
+    observed = RotaryEmbedding(dim=dim, use_xpos=True)
+    positions = positions_of(observed, seq, q.dtype)
+    angles, scale = observed.forward(positions, seq_len=seq), observed.get_scale(positions, seq_len=seq).to(q.dtype)
     case.add_positions(torch.arange(seq))
-    case.add_frequencies(module.freqs)
+    case.add_frequencies(observed.freqs)
     case.add_tables(angles.cos(), angles.sin())
     case.add_scales(q=scale, k=scale**-1)
     for name, values in zip(("q_out", "k_out"), rotated, strict=True):
@@ -226,7 +223,7 @@ def cases() -> Iterator[Deferred]:
     yield rotate("d64-offset-1048568", "The last eight positions below 2^20, beyond the cache", offset=1048568)
     yield rotate("decode", "One token of two sequences at position 300", shape=(2, 2, 1), offset=300)
     yield rotate("partial-32-of-64", "The first 32 of 64 features rotate", dim=32, head_dim=64)
-    yield rotate("d80", "A dimension that is no power of two", dim=80, shape=(1, 2, 8))
+    yield rotate("d80", "A head_dim that is not a power of two", dim=80, shape=(1, 2, 8))
     yield rotate("seq-first", "seq_before_head_dim: heads after the sequence", seq_first=True)
     yield rotate(
         "complex-notebook",
@@ -279,7 +276,9 @@ def cases() -> Iterator[Deferred]:
     yield rotate("d64-offset-minus-3", "Positions -3 .. 4", offset=-3)
     yield _cached_keys("query")
     yield _cached_keys("key")
-    yield _xpos()
+    yield xpos(
+        "xpos", "xPos: the queries grow with their position, the keys shrink; the middle of the sequence keeps its size"
+    )
 
     yield rotate("d64-bf16-past-256", "bf16 queries at positions 256 .. 263", dtype="bf16", offset=256).deviates(
         "positions are made in the query's dtype: bf16 has no odd number above 256, so 257 turns as 256",

@@ -8,7 +8,7 @@ from rotary_embedding_torch import RotaryEmbedding
 
 from case import Case, Deferred, default_c, deferred, spec
 
-from .lucidrains import BHSD, FUNCTION, MODULE, positions_of, rotate
+from .lucidrains import BHSD, FUNCTION, positions_of, rotate, xpos
 
 DIM = 64
 
@@ -49,35 +49,6 @@ class Calls:
         return case
 
 
-@deferred
-def _xpos(dtype: str) -> Case:
-    seq = 8
-    case = Case(
-        id=f"lucidrains/xpos-{dtype}",
-        package="rotary-embedding-torch",
-        function=f"{MODULE}.rotate_queries_and_keys",
-        description="xPos: its factors are rounded to the dtype of the queries",
-        spec=spec(DIM, "interleaved", xpos={"gamma": 0.4, "scale_base": 512, "center": seq // 2}),
-        axes=BHSD,
-        dtype=dtype,
-        rounding="final-cast",
-        c=2.0,
-    )
-    q, k = (case.draw(name, (2, 2, seq, DIM)) for name in ("q", "k"))
-    module = RotaryEmbedding(dim=DIM, use_xpos=True)
-    rotated = module.rotate_queries_and_keys(q, k)
-    observed = RotaryEmbedding(dim=DIM, use_xpos=True)
-    positions = positions_of(observed, seq, q.dtype)
-    angles, scale = observed.forward(positions, seq_len=seq), observed.get_scale(positions, seq_len=seq).to(q.dtype)
-    case.add_positions(torch.arange(seq))
-    case.add_frequencies(observed.freqs)
-    case.add_tables(angles.cos(), angles.sin())
-    case.add_scales(q=scale, k=scale**-1)
-    for name, values in zip(("q_out", "k_out"), rotated, strict=True):
-        case.add_output(name, values)
-    return case
-
-
 def cases() -> Iterator[Deferred]:
     calls = Calls()
     yield calls.call(1, "positions 0 .. 7, which are cached", 8, 0)
@@ -94,7 +65,7 @@ def cases() -> Iterator[Deferred]:
         dtype="bf16",
     )
     for dtype in ("bf16", "f16"):
-        yield _xpos(dtype)
+        yield xpos(f"xpos-{dtype}", "xPos: its factors are rounded to the dtype of the queries", dtype)
         yield rotate(
             f"interpolate-2-{dtype}", "Positions divided by 2", dtype=dtype, interpolate_factor=2.0, c=3.0,
             more={"scaling": {"kind": "linear", "factor": 2}},
@@ -111,11 +82,6 @@ def cases() -> Iterator[Deferred]:
             f"constant-{dtype}", "Every frequency 1", dtype=dtype, freqs_for="constant", num_freqs=16, dim=32, c=0.5,
             more={"scaling": {"kind": "constant"}},
         )  # fmt: skip
-    yield rotate("d64-f64", "f64 in and out; the angles stay f32", dtype="f64").then(_as_f64).deviates(
+    yield rotate("d64-f64", "f64 in and out; the angles stay f32", dtype="f64").deviates(
         "angles are made in f32 whatever the input is, so f64 in and out is right to f32 only", "angles_in_f32"
     )
-
-
-def _as_f64(case: Case) -> Case:
-    case.rounding = "per-op"
-    return case

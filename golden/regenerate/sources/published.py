@@ -1,4 +1,4 @@
-"""Figures that the published documents print, and their code run again with our inputs."""
+"""Figures that the published documents print, and the code of two notebooks run again with our inputs."""
 
 import math
 from collections.abc import Iterator
@@ -111,7 +111,7 @@ def _complex_notebook() -> Iterator[Case]:
     )
 
 
-def _transcribed(
+def transcribed(
     name: str, function: str, description: str, rope: dict, c: float, package: str = "published"
 ) -> Case:
     return Case(
@@ -132,7 +132,7 @@ def _notebook_flow(name: str, description: str, seq: int, past: int, *, heads: t
 
     flat: position_ids as printed, [seq]; else [1, seq], as the model passes them."""
     size = 64
-    case = _transcribed(name, "apply_rotary_pos_emb", description, spec(size, "half_split"), default_c(size, 10000))
+    case = transcribed(name, "apply_rotary_pos_emb", description, spec(size, "half_split"), default_c(size, 10000))
     q, k = (case.draw(n, (2, h, seq, size)) for n, h in zip("qk", heads, strict=True))
     rotary_emb = printed.Qwen2RotaryEmbedding(size)
     cos, sin = rotary_emb(k, seq_len=seq + past)
@@ -163,7 +163,7 @@ def _notebook() -> Iterator[Case]:
 
     size, seq = 64, 8
     function = "apply_rope"
-    case = _transcribed(
+    case = transcribed(
         "notebook-apply-rope",
         function,
         "The first cell, with the misspelt names mended and the sines cut as the cosines are",
@@ -179,7 +179,7 @@ def _notebook() -> Iterator[Case]:
     case.add_output("k_out", k_em)
     yield case.deviates("turns k with rotate_half(q): k_em = k cos + rotate_half(q) sin", "k_turned_with_q")
 
-    case = _transcribed(
+    case = transcribed(
         "notebook-inner-product",
         "<RoPE(q, m), RoPE(k, n)> = q k e^((m - n) i theta)",
         "The derivation of relative scores, evaluated as printed beside the rotations themselves",
@@ -203,93 +203,8 @@ def _notebook() -> Iterator[Case]:
     )
 
 
-def _report_case(name: str, function: str, description: str, size: int) -> Case:
-    # theta = exp(2i c): c is rounded to f32, then the product, whose size is up to ln(base); then exp.
-    return _transcribed(name, function, description, spec(size, "interleaved"), 2 * math.log(10000) + 2)
-
-
-def _report_attention(case: Case, q: torch.Tensor, k: torch.Tensor) -> Case:
-    batch, heads, seq, size = q.shape
-    v = case.draw("v", (batch, heads, seq, size))
-    mask = torch.ones(seq, seq, dtype=torch.int64).tril()
-    attended, weights, scores = printed.attention(q, k, v, mask)
-    case.add_positions(torch.arange(seq))
-    case.add_frequencies(printed.frequencies(size))
-    case.add_tables(*(f(seq, size) for f in (printed.generate_cos_embedding, printed.generate_sin_embedding)))
-    for name, x in (("q_out", q), ("k_out", k)):
-        case.add_output(name, printed.apply_rotary_emb(x, size))
-    case.score_scale = 1 / math.sqrt(size)
-    case.arrays.append(Array("mask", "mask", "query, key", mask))
-    case.add_scores(scores, WEIGHTS)
-    case.add_attention(weights, attended, WEIGHTS, "batch, heads, query, head_dim")
-    return case
-
-
-def _report() -> Iterator[Case]:
-    case = _report_case("report-attention", "attention", "Eq. 4 with a causal mask, softmax and values", 64)
-    q, k = (case.draw(n, (1, 2, 12, 64)) for n in "qk")
-    yield _report_attention(case, q, k)
-
-    case = _report_case(
-        "report-heatmap", "apply_rotary_emb", "One query and one key at every position: scores of the distance", 64
-    )
-    rows = [case.draw(n, (1, 1, 1, 64)) for n in "qk"]
-    case.arrays.clear()  # one row is drawn, and stored at every position
-    q, k = (case.add_input(n, x.expand(1, 1, 32, 64).contiguous()) for n, x in zip("qk", rows, strict=True))
-    case.add_positions(torch.arange(32))
-    case.add_frequencies(printed.frequencies(64))
-    case.add_tables(*(f(32, 64) for f in (printed.generate_cos_embedding, printed.generate_sin_embedding)))
-    turned = [printed.apply_rotary_emb(x, 64) for x in (q, k)]
-    for name, y in zip(("q_out", "k_out"), turned, strict=True):
-        case.add_output(name, y)
-    case.score_scale = 1 / math.sqrt(64)
-    case.add_scores(torch.matmul(turned[0], turned[1].transpose(-2, -1)) / math.sqrt(64), WEIGHTS)
-    yield case
-
-    size, seq = 6, 8
-    theta = printed.frequencies(size)
-    m = torch.arange(seq)
-    case = _report_case("report-eq-3", "R x, Eq. 3", "The rotary matrix as printed, d = 6", size)
-    q = case.draw("q", (1, 2, seq, size))
-    case.add_positions(m)
-    case.add_frequencies(theta)
-    case.add_tables(*(f(seq, size) for f in (printed.generate_cos_embedding, printed.generate_sin_embedding)))
-    case.add_output("q_out", printed.equation_3(q, theta))
-    yield case.deviates(
-        "the second block stands in columns 2 and 3 where it belongs in 3 and 4: pair 1 turns features 1 and 2",
-        "second_block_one_column_left",
-    )
-
-    case = _report_case("report-eq-4", "R v, Eq. 4", "Element by element, d = 6, cosines in the printed order", size)
-    q = case.draw("q", (1, 2, seq, size))
-    cos, sin = printed.equation_4_tables(seq, theta)
-    case.add_positions(m)
-    case.add_frequencies(theta)
-    case.add_tables(cos, sin)
-    case.add_output("q_out", (q * cos) + (printed.swapped(q) * sin))
-    yield case.deviates(
-        "the column of cosines begins theta_1, theta_2, theta_2: feature 1 has the cosine of pair 1, and feature 3 of "
-        "pair 2",
-        "cosines_one_feature_early",
-    )
-
-    case = _report_case("report-theta", "10000^(-2(i-1)d)", "The frequencies as printed below Eq. 3, d = 6", size)
-    q = case.draw("q", (1, 2, seq, size))
-    theta = printed.theta_without_division(size)
-    angles = (m[:, None] * theta).repeat_interleave(2, dim=-1)
-    case.add_positions(m)
-    case.add_frequencies(theta)
-    case.add_tables(angles.cos(), angles.sin())
-    case.add_output("q_out", (q * angles.cos()) + (printed.swapped(q) * angles.sin()))
-    yield case.deviates(
-        "the exponent is multiplied by d where it is divided: every pair but the first stands still",
-        "theta_without_division",
-    )
-
-
 def cases() -> Iterator[Case]:
     yield _worked_example()
     yield _theta()
     yield from _complex_notebook()
     yield from _notebook()
-    yield from _report()

@@ -32,6 +32,7 @@ INSTALLED = """
     share/doc/ropecheck/LICENSE
     share/doc/ropecheck/PROTOCOL.md
     share/ropecheck/golden/README.md
+    share/ropecheck/golden/bounds.py
     share/ropecheck/golden/definition.py
     share/ropecheck/golden/errors.json
     share/ropecheck/golden/manifest.json

@@ -22,8 +22,10 @@ ROOT = Path(sys.argv[1]).resolve()
 GOLDEN = ROOT / "golden"
 sys.path.insert(0, str(GOLDEN))
 
+import bounds  # noqa: E402
 import seeds  # noqa: E402
 import verify  # noqa: E402
+from definition import lambda_of  # noqa: E402
 
 CASES = {case["id"]: case for case in json.loads((GOLDEN / "manifest.json").read_text())["cases"]}
 CONTROLS = [case for case in CASES.values() if case["status"] == "deviates"]
@@ -125,6 +127,10 @@ def each_array_is_checked() -> None:
         ("published/report-attention", "weights", 2.0**-18),
         ("published/report-attention", "attended", 2.0**-14),
         ("published/worked-example", "q_out", 2.0**-13),
+        ("published/theta-d128", "theta", 2.0**-18),
+        ("published/report-cross-attention", "k_cos", 2.0**-23),
+        ("lucidrains/xpos", "q_scale", 2.0**-20),
+        ("lucidrains/xpos-bf16", "k_scale", 2.0**-5),
     ):
         case = CASES[name]
         values = verify.load(GOLDEN, next(a for a in case["arrays"] if a["name"] == array)).copy()
@@ -140,6 +146,24 @@ def a_damaged_file_is_named() -> None:
         exit_code, lines = verdict_on(case)
         assert exit_code == 1 and lines[0].startswith(f"WRONG {case['id']}: "), lines
         assert f"{case['arrays'][0]['file']}: sha256 is not the manifest's" in lines[0], lines
+        for field, other in (("shape", [1, 1, 1, 64]), ("storage", "<f8")):
+            case = copy.deepcopy(good)
+            case["arrays"][0][field] = other
+            exit_code, lines = verdict_on(case)
+            assert exit_code == 1 and "dtype or shape is not the manifest's" in lines[0], lines
+
+
+def another_attention_factor_is_told() -> None:
+    """The field of the case, which porters use, has to be the spec's lambda."""
+    for name, wrong in (("labml/d64", 1.001), ("huggingface/llama/yarn-f32", 1.0)):
+        assert faults(CASES[name] | {"attention_factor": wrong})[0].startswith("attention_factor: "), name
+
+
+def a_feature_that_does_not_turn_is_copied() -> None:
+    case = next(c for c in CASES.values() if c["spec"]["rotary_dim"] < c["spec"]["head_dim"])
+    values = verify.load(GOLDEN, next(a for a in case["arrays"] if a["name"] == "q_out")).copy()
+    values[..., -1] = np.nextafter(values[..., -1], values.dtype.type(9))
+    assert any(" from feature " in line for line in faults(case, {"q_out": values})), case["id"]
 
 
 def the_readme_names_every_field_of_a_spec() -> None:
@@ -206,21 +230,17 @@ def the_bound_of_tables_holds_and_one_unit_does_not() -> None:
     """Only entries with lambda above 1 exceed 1 u, and some exceed 2 u. The bound of README.md holds for all."""
     beyond, most = set(), 0.0
     for case in CASES.values():
-        table = next((a for a in case["arrays"] if a["name"] == "cos"), None)
-        if case["status"] != "conforms" or table is None or table["dtype"] != "f32":
+        dtypes = {a["name"]: a["dtype"] for a in case["arrays"]}
+        if case["status"] != "conforms" or dtypes.get("cos") != "f32":
             continue
-        x = {a["name"]: verify.load(GOLDEN, a) for a in case["arrays"]}
-        axes, pair = verify.axes_of(case["spec"]), verify.pairs_of(case["spec"])[2]
-        angle = (x["positions"].astype(np.float32) / np.float32(case["position_divisor"]))[axes].transpose(1, 2, 0)
-        angle = (angle * x["theta"].astype(np.float32)).astype(np.float64)
-        angle = angle if x["cos"].shape[-1] == angle.shape[-1] else angle[..., pair]
-        lam = verify.lambda_of(case["spec"])
-        off = max(float(np.abs(x[n] - lam * f(angle)).max()) for n, f in (("cos", np.cos), ("sin", np.sin)))
-        assert off <= lam * verify.U * (1 if lam == 1 else 3), (case["id"], off / verify.U)
-        if off > verify.U:
+        rows = bounds.rows_of(case, verify.arrays_of(case, GOLDEN), dtypes)
+        off = max(float(np.abs(values - exact).max()) for name, values, exact, _ in rows if name in ("cos", "sin"))
+        lam = lambda_of(case["spec"])
+        assert off <= lam * bounds.U * (1 if lam == 1 else 3), (case["id"], off / bounds.U)
+        if off > bounds.U:
             assert lam > 1, case["id"]
             beyond.add(case["id"])
-        most = max(most, off / verify.U)
+        most = max(most, off / bounds.U)
     assert len(beyond) >= 8 and most > 2, (len(beyond), most)
 
 
@@ -231,6 +251,8 @@ for test in (
     every_field_of_a_spec_matters,
     each_array_is_checked,
     a_damaged_file_is_named,
+    another_attention_factor_is_told,
+    a_feature_that_does_not_turn_is_copied,
     the_readme_names_every_field_of_a_spec,
     the_guide_says_who_computed_what,
     every_claim_of_the_seeds_is_checked,
