@@ -11,7 +11,6 @@ be judged; 3 the packages are not available.
 
 import argparse
 import hashlib
-import importlib
 import importlib.metadata
 import json
 import os
@@ -33,7 +32,7 @@ STATES = ROOT / "build" / "matrix"
 BEGIN, END = "<!-- written by matrix.py -->", "<!-- end -->"
 LEVEL = "quick"
 LONGEST = 900  # seconds that one kernel may take
-CONFORMS, DOES_NOT, CANNOT_START, INCOMPLETE = 0, 1, 3, 4  # exit codes
+CONFORMS, DOES_NOT, NOTHING_ASKED, CANNOT_START = 0, 1, 2, 3  # exit codes
 LONGEST_MESSAGE = 320
 NOT_OK = "the kernel claims this case and answered failed: "  # the raised message follows
 
@@ -101,7 +100,7 @@ def fails_in(kernel: RealKernel, program: Path, report: dict) -> dict[str, list[
     again = without(kernel.options, "--dtype", "--only")
     for dtype in dtypes:
         words = (*again, "--dtype", dtype, "--only", ",".join(failed), "--no-diagnosis")
-        (one,) = judge(kernel, program, words, (INCOMPLETE,))["subjects"]  # perhaps no case has this dtype
+        (one,) = judge(kernel, program, words, (NOTHING_ASKED,))["subjects"]  # perhaps no case has this dtype
         found[dtype] |= {each["id"] for each in one["requirements"] if each["verdict"] == "fail"}
     return {dtype: sorted(ids, key=list(failed).index) for dtype, ids in found.items() if ids}
 
@@ -136,21 +135,11 @@ def judge_all(kernels: list[RealKernel], program: Path, again: str | None) -> bo
     return complete
 
 
-def claims_of(kernel: RealKernel) -> str:
-    """The claims in short, from the convention itself."""
-    sys.path.insert(0, str(ROOT / "tools" / "python"))
-    from ropecheck.capabilities import capabilities_of
-    from ropecheck.conventions import adapt
-    from ropecheck.names import FEATURES
-
-    if kernel.convention:
-        claimed = capabilities_of(adapt(lambda *_: None, kernel.convention))
-    else:
-        module, _, function = kernel.subject.partition(":")
-        claimed = capabilities_of(getattr(importlib.import_module(module), function))
-    words = [*claimed.sources, *claimed.pairings] if len(claimed.pairings) == 1 else [*claimed.sources]
-    words += [feature for feature in FEATURES if feature in (claimed.features or ())]
-    return ", ".join(words).replace("_", " ")
+def claims_of(report: dict) -> str:
+    """The claims in short: where angles come from, the pairing if there is one, and the features."""
+    claimed = {each["kind"]: [*each["asked"], *each["not_asked"]] for each in report["claims"]}
+    pairing = claimed["pairings"] if len(claimed["pairings"]) == 1 else []
+    return ", ".join([*claimed["angles from"], *pairing, *claimed.get("features", [])]).replace("_", "-")
 
 
 def horizon_of(report: dict) -> str:
@@ -165,7 +154,7 @@ def row(kernel: RealKernel, version: str, report: dict) -> str:
     cells = [
         f"{kernel.package} {version}: {kernel.shown}" + (f" (`{' '.join(kernel.options)}`)"
                                                                      if kernel.options else ""),
-        claims_of(kernel),
+        claims_of(report),
         "conforms" if report["conforms"] else "**does not conform**",
         "<br>".join(f"{one['dtype']} {one['grade'] or 'none'}" for one in report["grades"]),
         horizon_of(report),

@@ -13,7 +13,7 @@ sys.path.insert(0, str(GOLDEN))
 
 import definition  # noqa: E402
 
-SOURCES = {"huggingface": "Hugging Face transformers", "labml": "labml-nn", "lucidrains": "rotary-embedding-torch",
+SOURCES = {"huggingface": "transformers", "labml": "labml-nn", "lucidrains": "rotary-embedding-torch",
            "published": "published documents"}  # fmt: skip
 WIDTH, MIDDLE, BOTTOM = 640, 96, 150  # of a picture: its width, the line of features, the end of the bars
 SLOWEST = 1e-6  # the least theta of a bar with a length

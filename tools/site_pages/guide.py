@@ -16,6 +16,9 @@ FOREIGN = re.compile(r"[a-z][a-z0-9+.-]*:|//|#")
 PICTURES = (".svg", ".png", ".jpg")
 LANGUAGES = {".py": "python", ".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".cu": "cpp", ".json": "json",
              ".yml": "yaml", ".yaml": "yaml", ".txt": "text"}  # fmt: skip
+# Long tables of names, which would stand before every page that explains a word.
+UNSEARCHED = ("KILL_MATRIX.md", "RESULTS.md")
+HIDDEN = "---\nsearch: {exclude: true}\n---\n\n"
 NAMED = {"CMakeLists.txt": "cmake", "Makefile": "make", "Dockerfile": "docker"}
 
 
@@ -36,7 +39,7 @@ class Guide:
             self.taken.add(path)
             if path.suffix == ".md":
                 text, found = page_of(path)
-                self.write(path, text)
+                self.write(path, HIDDEN * (path.name in UNSEARCHED) + text)
                 waiting += found
             elif path.suffix in PICTURES:
                 self.write(path, path.read_bytes())
