@@ -183,8 +183,8 @@ class Pages(unittest.TestCase):
         self.assertEqual([path.name for path in found], ["run", "verdict.md"])
 
     def test_blocks_keep_only_their_language(self):
-        text, _ = self.page('```console not-run="x"\n$ a [b](c.md)\n```\n\n```text\nd\n```\n')
-        self.assertEqual(text, "```console\n$ a [b](c.md)\n```\n\n```text\nd\n```\n")
+        text, _ = self.page('```console not-run="x"\n$ a [b](c.md)\n```\n\n```text\nx\n```\n')
+        self.assertEqual(text, "```console\n$ a [b](c.md)\n```\n\n```text\nx\n```\n")
 
     def test_a_list_behind_text_gets_an_empty_line(self):
         text, _ = self.page("These:\n- a\n- b\n")
