@@ -65,14 +65,17 @@ def write_kernels(docs: Path, guide: Guide, kernels: list[conformance.Kernel]) -
         raise Wrong("\n".join(wrong))
     families = conformance.families_of(kernels)
     real = [kernel for kernel in kernels if not kernel.ours]
-    of_theirs = published.columns()
+    classes, columns = published.classes(), published.columns()
     values = {"kernels": kernels, "real": real, "ours": [one for one in kernels if one.ours], "families": families,
-              "columns": of_theirs, "requirements": len(kernels[0].subject["requirements"]), "kill": published.KILL_MATRIX}
+              "columns": columns,
+              "rejected": published.rejected_by_ours(columns[0].kernels),
+              "classes": classes, "requirements": len(kernels[0].subject["requirements"])}
     write(docs / "index.md", render("index.md.j2", **values))
     write(docs / "families.md", render("families.md.j2", **values))
     for kernel in kernels:
-        write(docs / "kernels" / f"{kernel.name}.md", render("kernel.md.j2", kernel=kernel, families=families))
-        guide.take(*kernel.findings, *filter(None, [kernel.adapter]))
+        write(docs / "kernels" / f"{kernel.name}.md", render(
+            "kernel.md.j2", kernel=kernel, families=families, classes={one.name: one for one in classes}))
+        guide.take(*(one.path for one in kernel.findings), *filter(None, [kernel.adapter]))
 
 
 def write_golden(docs: Path) -> list:

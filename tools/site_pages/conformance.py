@@ -1,5 +1,7 @@
 """What the stored reports say of each kernel, as the templates want it."""
 
+import ast
+import re
 import sys
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +15,6 @@ import stored  # noqa: E402
 from kernels import BUILT_IN, KERNELS, RealKernel  # noqa: E402
 
 DTYPES = ("f64", "f32", "f16", "bf16")
-NAME = {"labml-nn": "labml", "ropecheck": "ropecheck (ours)"}
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,20 @@ class Cell:
     horizon: int | None = None
 
 
+@dataclass(frozen=True)
+class Finding:
+    """A program that shows a bug."""
+
+    path: str
+
+    @property
+    def sentence(self) -> str:
+        """The first one that it says, without the name of the package before a colon."""
+        said = " ".join((ast.get_docstring(ast.parse((ROOT / self.path).read_text())) or self.path).split())
+        first = re.split(r"(?<=[.;])\s", said, maxsplit=1)[0].rstrip(".;")
+        return re.sub(r"^[\w-]+: ", "", first)
+
+
 NOTHING = Cell("nothing", "not claimed")
 
 
@@ -35,7 +50,7 @@ class Kernel:
     version: str
     fails_in: dict[str, list[str]]
     report: dict
-    findings: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -90,6 +105,11 @@ class Kernel:
         return [one for one in self.subject["requirements"] if one["verdict"] == "note"]
 
     @property
+    def diagnosis(self) -> dict | None:
+        """The first candidate of the diagnosis."""
+        return next(iter(self.subject.get("diagnosis", {}).get("candidates", [])), None)
+
+    @property
     def dtypes(self) -> list[str]:
         claimed = {one["dtype"] for one in self.subject["grades"]}
         return [dtype for dtype in DTYPES if dtype in claimed]
@@ -103,6 +123,11 @@ class Kernel:
         found = [one["position"] for one in self.subject["horizons"]
                  if one["dtype"] == dtype and one["source"] == "computed"]
         return found[0] if found else None
+
+    @property
+    def farthest(self) -> int:
+        """The largest position that was asked for its errors."""
+        return max((position for one in self.subject["heatmaps"] for position in one["positions"]), default=0)
 
     def in_dtype(self, dtype: str) -> Cell:
         grades = {one["dtype"]: one["grade"] or "" for one in self.subject["grades"]}
@@ -127,10 +152,6 @@ def families_of(kernels: list[Kernel]) -> list[str]:
     return list(dict.fromkeys(one["id"][:3] for one in kernels[0].subject["requirements"]))
 
 
-def first_line(failure: dict) -> str:
-    return failure["message"].split("\n")[0]
-
-
 def judged() -> list[Kernel]:
     """Every kernel with a stored report, in the order of packages; ours last."""
     versions = stored.index()
@@ -138,7 +159,7 @@ def judged() -> list[Kernel]:
     for kernel in (*sorted(KERNELS, key=lambda one: one.package.lower()), *BUILT_IN):
         if kernel.name in versions:
             entry = versions[kernel.name]
-            findings = [f"tools/adapters/findings/{name}.py" for name in kernel.findings]
+            findings = [Finding(f"tools/adapters/findings/{name}.py") for name in kernel.findings]
             found.append(Kernel(kernel, entry["version"], entry["fails_in"], stored.report_of(kernel.name), findings))
     return found
 
@@ -147,5 +168,5 @@ def problems(kernels: list[Kernel]) -> list[str]:
     """What the site must not show."""
     named = [f"{one.name} fails; tools/adapters/kernels.py names no finding for it"
              for one in kernels if one.failed and not one.findings]
-    return named + [f"{one.name}: {finding} is missing" for one in kernels for finding in one.findings
-                    if not (ROOT / finding).is_file()]
+    return named + [f"{one.name}: {finding.path} is missing" for one in kernels for finding in one.findings
+                    if not (ROOT / finding.path).is_file()]
