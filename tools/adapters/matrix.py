@@ -66,8 +66,9 @@ def judge(kernel: RealKernel, program: Path, options: tuple[str, ...], permitted
     report = STATES / f"{kernel.name}.unfinished.json"
     report.unlink(missing_ok=True)
     command = [str(program), "verify", *kernel.words, "--level", LEVEL, "--json", str(report), *options]
-    # The stored report shall not name folders of this machine.
-    variables = {**os.environ, "ROPECHECK_PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"}
+    # A program outside of build/ does not find the package of this repository by itself.
+    variables = {**os.environ, "ROPECHECK_PYTHON": sys.executable, "PYTHONPATH": str(ROOT / "tools" / "python"),
+                 "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=HERE, env=variables, capture_output=True, text=True, timeout=LONGEST)
     except subprocess.TimeoutExpired:

@@ -91,10 +91,13 @@ def without_a_folder(link: re.Match, page: Path) -> str:
 
 
 def target_of(target: str, page: Path, found: list[Path]) -> str:
-    """Where the link leads on the site. A source file has a page of its own, without anchors for its lines."""
+    """Where the link leads on the site. A source file has a page of its own, without anchors for its lines. Raises
+    ValueError for a file that is missing."""
     if FOREIGN.match(target):
         return target
     file = file_of(target, page)
+    if not file.is_file():
+        raise ValueError(f"{page.relative_to(ROOT)} leads to {target}, which is not there")
     found.append(file)
     if file.suffix == ".md" or file.suffix in PICTURES:
         return target

@@ -172,15 +172,19 @@ class Command(unittest.TestCase):
 
 class Pages(unittest.TestCase):
     def page(self, text):
-        with tempfile.TemporaryDirectory(dir=ROOT / "docs") as folder:
+        with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
             path = Path(folder) / "page.md"
             path.write_text(text)
             return guide.page_of(path)
 
     def test_links_out_of_the_guide(self):
-        text, found = self.page("[a](../../tools/run#L3) [b](../verdict.md#grades) [c](../../tools) `[d](none.md)`")
-        self.assertEqual(text, "[a](../../tools/run.md) [b](../verdict.md#grades) c `[d](none.md)`")
+        text, found = self.page("[a](../../tools/run#L3) [b](../../docs/verdict.md#grades) [c](../../tools) `[d](none.md)`")
+        self.assertEqual(text, "[a](../../tools/run.md) [b](../../docs/verdict.md#grades) c `[d](none.md)`")
         self.assertEqual([path.name for path in found], ["run", "verdict.md"])
+
+    def test_a_link_to_a_missing_file_is_named(self):
+        with self.assertRaisesRegex(ValueError, "page.md leads to missing.md, which is not there"):
+            self.page("[a](missing.md)")
 
     def test_blocks_keep_only_their_language(self):
         text, _ = self.page('```console not-run="x"\n$ a [b](c.md)\n```\n\n```text\nx\n```\n')
