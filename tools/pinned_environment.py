@@ -81,10 +81,10 @@ def pip_install(python: Path, *arguments: str, variables: dict[str, str] | None 
         raise Unavailable(f"pip cannot install: {reason.removeprefix('ERROR: ')}")
 
 
-def look_into(folder: Path, other: Path) -> None:
-    """Packages that an environment lacks are found in the other one."""
+def look_into(folder: Path, *others: Path) -> None:
+    """Packages that an environment lacks are found in the others, the first one first."""
     packages = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
-    (folder / packages / "pinned.pth").write_text(f"{other / packages}\n")
+    (folder / packages / "pinned.pth").write_text("".join(f"{other / packages}\n" for other in others))
 
 
 def _install_golden(python: Path) -> None:
