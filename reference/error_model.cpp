@@ -98,7 +98,8 @@ BoundTerms bound_terms(const BoundSetting& setting) {
   terms.arithmetic[2] = base + (3 + (scaled ? 2 : 0)) * u_store * (1 + 3 * u_store);
 
   // Halved last: no double holds half of f64's smallest subnormal.
-  const double inside = 3 * smallest_subnormal(working);
+  // A kernel may multiply by lambda last, and with it what it has lost before.
+  const double inside = 3 * smallest_subnormal(working) * std::max(1.0, std::fabs(setting.lambda));
   const double last = smallest_subnormal(setting.output);
   const double coarser = u_in == 0 ? last : std::max(last, smallest_subnormal(setting.input));
   terms.tiny = {(inside + last) / 2, (inside + 2 * last) / 2, (inside + 3 * coarser) / 2};

@@ -160,6 +160,9 @@ TEST_CASE("tiny: each rounding may land half a subnormal off", "[error_model]") 
   };
   CHECK(tiny(DType::f64, DType::f64)[0] == 4 * 0x1p-1074 / 2);  // a double cannot hold half a subnormal of f64
   CHECK(tiny(DType::f64, DType::f64)[2] == 6 * 0x1p-1074 / 2);
+  // lambda last: what is lost before is multiplied by it.
+  CHECK(bound_terms(setting(AngleKnowledge::tables, DType::f32, DType::f32, DType::f32, -4)).tiny[0] == 13 * 0x1p-150);
+  CHECK(bound_terms(setting(AngleKnowledge::tables, DType::f32, DType::f32, DType::f32, 0.5)).tiny[0] == 4 * 0x1p-150);
   CHECK(tiny(DType::f32, DType::f32)[0] == 4 * 0x1p-150);
   CHECK(tiny(DType::f32, DType::f32)[2] == 6 * 0x1p-150);
   CHECK(tiny(DType::f16, DType::f16)[0] == 3 * 0x1p-150 + 0x1p-25);

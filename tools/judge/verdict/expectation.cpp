@@ -142,10 +142,16 @@ double Expectation::reach(double a, double b, const PairAngle& angle) const {
 }
 
 double Expectation::angle_term(AngleGrade grade, std::size_t pair, double phi) const {
+  // A theta without a right digit may be 0: a factor of 1e308 divides it to less than the working type holds. There the
+  // relative error is no number, or one that means nothing.
+  const auto error = [&](double constant, double unit) {
+    const double relative = (constant + 1) * unit;
+    return (relative < 1 ? relative : 1) * std::fabs(phi);
+  };
   switch (grade) {
-    case AngleGrade::A: return (direct_[pair] + 1) * terms_.angle_exact_unit * std::fabs(phi);
-    case AngleGrade::B: return (direct_[pair] + 1) * terms_.angle_unit * std::fabs(phi);
-    case AngleGrade::C: return (loosest_[pair] + 1) * terms_.angle_unit * std::fabs(phi) + terms_.loose_functions;
+    case AngleGrade::A: return error(direct_[pair], terms_.angle_exact_unit);
+    case AngleGrade::B: return error(direct_[pair], terms_.angle_unit);
+    case AngleGrade::C: return error(loosest_[pair], terms_.angle_unit) + terms_.loose_functions;
   }
   return 0;
 }

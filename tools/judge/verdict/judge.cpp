@@ -105,9 +105,9 @@ class TensorJudge {
   void compare(const RowIndex& index, int feature, const Pair& pair, bool of_second, DoubleDouble exact, const Row& y,
                const PerGrade<double>& bounds) {
     const double actual = y.value(feature);
-    const double error = std::fabs((actual - exact.hi) - exact.lo);
     const double bound =
         bounds[static_cast<std::size_t>(required_.angle)][static_cast<std::size_t>(required_.arithmetic)];
+    const double error = overflows(exact.hi, bound, actual) ? 0 : std::fabs((actual - exact.hi) - exact.lo);
     const double use = error <= bound ? (bound == 0 ? 0 : error / bound) : beyond(error, bound);
     for (std::size_t g = 0; g < angle_grades; ++g) {
       for (std::size_t w = 0; w < arithmetic_grades; ++w) {

@@ -45,6 +45,24 @@ TEST_CASE("with computed angles each grade has its share of phi", "[expectation]
   CHECK(f.expectation.bound(10, -300, 5) == bounds[2][2]);
 }
 
+TEST_CASE("a theta that the working type does not hold has a bound that is a number", "[expectation]") {
+  Case c;
+  c.source = AngleSource::computed;
+  scaling::Yarn rule;
+  rule.factor = 1e308;
+  rule.original_max_position_embeddings = 4096;
+  c.spec.scaling = rule;
+  c.start = 1000;
+  Fixture f(c);
+  for (std::size_t p = 0; p < f.expectation.pairs(); ++p) {
+    const double phi = 1000 * f.expectation.theta(p);
+    for (const auto& row : f.expectation.bounds(p, phi, 5)) {
+      // An angle of 0 in the place of phi is at most off by phi; and the rest is the same as for every angle.
+      for (const double bound : row) CHECK((bound > 0 && bound <= f.expectation.lambda() * 5 * (phi + 1e-6)));
+    }
+  }
+}
+
 TEST_CASE("given frequencies have no error of their own, or one rounding if they are wider", "[expectation]") {
   Case c;
   c.source = AngleSource::frequencies;

@@ -153,6 +153,21 @@ TEST_CASE("NaN and infinity never pass where a finite value is expected", "[judg
   }
 }
 
+TEST_CASE("an infinite result is right where the exact one is larger than its type holds", "[judge]") {
+  Case c = small_case();
+  c.out_dtype = DType::f16;
+  c.dtype = DType::f32;
+  c.spec.attention_factor = 1e7;
+  Answered answered(c);
+  CHECK(answered.judge().passed());  // stored as infinities
+  const double exact = value_at(*answered.call().q_out, {0, 0, 0}, 0);
+  REQUIRE(std::isinf(exact));
+  answered.set({0, 0, 0}, 0, -exact);
+  CHECK_FALSE(answered.judge().passed());
+  answered.set({0, 0, 0}, 0, largest_finite(DType::f16));
+  CHECK_FALSE(answered.judge().passed());
+}
+
 TEST_CASE("unwritten elements are told apart from wrong ones", "[judge]") {
   Answered answered(small_case());
   fill_with_poison(*answered.call().q_out);
