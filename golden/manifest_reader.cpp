@@ -10,6 +10,7 @@
 #include "golden/manifest.hpp"
 #include "golden/manifest_check.hpp"
 #include "reference/input_error.hpp"
+#include "reference/spec_json.hpp"
 
 namespace rope {
 namespace {
@@ -262,15 +263,7 @@ Manifest read_manifest(const fs::path& folder) {
   const fs::path path = folder / "manifest.json";
   const std::string where = path.string();
   const std::vector<std::byte> content = read_file(path);
-  const auto* begin = reinterpret_cast<const char*>(content.data());
-  Json document;
-  try {
-    document = Json::parse(begin, begin + content.size());
-  } catch (const Json::parse_error& error) {
-    fail(where, fmt::format("byte {}: not JSON: {}", error.byte - 1, error.what()));
-  } catch (const Json::exception& error) {  // a number that no double holds
-    fail(where, fmt::format("not JSON that can be read: {}", error.what()));
-  }
+  const Json document = parse_json({reinterpret_cast<const char*>(content.data()), content.size()}, where);
   Fields fields(document, where);
   if (const std::int64_t schema = fields.whole("schema"); schema != schema_version) {
     fail(fields.path("schema"),

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "reference/did_you_mean.hpp"
+#include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
 #include "reference/rope_spec.hpp"
 #include "reference/spec_json.hpp"
@@ -123,7 +124,7 @@ Json value_from_flag(const std::string& text) {
     }
     return list;
   }
-  const Json parsed = Json::parse(text, nullptr, false);
+  const Json parsed = unreadable_json(text).empty() ? Json::parse(text, nullptr, false) : Json();
   return parsed.is_number() || parsed.is_boolean() ? parsed : Json(text);
 }
 
@@ -155,6 +156,9 @@ std::string value_to_flag(const Json& value) {
 }  // namespace
 
 Json parse_json(std::string_view text, std::string_view where) {
+  if (const std::string why = unreadable_json(text); !why.empty()) {
+    throw InputError(fmt::format("{}: {}", where, why));
+  }
   try {
     return Json::parse(text);
   } catch (const Json::parse_error& error) {

@@ -221,7 +221,7 @@ typedef struct rope_capabilities {
 typedef struct rope_kernel {
   uint32_t struct_size; /* sizeof(rope_kernel) of the kernel's author */
   uint32_t abi;         /* ROPE_KERNEL_ABI of the kernel's author */
-  const char *name;
+  const char *name; /* at most 256 bytes, without '#', and no other kernel's */
   const char *description;
   /* Returns a rope_status. Must not keep pointers of the call, except for work that is queued on its stream. */
   int32_t (*apply)(const rope_call *call);

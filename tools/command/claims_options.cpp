@@ -8,6 +8,7 @@
 #include "golden/npy.hpp"
 #include "reference/did_you_mean.hpp"
 #include "reference/error_model.hpp"
+#include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/vectors/export.hpp"
@@ -37,6 +38,7 @@ Claims claims_in(const std::string& file) {
   const auto* begin = reinterpret_cast<const char*>(text.data());
   Claims claims;
   try {
+    if (const std::string why = unreadable_json({begin, text.size()}); !why.empty()) throw InputError(why);
     claims.capabilities = worker::claims_from_json(nlohmann::json::parse(begin, begin + text.size()), claims.head_dims);
   } catch (const std::exception& error) {
     throw InputError(

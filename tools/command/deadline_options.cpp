@@ -20,17 +20,19 @@ void DeadlineOptions::add_to(CLI::App& command) {
       command.add_option("--deadline", call_, "seconds that a call may take; one that hangs is tried a second time"),
       "a deadline")
       ->capture_default_str();
-  takes_seconds(command.add_option("--first-deadline", first_,
-                                   "seconds that the start of a subject's process may take, and the first call in it, "
-                                   "which may compile"),
-                "a deadline")
-      ->capture_default_str();
+  given_first_ = takes_seconds(
+      command.add_option("--first-deadline", first_,
+                         "seconds that the start of a subject's process may take, and the first call in it, which may "
+                         "compile; if given, also where the subject asks for more"),
+      "a deadline");
+  given_first_->capture_default_str();
 }
 
 WorkerOptions DeadlineOptions::worker_options() const {
   WorkerOptions options;
   options.deadline = from_seconds(call_);
   options.first_call_deadline = from_seconds(first_);
+  options.first_call_is_limited = given_first_ != nullptr && given_first_->count() > 0;
   return options;
 }
 

@@ -15,6 +15,7 @@ class DeadlineOptions {
  private:
   double call_ = 10;
   double first_ = 60;
+  CLI::Option* given_first_ = nullptr;
 };
 
 }  // namespace rope

@@ -1,7 +1,10 @@
 // ropecheck: conformance tests for rotary position embedding kernels.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 
@@ -28,7 +31,17 @@ void keep_freed_memory() {
 #endif
 }
 
+// If a standard stream is closed, the next file that is opened would get its number, and reports would go there: into a
+// subject's inputs, for example. Writing to stdout still fails, because it is open for reading; that is told at the end.
+void occupy_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) != -1 || errno != EBADF) continue;
+    if (open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY) != stream) _exit(rope::exit_bad_input);
+  }
+}
+
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   keep_freed_memory();
   try {
     const int code = rope::Application().run({argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -8,6 +8,7 @@
 #include "golden/json_fields.hpp"
 #include "golden/manifest.hpp"
 #include "reference/input_error.hpp"
+#include "reference/spec_json.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
 
@@ -182,14 +183,7 @@ Claims read_claims(const Json& json, const std::string& path) {
 
 Json parsed(const std::filesystem::path& path) {
   const std::vector<std::byte> content = read_file(path);
-  const auto* begin = reinterpret_cast<const char*>(content.data());
-  try {
-    return Json::parse(begin, begin + content.size());
-  } catch (const Json::parse_error& error) {
-    fail(path.string(), fmt::format("byte {}: not JSON: {}", error.byte - 1, error.what()));
-  } catch (const Json::exception& error) {
-    fail(path.string(), fmt::format("not JSON that can be read: {}", error.what()));
-  }
+  return parse_json({reinterpret_cast<const char*>(content.data()), content.size()}, path.string());
 }
 
 }  // namespace

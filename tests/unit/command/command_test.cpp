@@ -103,5 +103,24 @@ TEST_CASE("command: a report that was not written is not a pass") {
   }
 }
 
+TEST_CASE("command: a closed stream's number is not given to another file") {
+  const TemporaryFolder folder;
+  const std::string program = (build_folder() / "ropecheck").string();
+  const auto judged = [&](const std::string& closed) {
+    const std::string script =
+        R"("$0" verify half_split --level quick --only ROT-02 --json "$1/report.json" )" + closed;
+    const Result result = run_program({"sh", "-c", script, program, folder.path().string()});
+    const Json report = Json::parse(read(folder / "report.json"));
+    CHECK(report["subjects"][0]["conforms"] == true);
+    return result;
+  };
+  CHECK(judged("<&-").exit_code == 0);
+  const Result without_stdout = judged(">&-");
+  CHECK(without_stdout.exit_code == 2);
+  CHECK_THAT(without_stdout.err, Contains("ropecheck: cannot write to stdout"));
+  CHECK(judged("2>&-").exit_code == 0);
+  CHECK(judged("<&- >&- 2>&-").exit_code == 2);
+}
+
 }  // namespace
 }  // namespace rope

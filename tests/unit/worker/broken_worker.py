@@ -36,6 +36,8 @@ class Broken(page_worker.Worker):
             "no_json": lambda: self.send(b"Hello, I am a kernel\n"),
             "no_object": lambda: self.send(b"[1]\n"),
             "odd_types": lambda: self.send(b'{"v":"one","op":5}\n'),
+            "deep": lambda: self.send(b'{"v":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"),
+            "patient": lambda: self.say({"v": 1, "op": "hello", "name": "x", "claims": LITTLE, "first_call_s": 86400}),
             "half_hello": lambda: self.send(b'{"v":1,"op":"hel'),
             "other_version": lambda: self.say({"v": 2, "op": "hello", "claims": {}}),
             "no_claims": lambda: self.say({"v": 1, "op": "hello", "name": "page_worker"}),
@@ -72,6 +74,9 @@ class Broken(page_worker.Worker):
     def twice(self, call):
         super().run(call)
         self.say({"id": self.now, "ok": True})
+
+    def deep_answer(self, call):
+        self.send(b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n")
 
     def half_line(self, call):
         super().run(call)

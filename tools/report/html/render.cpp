@@ -5,6 +5,7 @@
 #include <span>
 
 #include "golden/sha256.hpp"
+#include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
 #include "tools/report/html/templates.hpp"
 #include "tools/report/words.hpp"
@@ -82,6 +83,7 @@ std::string embedded(const Json& data) {
 }  // namespace
 
 Json read_report(std::string_view json, const std::string& named) {
+  if (const std::string why = unreadable_json(json); !why.empty()) throw InputError(fmt::format("{}: {}", named, why));
   Json report = Json::parse(json, nullptr, false);
   if (!report.is_object() || report.value("tool", "") != "ropecheck") {
     throw InputError(fmt::format("{} is not a report of ropecheck; expected what --json writes", named));

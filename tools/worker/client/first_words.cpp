@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "reference/foreign_json.hpp"
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -62,6 +63,9 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
   if (heard.event == WorkerProcess::Event::died) {
     throw SubjectError(
         with_output(while_loading(describe_end(process.wait_status(), !process.connected()).sentence), process));
+  }
+  if (const std::string why = unreadable_json(heard.text); !why.empty()) {
+    throw SubjectError(with_output(fmt::format("the worker's first line cannot be used: {}", why), process));
   }
   const json words = json::parse(heard.text, nullptr, false);
   if (!words.is_object()) {

@@ -19,6 +19,7 @@ struct WorkerOptions {
   // A longer call is answered with timed_out, and its process is killed. The first call of a process may
   // compile; so may the loading of the library.
   std::chrono::milliseconds first_call_deadline{60'000};
+  bool first_call_is_limited = false;  // to that, also if the subject asks for more
   std::chrono::milliseconds deadline{10'000};
   // Only one process of the subject may run at a time.
   bool only_one = false;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "reference/foreign_json.hpp"
 #include "tools/judge/call/row_placement.hpp"
 #include "tools/judge/case/build_call.hpp"
 #include "tools/judge/run/explain.hpp"
@@ -172,6 +173,16 @@ class Worker final : public WorkerSubject {
     return reply;
   }
 
+  std::chrono::milliseconds time_to_compile(double seconds) const {
+    constexpr double longest = 3600;
+    if (!(seconds >= 0 && seconds <= longest)) {
+      throw std::invalid_argument(
+          fmt::format("first_call_s: {} s; expected 0 to {} s for the first call", seconds, longest));
+    }
+    const auto asked = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+    return options_.first_call_is_limited ? std::min(asked, options_.first_call_deadline) : asked;
+  }
+
   void start() {
     process_.emplace(launch_, inputs_, outputs_, options_.stop);
     const json hello = first_words(*process_, "hello", options_.first_call_deadline);
@@ -188,8 +199,7 @@ class Worker final : public WorkerSubject {
       claims_note_ = wire::printable(hello.value("claims_note", ""), 1 << 10);
       space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
       if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
-      const std::chrono::duration<double> asked(std::clamp(hello.value("first_call_s", 0.0), 0.0, 86400.0));
-      compiling_ = std::chrono::duration_cast<std::chrono::milliseconds>(asked);
+      compiling_ = time_to_compile(hello.value("first_call_s", 0.0));
       // A kernel that hung once and does not announce a compiler is not compiling.
       next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
@@ -244,7 +254,7 @@ class Worker final : public WorkerSubject {
   // Kills the process whenever it cannot be trusted any more.
   Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
     if (heard.event == Event::died) return reply_of_end();
-    const json message = json::parse(heard.text, nullptr, false);
+    const json message = unreadable_json(heard.text).empty() ? json::parse(heard.text, nullptr, false) : json();
     try {
       if (message.is_object() && message.contains("fault")) {
         const WorkerEnd end = describe_fault(message.at("fault"), layout, space_);

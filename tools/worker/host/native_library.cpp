@@ -63,6 +63,10 @@ NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
   const auto count = exported<decltype(rope_kernel_count)>(library, "rope_kernel_count", path_);
   const auto get = exported<decltype(rope_kernel_get)>(library, "rope_kernel_get", path_);
   const std::uint32_t kernels = count();
+  constexpr std::uint32_t most_kernels = 4096;
+  if (kernels > most_kernels) {
+    fail("{} says that it holds {} kernels: rope_kernel_count() may return at most {}", path_, kernels, most_kernels);
+  }
   if (kernels == 0) fail("{} holds no kernels: rope_kernel_count() returned 0", path_);
   for (std::uint32_t i = 0; i < kernels; ++i) {
     const rope_kernel* kernel = get(i);
@@ -71,9 +75,25 @@ NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
     }
     if (kernel->name == nullptr) fail("{}: kernel {} has no name (it is NULL); set rope_kernel.name", path_, i);
     kernels_.push_back(kernel);
-    names_.emplace_back(kernel->name);
+    names_.push_back(name_of(*kernel, i));
   }
   last_error_ = reinterpret_cast<decltype(last_error_)>(dlsym(library, "rope_last_error"));
+}
+
+std::string NativeLibrary::name_of(const rope_kernel& kernel, std::uint32_t index) const {
+  constexpr std::size_t longest = 256;
+  const std::string name(kernel.name, strnlen(kernel.name, longest + 1));
+  if (name.empty()) fail("{}: the name of kernel {} is empty", path_, index);
+  if (name.size() > longest) fail("{}: the name of kernel {} has more than {} bytes", path_, index, longest);
+  if (name.find('#') != name.npos) {
+    fail("{}: the name of kernel {}, {}, holds '#', which stands between library and kernel", path_, index,
+         wire::printable(name, longest));
+  }
+  if (const auto same = std::ranges::find(names_, name); same != names_.end()) {
+    fail("{}: kernels {} and {} have the same name, {}; a kernel is asked for by its name", path_,
+         same - names_.begin(), index, wire::printable(name, longest));
+  }
+  return name;
 }
 
 std::string NativeLibrary::last_error() const {

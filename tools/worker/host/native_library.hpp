@@ -25,6 +25,9 @@ class NativeLibrary {
   std::string last_error() const;
 
  private:
+  // Checks what the command needs a name for.
+  std::string name_of(const rope_kernel& kernel, std::uint32_t index) const;
+
   std::string path_;
   std::vector<const rope_kernel*> kernels_;
   std::vector<std::string> names_;

@@ -33,6 +33,10 @@ const Mask masks[] = {
 // The largest alignment: a tensor that is aligned to more than a page cannot end with one.
 constexpr std::uint32_t page = 4096;
 
+// A claim without bound would be a run without end, or of more memory than there is.
+constexpr std::size_t most_head_dims = 1024;
+constexpr std::int32_t largest_head_dim = 1 << 16;
+
 void require(bool holds, const std::string& otherwise) {
   if (!holds) throw std::invalid_argument(otherwise);
 }
@@ -75,10 +79,13 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
   require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= page),
           fmt::format("alignment: {} is not a power of two up to {} bytes", claims.alignment, page));
   require(claims.max_position >= 0, fmt::format("max_position: {} is below 0", claims.max_position));
+  require(head_dims.size() <= most_head_dims,
+          fmt::format("head_dims: {} are claimed, at most {} are judged", head_dims.size(), most_head_dims));
   const bool partial = has(claims.features, ROPE_FEATURE_PARTIAL);
   const int least = std::max(claims.least_rotary_dim, 2);
   for (const std::int32_t dim : head_dims) {
     require(dim >= 2, fmt::format("head_dims: {} is below 2", dim));
+    require(dim <= largest_head_dim, fmt::format("head_dims: {} is above {}", dim, largest_head_dim));
     require(dim % 2 == 0 || partial,
             fmt::format("head_dims: {} is odd, so its last feature cannot turn, but features lacks partial", dim));
     require(dim >= least, fmt::format("least_rotary_dim: {} is above the head_dim {}", least, dim));

@@ -33,6 +33,11 @@ const std::map<std::string, std::string> exceptions = {
     {"tools/identify/plain_rules.cpp", "how the parameters of a rule are found from measured frequencies"},
     {"tools/identify/ramp_rules.cpp", "how the parameters of two rules are found from measured frequencies"},
     {"tools/python/ropecheck/conventions/lucidrains.py", "which rules that package has"},
+    {"tools/adapters/diffusers_function.py", "which rules that package has"},
+    {"tools/adapters/keras_hub_layer.py", "which rules that package has"},
+    {"tools/adapters/mlx_function.py", "which rules that package has"},
+    {"tools/adapters/transformers_llama.py", "which rules that package has"},
+    {"tools/adapters/x_transformers_module.py", "which rules that package has"},
 };
 
 std::string content_of(const fs::path& path) {

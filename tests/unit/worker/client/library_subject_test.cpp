@@ -58,6 +58,13 @@ TEST_CASE("a library that cannot be opened is refused with what to do") {
   CHECK_THAT(refusal(text, ""), Contains("cannot be loaded") && Contains("not_a_library.so"));
   CHECK_THAT(refusal(built / "no_kernels.so", ""), Contains("does not export rope_kernel_count"));
   CHECK_THAT(refusal(built / "zero_kernels.so", ""), Contains("holds no kernels: rope_kernel_count() returned 0"));
+  const std::pair<const char*, const char*> odd[] = {
+      {"odd_twins", "kernels 0 and 1 have the same name, twin"},
+      {"odd_many", "says that it holds 4294967295 kernels: rope_kernel_count() may return at most 4096"},
+      {"odd_long_name", "the name of kernel 1 has more than 256 bytes"},
+      {"odd_hash", "the name of kernel 1, a#b, holds '#'"},
+      {"odd_no_name", "the name of kernel 1 is empty"}};
+  for (const auto& [name, words] : odd) CHECK_THAT(refusal(built / (std::string(name) + ".so"), "twin"), Contains(words));
   CHECK_THAT(refusal(misbehaving, ""),
              Contains("holds 39 kernels; choose one of them") && Contains("right, null_write"));
   CHECK_THAT(refusal(misbehaving, "rihgt"), Contains("holds no kernel rihgt; did you mean right? it holds right, null_write"));

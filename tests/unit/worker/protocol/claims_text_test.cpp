@@ -75,6 +75,8 @@ TEST_CASE("claims: untestable claims are refused with what they lack") {
        },
        "head_dims: 65 is odd, so its last feature cannot turn, but features lacks partial"},
       {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is below 2"},
+      {[](json& c) { c["head_dims"] = {64, 2147483646}; }, "head_dims: 2147483646 is above 65536"},
+      {[](json& c) { c["head_dims"] = std::vector<int>(100000, 64); }, "head_dims: 100000 are claimed, at most 1024 are"},
       {[](json& c) { c["head_dims"] = {2}; }, "least_rotary_dim: 4 is above the head_dim 2"},
       {[](json& c) { c["least_rotary_dim"] = 3; }, "least_rotary_dim: 3 is not an even number, or 0"},
       {[](json& c) { c["least_rotary_dim"] = -2; }, "least_rotary_dim: -2 is not an even number, or 0"},
