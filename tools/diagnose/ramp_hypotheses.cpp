@@ -1,4 +1,4 @@
-// The ramps between frequencies: of llama3, of yarn, and that of pixel positions.
+// The ramps between frequencies: llama3's, yarn's, and the one of pixel positions.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

@@ -95,9 +95,9 @@ void add_exponents(Hypotheses& all) {
 }
 
 void add_shared_exponents(Hypotheses& all) {
-  add_exponent(all, "two neighbouring pairs share a frequency: pair p gets that of pair p/2, rounded down",
+  add_exponent(all, "two neighbouring pairs share a frequency: pair p gets the frequency of pair p/2, rounded down",
                [](const Spot& s, int p) { return -2.0L * (p / 2) / r(s); });
-  add_exponent(all, "two neighbouring pairs share a frequency: the second of them gets that of the first",
+  add_exponent(all, "two neighbouring pairs share a frequency: the second one gets the first one's",
                [](const Spot& s, int p) { return -2.0L * (p / 2 * 2) / r(s); });
 }
 

@@ -22,7 +22,7 @@ rope_capabilities bf16_to_f32();     // bf16 in, f32 out
 rope_capabilities computed_alone();  // no tables, no frequencies
 rope_capabilities i32_positions();
 rope_capabilities full_tables();  // only full-width tables
-rope_capabilities periods();  // frequencies alone, as periods, up to 2^24
+rope_capabilities periods();  // only frequencies, as periods, up to 2^24
 
 // ROPE_UNSUPPORTED if the call is outside the claims, ROPE_INVALID_ARGUMENT if it makes no sense.
 rope_status check(const rope_call* call, const rope_capabilities& claims);

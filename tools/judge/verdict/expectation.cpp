@@ -143,7 +143,7 @@ double Expectation::reach(double a, double b, const PairAngle& angle) const {
 
 double Expectation::angle_term(AngleGrade grade, std::size_t pair, double phi) const {
   // A theta without a right digit may be 0: a factor of 1e308 divides it to less than the working type holds. There the
-  // relative error is no number, or one that means nothing.
+  // relative error is NaN, or says nothing.
   const auto error = [&](double constant, double unit) {
     const double relative = (constant + 1) * unit;
     return (relative < 1 ? relative : 1) * std::fabs(phi);
