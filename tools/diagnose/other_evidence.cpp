@@ -1,6 +1,7 @@
 #include "tools/diagnose/other_evidence.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "tools/diagnose/cause_class.hpp"
 #include "tools/judge/run/explain.hpp"
@@ -66,7 +67,7 @@ using Bytes = SharedBytes;
 
 // The results of one call, made several times one after the other; empty where it was not answered.
 std::vector<std::pair<Bytes, Bytes>> repetitions_of(const Observation& one, Examiner& examiner) {
-  constexpr int repetitions = 4;
+  const int repetitions = examiner.subject().claims().compiled ? 40 : 4;  // a race may be rare
   std::vector<std::pair<Bytes, Bytes>> results;
   for (int i = 0; i < repetitions; ++i) {
     const Trial again = examiner.run(one.before);
@@ -80,21 +81,25 @@ bool are_alike(const std::vector<std::pair<Bytes, Bytes>>& results) {
   return std::ranges::all_of(results, [&](const auto& one) { return one == results.front(); });
 }
 
-// Whether two new processes give the same results, one after the other.
+// Whether two new processes give the same results, which change from call to call. A race may give the right ones in all.
 bool repeats_in_new_processes(const Observation& one, Examiner& examiner) {
   if (!examiner.subject().renew()) return false;
   const auto first = repetitions_of(one, examiner);
-  return !first.empty() && examiner.subject().renew() && repetitions_of(one, examiner) == first;
+  return !first.empty() && !are_alike(first) && examiner.subject().renew() && repetitions_of(one, examiner) == first;
 }
 
 }  // namespace
 
 Repeated repeated(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
   constexpr std::size_t most_tried = 8, fewest_elements = 16;
-  std::size_t tried = 0;
+  std::vector<const Observation*> failed;
   for (const auto& one : seen) {
-    if (!one->failed() || !one->answered() || one->elements() < fewest_elements) continue;
-    if (++tried > most_tried) break;
+    if (one->failed() && one->answered() && one->elements() >= fewest_elements) failed.push_back(one.get());
+  }
+  // A race shows most often in large calls.
+  std::ranges::stable_sort(failed, std::greater{}, &Observation::elements);
+  if (failed.size() > most_tried) failed.resize(most_tried);
+  for (const Observation* one : failed) {
     // Another call came before the first of them; only the later ones follow the same call.
     auto results = repetitions_of(*one, examiner);
     if (!results.empty()) results.erase(results.begin());

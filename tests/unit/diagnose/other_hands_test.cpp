@@ -3,6 +3,7 @@
 
 #include "tests/unit/diagnose/subjects.hpp"
 #include "tools/diagnose/hypothesis.hpp"
+#include "tools/diagnose/other_evidence.hpp"
 #include "tools/judge/case/build_call.hpp"
 
 using namespace rope;
@@ -82,6 +83,25 @@ TEST_CASE("Of two causes that fit alike, a case beyond the first tokens tells th
   CHECK(first_of(found).sentence ==
         "longrope: the largest position of the call plus one is used as the sequence length");
   CHECK(found->certain);
+}
+
+TEST_CASE("A call that changes what the next one uses is no race") {
+  int factors = 0;
+  Fake whole = misled([](Call&) {});
+  Fake subject(whole.claims(), [&](Call& call) {
+    const Reply reply = whole.apply(call);
+    if (reply.status != ROPE_OK || call.attention_factor == 1) return reply;
+    ++factors;
+    edit_results(call, [&](DType, int, double y) { return y * (1 + factors % 5); });
+    return reply;
+  });
+  subject.forget = [&] { factors = 0; };
+  const auto found = diagnosed(subject, {"ROT-01", "ANG-05"});
+  CHECK(first_of(found).sentence == diagnosis::changed_by_each_call);
+  CHECK(first_of(found).bug_class == BugClass::table_cache);
+  // Without a new process to try, nobody can tell.
+  subject.forget = nullptr;
+  CHECK(first_of(diagnosed(subject, {"ROT-01", "ANG-05"})).sentence == diagnosis::different_each_time);
 }
 
 TEST_CASE("Rows that are kept while one axis stands still are not called a tile's") {
