@@ -85,7 +85,7 @@ TEST_CASE("Of two causes that fit alike, a case beyond the first tokens tells th
   CHECK(found->certain);
 }
 
-TEST_CASE("A call that changes what the next one uses is no race") {
+TEST_CASE("A call that changes what the next one uses is called state, not a race") {
   int factors = 0;
   Fake whole = misled([](Call&) {});
   Fake subject(whole.claims(), [&](Call& call) {
