@@ -190,7 +190,7 @@ void add_axis_orders(Hypotheses& all) {
 }
 
 void add_axes_of_tiles(Hypotheses& all) {
-  for (const std::size_t n : {2, 4, 8, 16, 32}) {
+  for (const std::size_t n : {2u, 4u, 8u, 16u, 32u}) {
     add_axis(all, fmt::format("the pairs of a tile of {} all follow the axis of its first pair", n),
              [n](const Call&, std::vector<int>& axis) {
                for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = axis[p / n * n];
