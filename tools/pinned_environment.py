@@ -26,6 +26,10 @@ class Unavailable(Exception):
     """The environment is not available here; the message says why and what to do."""
 
 
+class NoSuchVersion(Unavailable):
+    """The package index answers, and has no version that is pinned for this Python: the pins are wrong."""
+
+
 def fingerprint(*parts: str | Path) -> str:
     """A hash of this Python, and of texts and requirement files."""
     texts = [part.read_bytes() if isinstance(part, Path) else part.encode() for part in parts]
@@ -78,7 +82,8 @@ def pip_install(python: Path, *arguments: str, variables: dict[str, str] | None 
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["pip gave no message"]
         reason = next((line for line in reversed(lines) if line.startswith("ERROR")), lines[-1])
-        raise Unavailable(f"pip cannot install: {reason.removeprefix('ERROR: ')}")
+        is_reached = "from versions: " in done.stderr and "from versions: none" not in done.stderr
+        raise (NoSuchVersion if is_reached else Unavailable)(f"pip cannot install: {reason.removeprefix('ERROR: ')}")
 
 
 def look_into(folder: Path, *others: Path) -> None:

@@ -84,8 +84,8 @@ bool SpecOptions::has_flags_beside_base() const {
 }
 
 std::optional<double> SpecOptions::base() const {
-  const bool alone = file_.empty() && model_file_.empty() && !has_flags_beside_base();
-  if (!alone || !base_) return std::nullopt;
+  const bool is_whole_spec = file_.empty() && model_file_.empty() && !has_flags_beside_base();
+  if (!is_whole_spec || !base_) return std::nullopt;
   if (!std::isfinite(*base_) || *base_ <= 0) throw InputError(fmt::format("--base: {} is not a number above 0", *base_));
   return base_;
 }

@@ -45,6 +45,8 @@ def with_real_kernels():
         leave_out("build/golden-venv is stale; `ropecheck golden regenerate --check` renews it")
     try:
         python = packages.python(lambda text: print(text, flush=True))
+    except pinned_environment.NoSuchVersion:
+        raise
     except pinned_environment.Unavailable as error:
         leave_out(f"build/adapters-venv cannot be made: {error}")
     continue_in(python)
@@ -60,6 +62,8 @@ def with_requirements(name="python-venv", requirements=REQUIREMENTS):
             python = pinned_environment.environment(
                 folder, pinned_environment.fingerprint(requirements),
                 lambda made: pinned_environment.pip_install(made, "--requirement", str(requirements)))
+    except pinned_environment.NoSuchVersion:
+        raise  # no machine could run the test
     except pinned_environment.Unavailable as error:
         leave_out(f"{folder} cannot be made: {error}")
     continue_in(python)

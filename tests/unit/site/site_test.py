@@ -7,7 +7,6 @@ ctest then counts the test as skipped.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,21 +16,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests" / "unit" / "python"), str(ROOT / "tools" / "site_pages")]
 
+import browser  # noqa: E402
 import environment  # noqa: E402
 
-CHROMIUM = shutil.which("chromium")
-BROWSER = ROOT / "tests" / "unit" / "report" / "html" / "requirements.txt"
 CANNOT_START = 3
 if __name__ == "__main__":
-    if not CHROMIUM:
-        environment.leave_out("left out: Chromium is missing (Debian package chromium)")
-    environment.with_requirements("browser-venv", BROWSER)
+    browser.continue_in_environment()
     BUILD = Path(sys.argv.pop(1)).resolve()
 
 import guide  # noqa: E402
 import links  # noqa: E402
 from axe_playwright_python.sync_playwright import Axe  # noqa: E402
-from playwright.sync_api import sync_playwright  # noqa: E402
 
 AXE_RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"], "preload": False}  # it would fetch style sheets
 # The pages that are looked at, and their colours. The first one is looked at in both.
@@ -46,36 +41,18 @@ def make(out, program=None):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, env=variables)
 
 
-class Site(unittest.TestCase):
+class Site(browser.InBrowser):
+    may_ask = ("file:", "data:", "about:")
+
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(cls.enter(tempfile.TemporaryDirectory()))
+        super().setUpClass()
         cls.site = cls.folder / "site"
         done = make(cls.site)
         if done.returncode == CANNOT_START:
             environment.leave_out(f"left out: {done.stderr.strip()}")
         if done.returncode != 0:
             raise AssertionError(done.stdout + done.stderr)
-        playwright = cls.enter(sync_playwright())
-        cls.chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        cls.addClassCleanup(cls.chromium.close)
-
-    @classmethod
-    def enter(cls, manager):
-        cls.addClassCleanup(manager.__exit__, None, None, None)
-        return manager.__enter__()
-
-    def opened(self, path, **how):
-        """The page in a window of its own, and what it said and asked for outside of files."""
-        context = self.chromium.new_context(**how)
-        self.addCleanup(context.close)
-        page = context.new_page()
-        said = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda request: request.url.startswith(("file:", "data:", "about:")) or said.append(request.url))
-        page.goto(path.as_uri())
-        return page, said
 
     def faults_of(self, path, colours):
         """What is wrong with how a page looks and behaves, at two widths."""
@@ -89,7 +66,7 @@ class Site(unittest.TestCase):
         return [*said, *found]
 
     def sticks_out(self, page):
-        by = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        by = browser.sticks_out(page)
         return [f"{by} pixels wider than the window"] if by > 0 else []
 
     def test_every_link_leads_somewhere(self):

@@ -369,7 +369,11 @@ std::span<const Field> fields() {
       Field{.text = text_of("pattern", &Case::pattern),
             .traits = {which(&Case::pattern)},
             .simpler = {to_default(24, &Case::pattern)},
-            .switches = {off_default(22, &Case::pattern, always("positions that are not consecutive"))}},
+            .switches = {off_default(22, &Case::pattern, [](const Case& c) {
+                                     return c.pattern == PositionPattern::recurring
+                                                ? "positions that begin like those of a batch before"
+                                                : "positions that are not consecutive";
+                                   })}},
       Field{.text = text_of("start", &Case::start),
             .traits = {sized(largest_position,
                              {0, 255, 2047, 4095, 1 << 16, 1 << 20, (1 << 24) - 1, (std::int64_t{1} << 31) - 1})},

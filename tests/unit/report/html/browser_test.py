@@ -8,7 +8,6 @@ photographed instead. Exit code 77: Chromium or a package is missing; ctest then
 import json
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,13 +17,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tests" / "unit" / "python"))
 
-import environment  # noqa: E402
+import browser  # noqa: E402
 
-CHROMIUM = shutil.which("chromium")
 if __name__ == "__main__":
-    if not CHROMIUM:
-        environment.leave_out("left out: Chromium is missing (Debian package chromium)")
-    environment.with_requirements("browser-venv", Path(__file__).with_name("requirements.txt"))
+    browser.continue_in_environment()
     BUILD = Path(sys.argv.pop(1)).resolve()
 
 from axe_playwright_python.sync_playwright import Axe  # noqa: E402
@@ -70,38 +66,21 @@ def run(*words, cwd=None):
                           text=True, timeout=300)
 
 
-class Browser(unittest.TestCase):
+class Browser(browser.InBrowser):
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(cls.enter(tempfile.TemporaryDirectory()))
-        playwright = cls.enter(sync_playwright())
-        cls.chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        cls.addClassCleanup(cls.chromium.close)
+        super().setUpClass()
         (cls.folder / "raises.py").write_text(RAISES)
         cls.made = {name: make(cls.folder, name, *FEW) for name in ("right", "wrong-pairing", "crash")}
 
-    @classmethod
-    def enter(cls, manager):
-        cls.addClassCleanup(manager.__exit__, None, None, None)
-        return manager.__enter__()
-
     def opened(self, path, **how):
-        """The page in a window of its own. The test fails for a message of the console or a request to anywhere."""
-        context = self.chromium.new_context(**how)
-        self.addCleanup(context.close)
-        page = context.new_page()
-        said, asked = [], []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(path.as_uri())
-        self.addCleanup(lambda: self.assertEqual((said, asked[1:]), ([], [])))
+        """The page in a window of its own. The test fails if it says anything, or asks for any file."""
+        page, said = super().opened(path, **how)
+        self.addCleanup(lambda: self.assertEqual(said, []))
         return page
 
     def assert_nothing_sticks_out(self, page):
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        self.assertLessEqual(wide, 0)
+        self.assertLessEqual(browser.sticks_out(page), 0)
 
     def test_first_screen_says_what_is_wrong(self):
         page = self.opened(self.made["wrong-pairing"][0], viewport={"width": 1600, "height": 900})
@@ -205,7 +184,7 @@ def photograph(folder):
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
         (Path(scratch) / "raises.py").write_text(RAISES)
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        chromium = browser.launched(playwright)
         for name in PAGES:
             path, _ = make(Path(scratch), name)
             page = chromium.new_page(viewport={"width": 1100, "height": 1150}, color_scheme="light")
