@@ -64,10 +64,14 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
     throw SubjectError(
         with_output(while_loading(describe_end(process.wait_status(), !process.connected()).sentence), process));
   }
-  if (const std::string why = unreadable_json(heard.text); !why.empty()) {
-    throw SubjectError(with_output(fmt::format("the worker's first line cannot be used: {}", why), process));
+  json words;
+  try {
+    words = parse_json_line(heard.text);
+  } catch (const NotJson&) {
+    // Nor is it an object: said below.
+  } catch (const InputError& error) {
+    throw SubjectError(with_output(fmt::format("the worker's first line cannot be used: {}", error.what()), process));
   }
-  const json words = json::parse(heard.text, nullptr, false);
   if (!words.is_object()) {
     throw SubjectError(with_output(
         fmt::format("the worker's first line is not a JSON object: {}", wire::printable(heard.text, 200)), process));

@@ -254,8 +254,9 @@ class Worker final : public WorkerSubject {
   // Kills the process whenever it cannot be trusted any more.
   Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
     if (heard.event == Event::died) return reply_of_end();
-    const json message = unreadable_json(heard.text).empty() ? json::parse(heard.text, nullptr, false) : json();
+    std::string why;
     try {
+      const json message = parse_json_line(heard.text);
       if (message.is_object() && message.contains("fault")) {
         const WorkerEnd end = describe_fault(message.at("fault"), layout, space_);
         process_->hear(last_breath);
@@ -283,12 +284,18 @@ class Worker final : public WorkerSubject {
       throw;
     } catch (const SubjectError&) {
       throw;
+    } catch (const NotJson&) {
+      // Shown below.
+    } catch (const InputError& error) {
+      why = error.what();
     } catch (const std::exception&) {
       // About a member that is missing, has another type or is not a number; the worker's line is shown below.
     }
     process_->kill();
     return {ReplyKind::misbehaved, ROPE_FAILED,
-            "spoke something else than the worker protocol: " + wire::printable(heard.text, 200), 0};
+            fmt::format("spoke something else than the worker protocol: {}{}{}", wire::printable(why, 400),
+                        why.empty() ? "" : ": ", wire::printable(heard.text, 200)),
+            0};
   }
 
   Reply give_up() {

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <typeinfo>
 
+#include "reference/foreign_json.hpp"
 #include "tools/judge/call/concurrent_call.hpp"
 #include "tools/judge/call/floating_point_mode.hpp"
 #include "tools/worker/host/device_call.hpp"
@@ -198,7 +199,7 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
                     : error_text(id, "an exception that is not a std::exception", "");
   }
   if (const std::string breach = breach_of_mode(mode); !breach.empty()) {
-    json with_breach = json::parse(reply);
+    json with_breach = parse_json_line(reply);
     // A device's error, an exception and another breach say more.
     if (with_breach.value("ok", false) && !with_breach.contains("breach")) {
       with_breach["breach"] = breach;
@@ -215,7 +216,7 @@ void serve(Connection& connection, const NativeLibrary& library, const rope_kern
            DeviceCalls* device, const Announced& fds) {
   HeldCalls held;
   while (const std::optional<std::string> line = connection.receive()) {
-    const json message = json::parse(*line);
+    const json message = parse_json_line(*line);
     if (message.at("op") == "bye") return;
     if (message.contains("t")) {
       held.number = -1;
