@@ -194,6 +194,7 @@ std::string json_report(const RunReport& run) {
   json["subjects"] = Json::array();
   json["not_judged"] = run.not_judged;
   for (const SubjectReport& report : run.subjects) json["subjects"].push_back(subject_json(report));
+  for (const RefusedSubject& one : run.refused) json["refused"].push_back({{"subject", one.subject}, {"why", one.why}});
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

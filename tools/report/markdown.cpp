@@ -62,6 +62,9 @@ std::string overview(const RunReport& run, std::size_t limit) {
   for (const std::string& subject : run.not_judged) {
     add(fmt::format("| {} | interrupted before it was judged | |\n", plain(subject)));
   }
+  for (const RefusedSubject& one : run.refused) {
+    add(fmt::format("| {} | **refused** | {} |\n", plain(one.subject), plain(one.why)));
+  }
   if (left_out > 0) text += fmt::format("\n.. and {} more subjects\n", left_out);
   return text;
 }

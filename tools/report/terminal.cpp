@@ -108,7 +108,7 @@ std::string replay_line(const Case& c, const std::string& subject, Grade require
 }
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style) {
-  std::string text = style.quiet ? "" : painted(style, bold, title_of(report)) + "\n";
+  std::string text = style.quiet ? "" : painted(style, bold, printable(title_of(report))) + "\n";
   if (!style.quiet && !report.claims_note.empty()) text += fmt::format("  claims: {}\n", report.claims_note);
   Traces shown;
   for (const RequirementResult& result : report.results) {
@@ -135,7 +135,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
   const std::string left_out = budget_words(report);
   const std::string without = report.conforms_without ? conforms_without_words(*report.conforms_without) : "";
   return text +
-         fmt::format("  {}: {}  ({}; {}, {}, {:.1f} s, seed {})\n", title_of(report),
+         fmt::format("  {}: {}  ({}; {}, {}, {:.1f} s, seed {})\n", printable(title_of(report)),
                      painted(style, paint, verdict_words(report)), count_words(report),
                      counted(report.executed(), "case"), counted(report.calls, "call"), report.seconds,
                      report.selection.seed) +

@@ -10,6 +10,12 @@
 
 namespace rope {
 
+// A kernel of a library that could not be started or asked for, while others of the library could.
+struct RefusedSubject {
+  std::string subject;
+  std::string why;
+};
+
 // What `verify` was told to do, and what came of it.
 struct RunReport {
   std::string version;  // of ropecheck
@@ -17,6 +23,7 @@ struct RunReport {
   std::vector<std::string> not_judged;  // subjects that were not reached before the run was interrupted
   std::string machine = {};             // where it ran, in words; empty: not known
   std::string started = {};             // UTC, ISO 8601
+  std::vector<RefusedSubject> refused = {};
 };
 
 std::string_view name(FailureKind kind);  // "value"

@@ -24,9 +24,9 @@ json understood(const json& words, WorkerProcess& process, std::string_view want
     throw SubjectError(with_output(while_loading(describe_fault(words.at("fault"), {}, {}).sentence), process));
   }
   if (words.value("op", "") == "refused") throw SubjectError(wire::printable(words.value("msg", ""), 1 << 16));
-  if (words.value("v", 0) != wire::version) {
+  if (const json spoken = words.value("v", json(0)); spoken != wire::version) {
     throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
-                                   words.value("v", 0), wire::version));
+                                   wire::printable(spoken.dump(-1, ' ', true), 64), wire::version));
   }
   if (words.value("op", "") != wanted) {
     throw SubjectError(fmt::format("the worker began with {} where \"op\":\"{}\" is due",

@@ -198,7 +198,7 @@ class Worker final : public WorkerSubject {
       claims_.packed_tensors = hello.value("packed", false);
       claims_note_ = wire::printable(hello.value("claims_note", ""), 1 << 10);
       space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
-      if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
+      if (name_.empty() || name_.back() == '#') name_ += shown_name_in(hello);
       compiling_ = time_to_compile(hello.value("first_call_s", 0.0));
       // A kernel that hung once and does not announce a compiler is not compiling.
       next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
@@ -222,6 +222,12 @@ class Worker final : public WorkerSubject {
   std::span<std::byte> pages(const Placed& placed) {
     return (placed.read_only ? inputs_ : outputs_).bytes().subspan(placed.map_offset, placed.map_length);
   }
+  static std::string shown_name_in(const json& hello) try {
+    return wire::shown_name(hello.at("name").get_ref<const std::string&>());
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("name: {}", error.what()));
+  }
+
 
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
     std::string key = call_key(judged.bound, judged.call) + layout_key(layout);

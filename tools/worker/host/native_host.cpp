@@ -117,13 +117,19 @@ void settle(const Announced& fds) {
 
 bool is_on_device(const rope_kernel& kernel) { return kernel.claims.device == ROPE_CUDA; }
 
-json hello(const NativeLibrary& library, const rope_kernel& kernel, const GuardedMemory& memory) {
+json list_of(const NativeLibrary& library) {
+  json refused = json::array();
+  for (const NativeLibrary::Refused& one : library.refused()) {
+    refused.push_back({{"index", one.index}, {"why", one.why}});
+  }
+  return {{"v", wire::version}, {"op", "kernels"}, {"kernels", library.names()}, {"refused", refused}};
+}
+
+json hello(const std::string& name, const rope_kernel& kernel, const GuardedMemory& memory) {
   return {{"v", wire::version},
           {"op", "hello"},
           {"kind", "native"},
-          {"name", kernel.name},
-          {"description", kernel.description == nullptr ? "" : kernel.description},
-          {"kernels", library.names()},
+          {"name", name},
           {"views", true},
           // On a device tensors are copied, as a whole and for one call.
           {"beside", !is_on_device(kernel)},
@@ -259,14 +265,14 @@ int worker_main() {
     const NativeLibrary library(library_path);
     note_loaded_modules();
     if (kernel_name == nullptr) {
-      connection.send(text_of({{"v", wire::version}, {"op", "kernels"}, {"kernels", library.names()}}));
+      connection.send(text_of(list_of(library)));
       _exit(0);
     }
     const rope_kernel kernel = library.kernel(kernel_name);
     std::optional<DeviceCalls> device;
     const bool sanitized = std::getenv("ROPECHECK_SANITIZED") != nullptr;
     if (is_on_device(kernel)) device.emplace(sanitized);
-    connection.send(text_of(hello(library, kernel, memory)));
+    connection.send(text_of(hello(*kernel_name == 0 ? library.names().front() : kernel_name, kernel, memory)));
     serve(connection, library, kernel, memory, device ? &*device : nullptr, *fds);
     // compute-sanitizer writes its findings when a process ends as usual.
     if (sanitized) std::exit(0);
