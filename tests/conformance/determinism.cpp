@@ -1,4 +1,6 @@
 // DET and STA: the same call, the same bits, whatever was called before.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -349,6 +351,47 @@ Finding undisturbed(const Case& c, Examiner& examiner) {
 }  // namespace
 
 std::span<const Requirement> determinism_requirements() {
+void returning_cases(CaseList& list) {
+  bool is_first = true;
+  const Representative& representative = list.representative();
+  list.for_each_way(64, [&](const Case& c) {
+    const bool stands_for_all = representative.is_type_of(c) && representative.is_output_type_of(c) &&
+                                representative.is_given_type_of(c) && representative.is_width_of(c) &&
+                                representative.is_source_of(c);
+    if (!is_first || !stands_for_all) return;
+    list.add(c);
+    is_first = false;
+  });
+}
+
+// One hang may be the machine's: it stood still. A second one is the kernel's.
+Finding returned_each_time(const CallCounts& counts) {
+  Finding finding;
+  if (counts.recovered_hangs < 2) return finding;
+  finding.kind = FailureKind::timeout;
+  finding.message = fmt::format(
+      "{} of {} calls did not return in time, and did when they were made again in a new process", counts.recovered_hangs,
+      counts.calls);
+  return finding;
+}
+
+// Calls of a few microseconds, or of an interpreter.
+constexpr int most_repetitions = 100, most_slow_repetitions = 20;
+
+Finding returns_each_time(const Case& c, Examiner& examiner) {
+  const Call call = examiner.build(c);
+  const CallCounts before{examiner.calls(), examiner.recovered_hangs()};
+  const int repetitions = examiner.subject().claims().compiled ? most_repetitions : most_slow_repetitions;
+  for (int i = 0; i < repetitions; ++i) {
+    const Trial trial = examiner.run(call);
+    if (!trial.ok()) return trial.problem;
+    const Finding finding =
+        returned_each_time({examiner.calls() - before.calls, examiner.recovered_hangs() - before.recovered_hangs});
+    if (!finding.passed()) return finding;
+  }
+  return {};
+}
+
   static constexpr Requirement requirements[] = {
       {"DET-01", "The same call MUST give the same bits each time.", "NAN-03",
        "races that show less often than in one of three calls", repeated_cases, repetition},
@@ -385,5 +428,15 @@ std::span<const Requirement> determinism_requirements() {
   };
   return requirements;
 }
+      {"STA-03",
+       "A call MUST return each time that it is made.",
+       "NAN-03",
+       "calls that hang less often than twice in a run; calls that take long, but return before the deadline",
+       returning_cases,
+       returns_each_time,
+       0,
+       nullptr,
+       {.shown_by = ShownBy::time},
+       returned_each_time},
 
 }  // namespace rope

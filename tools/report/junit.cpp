@@ -192,6 +192,7 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
     properties.add(fmt::format("horizon {}", name(horizon.dtype)), horizon_words(horizon));
   }
   for (const std::string& variant : report.permitted_variants) properties.add("permitted variant", variant);
+  if (report.recovered_hangs > 0) properties.add("hangs", hang_words(report.recovered_hangs, report.calls));
   if (report.left_out() > 0) properties.add("budget", budget_words(report));
   if (report.diagnosis) properties.add("diagnosis", joined(diagnosis_lines(*report.diagnosis)));
   for (const RequirementResult& result : report.results) add_testcase(suite, result, report);

@@ -132,6 +132,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
                                 : report.as_expected() ? (report.conforms() ? green : yellow) | bold
                                                        : red;
   const std::string slow = style.quiet ? "" : slow_words(report);
+  const std::string hangs = hang_words(report.recovered_hangs, report.calls);
   const std::string left_out = budget_words(report);
   const std::string without = report.conforms_without ? conforms_without_words(*report.conforms_without) : "";
   return text +
@@ -141,6 +142,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
                      report.selection.seed) +
          (left_out.empty() ? "" : fmt::format("  {}\n", left_out)) +
          (slow.empty() ? "" : fmt::format("  slow: {}\n", slow)) +
+         (hangs.empty() ? "" : fmt::format("  hangs: {}\n", hangs)) +
          (without.empty() ? "" : fmt::format("  claims: {}\n", without)) +
          (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "");
 }

@@ -49,6 +49,8 @@ std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
 // How much time the kernel took and where; empty if it was not slow.
 std::string slow_words(const SubjectReport& report);
+// Calls that hung once; empty if there were none.
+std::string hang_words(std::int64_t recovered_hangs, std::int64_t calls);
 // What the budget left no time for; empty if nothing.
 std::string budget_words(const SubjectReport& report);
 std::string conforms_without_words(const ConformsWithout& without);

@@ -48,6 +48,22 @@ TEST_CASE("command: a budget that leaves something out gives no verdict, unless 
   CHECK_THAT(result.out, Contains("half_split: conforms  (") && !Contains("budget"));
 }
 
+TEST_CASE("command: a kernel that hangs now and then does not conform, and every report says so") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  const Result result = ropecheck({"verify", (build_folder() / "hanging.so").string() + "#every_50th", "--level", "quick",
+                                   "--only", "ROT-02,STA-03", "--head-dim", "8", "--deadline", "0.3", "--json",
+                                   file("json"), "--junit", file("junit"), "--markdown", file("md"), "--html",
+                                   file("html")});
+  CHECK(result.exit_code == 1);
+  const Json subject = Json::parse(read(folder / "json"))["subjects"][0];
+  CHECK(subject["recovered_hangs"] >= 2);
+  CHECK(subject["requirements"][1]["verdict"] == "fail");
+  const auto words = Contains("did not return in time, and did in a new process");
+  CHECK_THAT(result.out, Contains("  hangs: ") && words && Contains("STA-03  FAIL"));
+  for (const char* name : {"junit", "md", "html"}) CHECK_THAT(read(folder / name), words);
+}
+
 TEST_CASE("command: a kernel that cannot be asked for or opened does not stop its library") {
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return (folder / name).string(); };

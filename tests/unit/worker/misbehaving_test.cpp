@@ -201,6 +201,23 @@ TEST_CASE("an escaped C++ exception is reported with its text") {
   CHECK_THAT(reply.raised->what, StartsWith("std::out_of_range: row 40 of 32"));
 }
 
+TEST_CASE("hangs that a new process recovers are marked, and after three of them a hang counts at once") {
+  WorkerOptions options = impatient();
+  options.deadline = options.first_call_deadline = std::chrono::milliseconds(300);
+  const auto subject = open_library(build_folder() / "hanging.so", "every_50th", options);
+  int recovered = 0, calls = 0;
+  Reply reply;
+  for (; calls < 400 && reply.kind == ReplyKind::done; ++calls) {
+    Call call = small_call();
+    reply = subject->apply(call);
+    recovered += reply.hung_before ? 1 : 0;
+  }
+  CHECK(recovered == 3);
+  CHECK(calls == 4 * 49 + 1);  // the call that hung is the first one of the next process
+  CHECK(reply.kind == ReplyKind::timed_out);
+  CHECK_FALSE(reply.hung_before);
+}
+
 std::size_t open_files() {
   std::size_t count = 0;
   DIR* folder = opendir("/proc/self/fd");

@@ -31,6 +31,9 @@ using Event = WorkerProcess::Event;
 
 constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
 
+// A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
+constexpr int most_recovered_hangs = 3;
+
 constexpr std::string_view bye = R"({"op":"bye"})";
 constexpr std::string_view killed = "its process was killed";
 
@@ -136,9 +139,13 @@ class Worker final : public WorkerSubject {
     if (second.kind == ReplyKind::timed_out) {
       hung_ = true;
       second.detail.insert(second.detail.find(killed) + killed.size(), ", twice in a row");
-    } else if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
-      second.detail =
-          fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(last_deadline_));
+    } else {
+      second.hung_before = true;
+      ++hangs_recovered_;
+      if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
+        second.detail =
+            fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(last_deadline_));
+      }
     }
     return second;
   }
@@ -164,7 +171,9 @@ class Worker final : public WorkerSubject {
     const std::chrono::nanoseconds used_before = hung_ ? process_->cpu_time() : std::chrono::nanoseconds{};
     const WorkerProcess::Heard heard = process_->hear(last_deadline_);
     // If calls of this kernel hung before and this one was busy all along, a second try would only cost time.
-    is_sure_ = hung_ && heard.event == Event::deadline && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10;
+    is_sure_ = heard.event == Event::deadline &&
+               (hangs_recovered_ >= most_recovered_hangs ||
+                (hung_ && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10));
     Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
     deaths_ += process_->alive() ? 0 : 1;
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
@@ -439,6 +448,7 @@ class Worker final : public WorkerSubject {
   std::int64_t deaths_ = 0;
   std::int64_t id_ = 0;
   std::int64_t plan_ = 0;
+  int hangs_recovered_ = 0;
   std::string last_key_;  // of the plan that the worker holds; empty: none
 };
 
