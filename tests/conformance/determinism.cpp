@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -93,7 +94,9 @@ std::vector<Scaling> altered(const Scaling& scaling) {
           change(other);
           all.push_back(other);
         };
-        if constexpr (requires { rule.factor; }) alter([](Rule& r) { r.factor *= 2; });
+        if constexpr (requires { rule.factor; }) {
+          alter([](Rule& r) { r.factor *= std::isfinite(2 * r.factor) ? 2 : 0.5; });
+        }
         if constexpr (requires { rule.original_max_position_embeddings; }) {
           alter([](Rule& r) { r.original_max_position_embeddings /= 4; });
         }
@@ -348,9 +351,6 @@ Finding undisturbed(const Case& c, Examiner& examiner) {
   return examiner.judge(c, examiner.run_concurrently(c, companion_of(c, claims)));
 }
 
-}  // namespace
-
-std::span<const Requirement> determinism_requirements() {
 void returning_cases(CaseList& list) {
   bool is_first = true;
   const Representative& representative = list.representative();
@@ -392,6 +392,9 @@ Finding returns_each_time(const Case& c, Examiner& examiner) {
   return {};
 }
 
+}  // namespace
+
+std::span<const Requirement> determinism_requirements() {
   static constexpr Requirement requirements[] = {
       {"DET-01", "The same call MUST give the same bits each time.", "NAN-03",
        "races that show less often than in one of three calls", repeated_cases, repetition},
@@ -425,9 +428,6 @@ Finding returns_each_time(const Case& c, Examiner& examiner) {
        0,
        nullptr,
        {.of_state = true}},
-  };
-  return requirements;
-}
       {"STA-03",
        "A call MUST return each time that it is made.",
        "NAN-03",
@@ -438,5 +438,8 @@ Finding returns_each_time(const Case& c, Examiner& examiner) {
        nullptr,
        {.shown_by = ShownBy::time},
        returned_each_time},
+  };
+  return requirements;
+}
 
 }  // namespace rope
