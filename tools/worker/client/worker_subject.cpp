@@ -222,6 +222,12 @@ class Worker final : public WorkerSubject {
     last_key_.clear();
   }
 
+  static std::string shown_name_in(const json& hello) try {
+    return wire::shown_name(hello.at("name").get_ref<const std::string&>());
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("name: {}", error.what()));
+  }
+
   void read_claims(const json& given) try {
     claims_.capabilities = claims_from_json(given, claims_.head_dims);
   } catch (const std::exception& error) {
@@ -231,12 +237,6 @@ class Worker final : public WorkerSubject {
   std::span<std::byte> pages(const Placed& placed) {
     return (placed.read_only ? inputs_ : outputs_).bytes().subspan(placed.map_offset, placed.map_length);
   }
-  static std::string shown_name_in(const json& hello) try {
-    return wire::shown_name(hello.at("name").get_ref<const std::string&>());
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("name: {}", error.what()));
-  }
-
 
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
     std::string key = call_key(judged.bound, judged.call) + layout_key(layout);
@@ -338,9 +338,10 @@ class Worker final : public WorkerSubject {
     has_answered_ = true;
     if (!message.at("ok").get<bool>()) return error_of(message.at("error"));
     Reply reply;
-    reply.status = message.value("status", std::int32_t{ROPE_OK});
-    reply.nanoseconds = message.value("ns", std::int64_t{0});
-    if (const auto status = message.value("beside_status", std::int32_t{ROPE_OK}); reply.status == ROPE_OK) {
+    reply.status = wire::whole_in<std::int32_t>(message, "status", ROPE_OK);
+    constexpr double longest = 1e18;  // nanoseconds
+    reply.nanoseconds = static_cast<std::int64_t>(std::clamp(message.value("ns", 0.0), 0.0, longest));
+    if (const auto status = wire::whole_in<std::int32_t>(message, "beside_status", ROPE_OK); reply.status == ROPE_OK) {
       reply.status = status;
       if (status != ROPE_OK) reply.detail = "the concurrent call was answered so";
     }
@@ -409,13 +410,14 @@ class Worker final : public WorkerSubject {
   }
 
   Reply error_of(const json& error) const {
-    const std::string type = error.value("type", "");
+    const bool is_raised = error.contains("raised");
+    const std::string type = wire::printable(error.value(is_raised ? "raised" : "type", ""), 256);
     std::string text = wire::printable(error.value("msg", ""), 1 << 12);
     if (const std::string trace = error.value("trace", ""); !trace.empty()) {
       text += fmt::format("\n{}", wire::printable(trace, 1 << 12));
     }
-    if (type == wire::no_room) throw NoRoom(text);
-    if (const auto status = status_named(type)) return {ReplyKind::done, *status, text, 0};
+    if (!is_raised && type == wire::no_room) throw NoRoom(text);
+    if (const auto status = status_named(type); status && !is_raised) return {ReplyKind::done, *status, text, 0};
     const Raised raised = raised_by(error, type);
     if (native_) {
       return {ReplyKind::misbehaved, ROPE_FAILED,
@@ -446,9 +448,9 @@ class Worker final : public WorkerSubject {
   std::chrono::milliseconds last_deadline_{};
   std::chrono::milliseconds compiling_{};  // what the worker asks for its first call
   std::int64_t deaths_ = 0;
+  int hangs_recovered_ = 0;
   std::int64_t id_ = 0;
   std::int64_t plan_ = 0;
-  int hangs_recovered_ = 0;
   std::string last_key_;  // of the plan that the worker holds; empty: none
 };
 

@@ -7,13 +7,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <typeinfo>
+#include <utility>
 
 #include "reference/foreign_json.hpp"
 #include "tools/judge/call/concurrent_call.hpp"
@@ -146,6 +149,23 @@ std::string error_text(std::int64_t id, const std::string& type, const char* mes
   return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
 }
 
+// An exception: what a class is called says nothing about the call.
+std::string raised_text(std::int64_t id, const std::string& type, const char* message) {
+  return text_of({{"id", id}, {"ok", false}, {"error", {{"raised", type}, {"msg", message}}}});
+}
+
+// The kernel's function, and how many calls of it have not returned. An exception that leaves one is the kernel's, also
+// if its class is called as one of ours: the C++ library tells classes of two libraries apart by their names only.
+std::int32_t (*apply_of_kernel)(const rope_call*) = nullptr;
+std::atomic<int> calls_open{0};
+
+std::int32_t watched_apply(const rope_call* call) {
+  ++calls_open;
+  const std::int32_t status = apply_of_kernel(call);
+  --calls_open;
+  return status;
+}
+
 // ROPE_FAILED, with the library's own words.
 std::string failure_text(const NativeLibrary& library, std::int64_t id) {
   return error_text(id, "failed", library.last_error().c_str());
@@ -184,25 +204,31 @@ std::string run_on_device(const NativeLibrary& library, const rope_kernel& kerne
   return text_of(reply);
 }
 
+// Of this worker, not of the kernel.
+std::string own_error(std::int64_t id, const std::exception& error) {
+  if (dynamic_cast<const CudaError*>(&error) != nullptr) return text_of({{"id", id}, {"ended", error.what()}});
+  if (dynamic_cast<const CannotPlace*>(&error) != nullptr || dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return error_text(id, std::string(wire::no_room), error.what());
+  }
+  throw;
+}
+
 std::string run(const NativeLibrary& library, const rope_kernel& kernel, const HeldCalls& held, DeviceCalls* device,
                 std::int64_t id) {
   set_current_call(id);
+  calls_open = 0;
   std::string reply;
   const FloatingPointMode mode = FloatingPointMode::current();
   try {
     reply = device != nullptr ? run_on_device(library, kernel, held, *device, id)
             : held.companion  ? run_two(kernel, held.judged.call, held.companion->call, id)
                               : run_alone(library, kernel, held.judged.call, id);
-  } catch (const CannotPlace& error) {
-    reply = error_text(id, std::string(wire::no_room), error.what());
-  } catch (const CudaError& error) {
-    reply = text_of({{"id", id}, {"ended", error.what()}});
   } catch (const std::exception& error) {
-    reply = error_text(id, demangled(typeid(error).name()), error.what());
+    reply = calls_open > 0 ? raised_text(id, demangled(typeid(error).name()), error.what()) : own_error(id, error);
   } catch (...) {
     const std::optional<ForeignException> foreign = foreign_exception();
-    reply = foreign ? error_text(id, foreign->type, foreign->message.c_str())
-                    : error_text(id, "an exception that is not a std::exception", "");
+    reply = foreign ? raised_text(id, foreign->type, foreign->message.c_str())
+                    : raised_text(id, "an exception that is not a std::exception", "");
   }
   if (const std::string breach = breach_of_mode(mode); !breach.empty()) {
     json with_breach = parse_json_line(reply);
@@ -268,7 +294,8 @@ int worker_main() {
       connection.send(text_of(list_of(library)));
       _exit(0);
     }
-    const rope_kernel kernel = library.kernel(kernel_name);
+    rope_kernel kernel = library.kernel(kernel_name);
+    apply_of_kernel = std::exchange(kernel.apply, watched_apply);
     std::optional<DeviceCalls> device;
     const bool sanitized = std::getenv("ROPECHECK_SANITIZED") != nullptr;
     if (is_on_device(kernel)) device.emplace(sanitized);
