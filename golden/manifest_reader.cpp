@@ -9,8 +9,8 @@
 #include "golden/json_fields.hpp"
 #include "golden/manifest.hpp"
 #include "golden/manifest_check.hpp"
+#include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
-#include "reference/spec_json.hpp"
 
 namespace rope {
 namespace {

@@ -2,12 +2,21 @@
 
 #include <fmt/format.h>
 
-namespace rope {
+#include <set>
+#include <string>
+#include <vector>
 
-std::string unreadable_json(std::string_view text) {
-  if (text.size() > longest_json) {
-    return fmt::format("{} bytes are more than the {} that are read", text.size(), longest_json);
-  }
+namespace rope {
+namespace {
+
+void check_length(std::string_view text) {
+  if (text.size() <= longest_json) return;
+  throw InputError(fmt::format("byte {}: the text goes on; allowed are {} bytes", longest_json, longest_json));
+}
+
+// Before the parser, which would build what is refused here. What is not JSON may count wrongly, but never too low
+// before the place at which the parser stops.
+void check_depth(std::string_view text) {
   std::size_t depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -21,12 +30,64 @@ std::string unreadable_json(std::string_view text) {
     } else if (c == '"') {
       in_string = true;
     } else if (c == '[' || c == '{') {
-      if (++depth > deepest_json) return fmt::format("byte {}: nested more than {} deep", i, deepest_json);
+      if (++depth > deepest_json) {
+        throw InputError(fmt::format("byte {}: nested {} deep; allowed are {} levels", i, depth, deepest_json));
+      }
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
     }
   }
-  return "";
 }
+
+// A reader that takes the first of two equal keys and one that takes the last would read different values.
+template <class Value>
+class Keys {
+ public:
+  bool operator()(int depth, typename Value::parse_event_t event, const Value& parsed) {
+    const auto level = static_cast<std::size_t>(depth);
+    if (event == Value::parse_event_t::object_start) {
+      if (seen_.size() <= level + 1) seen_.resize(level + 2);
+      seen_[level + 1].clear();
+    } else if (event == Value::parse_event_t::key) {
+      const auto& key = parsed.template get_ref<const std::string&>();
+      if (!seen_[level].insert(key).second) {
+        throw InputError(fmt::format("the key {} is twice in one object; allowed is once",
+                                     parsed.dump(-1, ' ', true, Value::error_handler_t::replace)));
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> seen_;  // by depth
+};
+
+template <class Value>
+Value parsed(std::string_view text) {
+  check_length(text);
+  check_depth(text);
+  try {
+    Keys<Value> keys;
+    return Value::parse(text, std::ref(keys));
+  } catch (const typename Value::parse_error& error) {
+    throw NotJson(fmt::format("byte {}: not JSON: {}", error.byte - 1, error.what()));
+  } catch (const typename Value::exception& error) {  // a number that no double holds
+    throw NotJson(fmt::format("not JSON that can be read: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+nlohmann::ordered_json parse_json(std::string_view text, std::string_view where) {
+  try {
+    return parsed<nlohmann::ordered_json>(text);
+  } catch (const NotJson& error) {
+    throw NotJson(fmt::format("{}: {}", where, error.what()));
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("{}: {}", where, error.what()));
+  }
+}
+
+nlohmann::json parse_json_line(std::string_view text) { return parsed<nlohmann::json>(text); }
 
 }  // namespace rope

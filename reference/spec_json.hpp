@@ -11,15 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
 #include "reference/scaling/rules.hpp"
 
 namespace rope {
 
 using Json = nlohmann::ordered_json;
-
-// Throws InputError with the byte if the text is not JSON.
-Json parse_json(std::string_view text, std::string_view where);
 
 enum class Unknown { refused, passed_over };  // fields that the rule does not have
 

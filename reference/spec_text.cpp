@@ -124,8 +124,13 @@ Json value_from_flag(const std::string& text) {
     }
     return list;
   }
-  const Json parsed = unreadable_json(text).empty() ? Json::parse(text, nullptr, false) : Json();
-  return parsed.is_number() || parsed.is_boolean() ? parsed : Json(text);
+  try {
+    const Json parsed = parse_json(text, "");
+    if (parsed.is_number() || parsed.is_boolean()) return parsed;
+  } catch (const InputError&) {
+    // A word, which needs no quotes on the command line.
+  }
+  return text;
 }
 
 // A list of one value has no ':' and looks like a number; the field's type decides.
@@ -154,19 +159,6 @@ std::string value_to_flag(const Json& value) {
 }
 
 }  // namespace
-
-Json parse_json(std::string_view text, std::string_view where) {
-  if (const std::string why = unreadable_json(text); !why.empty()) {
-    throw InputError(fmt::format("{}: {}", where, why));
-  }
-  try {
-    return Json::parse(text);
-  } catch (const Json::parse_error& error) {
-    throw InputError(fmt::format("{}: byte {}: not JSON: {}", where, error.byte - 1, error.what()));
-  } catch (const Json::exception& error) {  // a number that no double holds
-    throw InputError(fmt::format("{}: not JSON that can be read: {}", where, error.what()));
-  }
-}
 
 RopeSpec spec_from_json(std::string_view text, std::string_view where) {
   const Json document = parse_json(text, where);

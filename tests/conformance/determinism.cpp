@@ -1,5 +1,8 @@
 // DET and STA: the same call, the same bits, whatever was called before.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -91,7 +94,9 @@ std::vector<Scaling> altered(const Scaling& scaling) {
           change(other);
           all.push_back(other);
         };
-        if constexpr (requires { rule.factor; }) alter([](Rule& r) { r.factor *= 2; });
+        if constexpr (requires { rule.factor; }) {
+          alter([](Rule& r) { r.factor *= std::isfinite(2 * r.factor) ? 2 : 0.5; });
+        }
         if constexpr (requires { rule.original_max_position_embeddings; }) {
           alter([](Rule& r) { r.original_max_position_embeddings /= 4; });
         }
@@ -346,6 +351,47 @@ Finding undisturbed(const Case& c, Examiner& examiner) {
   return examiner.judge(c, examiner.run_concurrently(c, companion_of(c, claims)));
 }
 
+void returning_cases(CaseList& list) {
+  bool is_first = true;
+  const Representative& representative = list.representative();
+  list.for_each_way(64, [&](const Case& c) {
+    const bool stands_for_all = representative.is_type_of(c) && representative.is_output_type_of(c) &&
+                                representative.is_given_type_of(c) && representative.is_width_of(c) &&
+                                representative.is_source_of(c);
+    if (!is_first || !stands_for_all) return;
+    list.add(c);
+    is_first = false;
+  });
+}
+
+// One hang may be the machine's: it stood still. A second one is the kernel's.
+Finding returned_each_time(const CallCounts& counts) {
+  Finding finding;
+  if (counts.recovered_hangs < 2) return finding;
+  finding.kind = FailureKind::timeout;
+  finding.message = fmt::format(
+      "{} of {} calls did not return in time, and did when they were made again in a new process", counts.recovered_hangs,
+      counts.calls);
+  return finding;
+}
+
+// Calls of a few microseconds, or of an interpreter.
+constexpr int most_repetitions = 100, most_slow_repetitions = 20;
+
+Finding returns_each_time(const Case& c, Examiner& examiner) {
+  const Call call = examiner.build(c);
+  const CallCounts before{examiner.calls(), examiner.recovered_hangs()};
+  const int repetitions = examiner.subject().claims().compiled ? most_repetitions : most_slow_repetitions;
+  for (int i = 0; i < repetitions; ++i) {
+    const Trial trial = examiner.run(call);
+    if (!trial.ok()) return trial.problem;
+    const Finding finding =
+        returned_each_time({examiner.calls() - before.calls, examiner.recovered_hangs() - before.recovered_hangs});
+    if (!finding.passed()) return finding;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Requirement> determinism_requirements() {
@@ -382,6 +428,16 @@ std::span<const Requirement> determinism_requirements() {
        0,
        nullptr,
        {.of_state = true}},
+      {"STA-03",
+       "A call MUST return each time that it is made.",
+       "NAN-03",
+       "calls that hang less often than twice in a run; calls that take long, but return before the deadline",
+       returning_cases,
+       returns_each_time,
+       0,
+       nullptr,
+       {.shown_by = ShownBy::time},
+       returned_each_time},
   };
   return requirements;
 }

@@ -63,6 +63,7 @@ Finding scaled_by(double factor, Exactness exactness, const Case& c, Examiner& e
     const RelatedRow z = related_row(other, other.q, other.call.q_result(), row, expected);
     for (std::size_t p = 0; p < expected.pairs(); ++p) {
       const bool exact = exactness == Exactness::bit_for_bit;
+      if (y.lost[p] || z.lost[p]) continue;
       if (exact && !far_from_underflow(one, row, p, expected, factor)) continue;
       for (int feature : {expected.first(p), expected.second(p)}) {
         const auto j = static_cast<std::size_t>(feature);
@@ -108,6 +109,7 @@ Finding additivity(const Case& c, Examiner& examiner) {
     const RelatedRow a = related_row(first, first.q, first.call.q_result(), row, expected);
     const RelatedRow b = related_row(second, second.q, second.call.q_result(), row, expected);
     for (std::size_t p = 0; p < expected.pairs(); ++p) {
+      if (y.lost[p] || a.lost[p] || b.lost[p]) continue;
       for (int feature : {expected.first(p), expected.second(p)}) {
         const auto j = static_cast<std::size_t>(feature);
         const double bound = y.pair_bound[p] + a.pair_bound[p] + b.pair_bound[p];

@@ -117,6 +117,7 @@ Finding shift_invariance(const Case& c, Examiner& examiner) {
       }
       for (std::size_t m = 0; m < q0.size(); ++m) {
         for (std::size_t n = 0; n < k0.size(); ++n) {
+          if (q0[m].has_lost || k0[n].has_lost || q1[m].has_lost || k1[n].has_lost) continue;
           const Score before = score(q0[m], k0[n], at_here);
           const Score after = score(q1[m], k1[n], at_there);
           relate(finding, "q.k", {b, static_cast<std::int64_t>(m), h}, static_cast<std::int64_t>(n), std::nullopt,
@@ -164,6 +165,7 @@ Finding toeplitz(const Case& c, Examiner& examiner) {
     }
     for (std::size_t m = 1; m < q.size(); ++m) {
       for (std::size_t n = 1; n < k.size(); ++n) {
+        if (q[m].has_lost || k[n].has_lost || q[m - 1].has_lost || k[n - 1].has_lost) continue;
         const Score here = score(q[m], k[n], expected);
         const Score before = score(q[m - 1], k[n - 1], expected);
         relate(finding, "q.k", {0, static_cast<std::int64_t>(m), h}, static_cast<std::int64_t>(n), std::nullopt,

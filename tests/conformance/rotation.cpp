@@ -65,6 +65,7 @@ Finding identity(const Case& c, Examiner& examiner) {
     for_each_row(input, [&](const RowIndex& row, const std::byte*) {
       const RelatedRow y = related_row(trial, input, output, row, expected);
       for (std::size_t p = 0; p < expected.pairs(); ++p) {
+        if (y.lost[p]) continue;
         for (int feature : {expected.first(p), expected.second(p)}) {
           const double before = expected.lambda() * value_at(input, row, feature);
           relate(finding, name, row, feature, p, before, y.value[static_cast<std::size_t>(feature)], y.pair_bound[p]);
@@ -112,6 +113,7 @@ Finding norm(const Case& c, Examiner& examiner) {
     for_each_row(input, [&](const RowIndex& row, const std::byte*) {
       const RelatedRow y = related_row(trial, input, output, row, expected);
       for (std::size_t p = 0; p < expected.pairs(); ++p) {
+        if (y.lost[p]) continue;
         const double length = std::hypot(y.value[static_cast<std::size_t>(expected.first(p))],
                                          y.value[static_cast<std::size_t>(expected.second(p))]);
         relate(finding, name, row, expected.first(p), p, y.pair_norm[p], length, y.norm_bound[p]);
@@ -200,6 +202,7 @@ Finding composition(const Case& c, Examiner& examiner) {
     const RelatedRow s = related_row(direct, direct.q, direct.call.q_result(), row, at_sum);
     const double lambda = at_a.lambda();
     for (std::size_t p = 0; p < at_a.pairs(); ++p) {
+      if (a.lost[p] || b.lost[p] || s.lost[p]) continue;
       // The second rotation turns the first one's error vector and multiplies it by lambda.
       const double bound =
           std::fabs(lambda) * (std::numbers::sqrt2 * a.pair_bound[p] + s.pair_bound[p]) + b.pair_bound[p];

@@ -66,8 +66,11 @@ Finding unbiased(const Case& c, Examiner& examiner) {
       const ExactPair exact = rotate_exact(a, b, angles[p], expected.lambda(), expected.backward());
       for (const auto& [feature, value] :
            {std::pair{expected.first(p), exact.first}, std::pair{expected.second(p), exact.second}}) {
-        if (value.hi == 0) continue;
-        error += ((value_at(output, row, feature) - value.hi) - value.lo) * (value.hi < 0 ? -1 : 1);
+        const double actual = value_at(output, row, feature);
+        // Beyond the largest number there are no neighbours to round to.
+        const bool is_lost = !std::isfinite(actual) && expected.may_overflow(expected.reach(a, b, p), 0);
+        if (value.hi == 0 || is_lost || !(std::fabs(value.hi) <= largest_finite(output.dtype))) continue;
+        error += ((actual - value.hi) - value.lo) * (value.hi < 0 ? -1 : 1);
         spacings += spacing(output.dtype, value.hi);
       }
     }

@@ -3,7 +3,7 @@
 
 The runner knows no requirement by its id: a field of Requirement holds what is special about one. So no file of
 tools/judge names one. A report format is its own files and a row of tools/report/formats.cpp. So nothing else includes
-it.
+it. JSON of others is read by reference/foreign_json.cpp, which limits it. So nothing else parses.
 """
 
 import re
@@ -29,11 +29,18 @@ def includes_of_formats(files):
             if f'#include "{one}.hpp"' in text and path not in (table, f"{one}.cpp")]  # fmt: skip
 
 
+def parses(text):
+    """Whether code calls the JSON library's parser, for more than text that it has just written."""
+    return re.search(r"[Jj]son>?::(?:parse(?!\(to_json\()|accept|sax_parse|from_\w+)\(", text) is not None
+
+
 def check_itself():
     """Tests these checks: they find what they must find."""
     assert named_requirements('if (r.id == "DET-03") x();') == ['"DET-03"']
     assert named_requirements('if (id.starts_with("STA")) x();')
     assert not named_requirements('// "ROT-01:head_dim=64"\nint x;')
+    assert parses("nlohmann::json::parse(a)") and parses("Json::parse(a)") and not parses("parse_json(a)")
+    assert not parses("Json::parse(to_json(spec))")
     table = {"tools/report/formats.cpp": '#include "tools/report/json.hpp"\n'}
     line = '#include "tools/report/json.hpp"\n'
     assert not includes_of_formats({**table, "tools/report/json.cpp": line})
@@ -48,6 +55,9 @@ def main():
     sources = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sorted((ROOT / "tools").rglob("*.?pp"))}
     problems += [f"{path} includes {one}.hpp; use formats() of tools/report/formats.hpp"
                  for path, one in includes_of_formats(sources)]  # fmt: skip
+    product = [path for folder in ("reference", "golden", "impls", "tools") for path in (ROOT / folder).rglob("*.?pp")]
+    problems += [f"{path.relative_to(ROOT)} parses JSON; use reference/foreign_json.hpp"
+                 for path in product if parses(path.read_text())]  # fmt: skip
     if len(files) < 40:
         problems.append(f"only {len(files)} files in tools/judge: something was not read")
     for problem in problems:

@@ -38,8 +38,7 @@ Claims claims_in(const std::string& file) {
   const auto* begin = reinterpret_cast<const char*>(text.data());
   Claims claims;
   try {
-    if (const std::string why = unreadable_json({begin, text.size()}); !why.empty()) throw InputError(why);
-    claims.capabilities = worker::claims_from_json(nlohmann::json::parse(begin, begin + text.size()), claims.head_dims);
+    claims.capabilities = worker::claims_from_json(parse_json_line({begin, text.size()}), claims.head_dims);
   } catch (const std::exception& error) {
     throw InputError(
         fmt::format("--claims: {}: {}; expected a JSON object as the claims of tools/worker/protocol/PROTOCOL.md", file,

@@ -124,7 +124,9 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
     if (options.reports.wanted()) options.reports.write(golden_json(reports, begun, interrupted));
   };
   try {
-    for (const std::string& name : expand_subjects(options.python.named(options.subjects), worker)) {
+    const ExpandedSubjects expanded = expand_subjects(options.python.named(options.subjects), worker);
+    tell_refused(expanded.refused);
+    for (const auto& [name, is_of_whole_library] : expanded.subjects) {
       const std::unique_ptr<Subject> subject = open_subject(name, worker);
       ProgressLine progress(can_show_progress());
       reports.push_back(verify_golden(
@@ -137,6 +139,7 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
       if (report.interrupted) throw Interrupted();
       if (code != exit_fails && report.executed() == 0) code = exit_bad_input;
     }
+    code = with_refused(code, expanded.refused);
   } catch (const Interrupted&) {
     fmt::print(text, "interrupted: not every case was judged\n");
     write(true);

@@ -77,7 +77,9 @@ int identify_subjects(const IdentifyOptions& options) {
   std::vector<IdentifiedSubject> all;
   int code = exit_conforms;
   try {
-    for (const std::string& subject_name : expand_subjects(options.python.named(options.subjects), worker)) {
+    const ExpandedSubjects expanded = expand_subjects(options.python.named(options.subjects), worker);
+    tell_refused(expanded.refused);
+    for (const auto& [subject_name, is_of_whole_library] : expanded.subjects) {
       const std::unique_ptr<Subject> subject = open_callable(subject_name, worker, oracles, {});
       all.push_back({subject->name(), {}});
       for (const Case& way : ways(subject->claims(), options)) {
@@ -89,6 +91,7 @@ int identify_subjects(const IdentifyOptions& options) {
         code = exit_bad_input;
       }
     }
+    code = with_refused(code, expanded.refused);
   } catch (const Interrupted&) {
     fmt::print(text, "interrupted: not every plan was measured\n");
     code = exit_incomplete;

@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "reference/input_error.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/report/read_file.hpp"
 
 namespace rope {
 
@@ -23,16 +19,10 @@ Pairing pairing_called(const std::string& text) {
 
 namespace {
 
-std::string contents(const std::string& file, std::string_view option, std::string_view what) {
-  std::ifstream stream(file, std::ios::binary);
-  const int error = errno;  // the stream's, if it did not open; else left over from before
-  std::error_code ignored;
-  const bool is_folder = std::filesystem::is_directory(file, ignored);
-  if (!stream || is_folder) {
-    throw InputError(fmt::format("{}: {} cannot be read: {}; give the path of {}", option, file,
-                                 std::strerror(is_folder ? EISDIR : error), what));
-  }
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+std::string contents(const std::string& file, std::string_view option, std::string_view what) try {
+  return read_file(file, fmt::format("{}: {}", option, file));
+} catch (const InputError& error) {
+  throw InputError(fmt::format("{}; give the path of {}", error.what(), what));
 }
 
 std::string guess_of(const ModelConfig& model) {

@@ -8,6 +8,7 @@
 #include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
 #include "tools/command/command_words.hpp"
+#include "tools/command/commands.hpp"
 #include "tools/command/cuda_kernel.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/judge/run/kernel_subject.hpp"
@@ -110,21 +111,36 @@ std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptio
   return open_library(path, kernel, options);
 }
 
-std::vector<std::string> expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options) {
-  std::vector<std::string> expanded;
+ExpandedSubjects expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options) {
+  ExpandedSubjects expanded;
   if (names.empty()) {
-    for (const rope_kernel* kernel : builtin_kernels()) expanded.emplace_back(kernel->name);
+    for (const rope_kernel* kernel : builtin_kernels()) expanded.subjects.push_back({kernel->name});
   }
   for (const std::string& name : names) {
     const auto [path, kernel] = split(name);
     const bool whole_library = kernel.empty() && !is_launched(name) && looks_like_library(name);
     if (!whole_library) {
-      expanded.push_back(name);
+      expanded.subjects.push_back({name});
       continue;
     }
-    for (const std::string& one : kernels_in(path, options)) expanded.push_back(fmt::format("{}#{}", path, one));
+    const KernelList list = kernels_in(path, options);
+    if (list.names.empty()) throw SubjectError(fmt::format("{}: {}", path, list.refused.front().why));
+    for (const std::string& one : list.names) expanded.subjects.push_back({fmt::format("{}#{}", path, one), true});
+    for (const RefusedKernel& one : list.refused) {
+      expanded.refused.push_back({fmt::format("{}#{}", path, one.index), one.why});
+    }
   }
   return expanded;
+}
+
+void tell_refused(const std::vector<RefusedSubject>& refused) {
+  for (const RefusedSubject& one : refused) {
+    fmt::print(stderr, "ropecheck: {} is refused: {}\n", one.subject, printable(one.why));
+  }
+}
+
+int with_refused(int exit_code, const std::vector<RefusedSubject>& refused) {
+  return exit_code == exit_conforms && !refused.empty() ? int{exit_no_subject} : exit_code;
 }
 
 }  // namespace rope

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/judge/run/subject.hpp"
+#include "tools/report/words.hpp"
 #include "tools/worker/client/worker_options.hpp"
 
 namespace rope {
@@ -14,7 +15,24 @@ namespace rope {
 // Throws InputError for a name of another form, SubjectError for a library or a program that cannot be used.
 std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptions& options = {});
 
-// A library without "#kernel" stands for all its kernels; no names at all stand for every built-in.
-std::vector<std::string> expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options);
+struct ExpandedSubject {
+  std::string name;
+  bool is_of_whole_library = false;  // the person named the library, not this kernel
+};
+
+struct ExpandedSubjects {
+  std::vector<ExpandedSubject> subjects;
+  std::vector<RefusedSubject> refused;
+};
+
+// A library without "#kernel" stands for all its kernels; no names at all stand for every built-in. Kernels that cannot
+// be asked for by name are refused. If a library has no others, this throws SubjectError.
+ExpandedSubjects expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options);
+
+// A line for each, on stderr: what is on stdout may be a report.
+void tell_refused(const std::vector<RefusedSubject>& refused);
+
+// exit_no_subject in the place of exit_conforms if any is refused.
+int with_refused(int exit_code, const std::vector<RefusedSubject>& refused);
 
 }  // namespace rope

@@ -26,6 +26,7 @@
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/report/words.hpp"
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
 namespace {
@@ -58,14 +59,29 @@ int exit_code_of(const std::vector<SubjectReport>& reports) {
   return code;
 }
 
-// Calls all of them before the first is judged: a typo in the last name should not cost the wait for the others.
-std::vector<std::string> callable_subjects(const std::vector<std::string>& names, const WorkerOptions& worker,
-                                           Oracles& oracles, const Selection& selection) {
-  std::vector<std::string> subjects = expand_subjects(names, worker);
-  if (subjects.size() > 1) {
-    for (const std::string& subject : subjects) open_callable(subject, worker, oracles, selection);
+struct CallableSubjects {
+  std::vector<std::string> names;
+  std::vector<RefusedSubject> refused;
+  bool are_known = false;  // each was opened
+};
+
+// Calls all of them before the first is judged: a typo in the last name should not cost the wait for the others. A kernel
+// of a whole library is refused, and the others are judged.
+CallableSubjects callable_subjects(const std::vector<std::string>& names, const WorkerOptions& worker,
+                                   Oracles& oracles, const Selection& selection) {
+  ExpandedSubjects expanded = expand_subjects(names, worker);
+  CallableSubjects callable{{}, std::move(expanded.refused), expanded.subjects.size() > 1};
+  for (const ExpandedSubject& subject : expanded.subjects) {
+    try {
+      if (callable.are_known) open_callable(subject.name, worker, oracles, selection);
+      callable.names.push_back(subject.name);
+    } catch (const SubjectError& error) {
+      if (!subject.is_of_whole_library) throw;
+      callable.refused.push_back({subject.name, error.what()});
+    }
   }
-  return subjects;
+  if (callable.names.empty()) throw SubjectError(callable.refused.front().why);
+  return callable;
 }
 
 // Those that this process may use.
@@ -139,13 +155,17 @@ int verify(const VerifyOptions& options) {
   RunReport run = begun_run(ROPECHECK_VERSION);
   std::vector<std::string> subjects = options.python.named(options.subjects);  // until their libraries are looked into
   try {
-    subjects = callable_subjects(subjects, worker, oracles, selections.front());
-    expected.check_subjects(subjects, selections);
+    const CallableSubjects callable = callable_subjects(subjects, worker, oracles, selections.front());
+    subjects = callable.names;
+    run.refused = callable.refused;
+    tell_refused(run.refused);
+    std::vector<std::string> named = subjects;
+    for (const RefusedSubject& one : run.refused) named.push_back(one.subject);
+    expected.check_subjects(named, selections);
     for (const std::string& name : subjects) {
       throw_if_requested(&stop);
-      const bool is_known = subjects.size() > 1;
       const std::unique_ptr<Subject> subject =
-          is_known ? open_subject(name, worker) : open_callable(name, worker, oracles, selections.front());
+          callable.are_known ? open_subject(name, worker) : open_callable(name, worker, oracles, selections.front());
       for (const Selection& selection : selections) {
         throw_if_requested(&stop);
         SuiteOptions suite;
@@ -172,7 +192,7 @@ int verify(const VerifyOptions& options) {
   }
   options.reports.write(run);
   options.expected_failures.write(expected, run, text);
-  const int code = exit_code_of(run.subjects);
+  const int code = with_refused(exit_code_of(run.subjects), run.refused);
   if (run.not_judged.empty() || code == exit_fails) return code;
   const std::size_t judged = run.subjects.size();
   fmt::print(text, "interrupted: {} of {} subjects were judged\n", judged, judged + run.not_judged.size());

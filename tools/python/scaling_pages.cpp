@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "impls/scaling_fields.hpp"
+#include "reference/foreign_json.hpp"
 #include "reference/scaling/rules.hpp"
 
 namespace {
@@ -119,7 +120,7 @@ Json rule_schema(const Rule& rule) {
 
 // The schema with new rules. Its texts for other fields, and the definitions that rules share, stay.
 std::string schema_page(const std::string& present) {
-  Json page = Json::parse(present);
+  Json page = rope::parse_json(present, "the page");
   Json& definitions = page["$defs"];
   for (const Json& entry : page["properties"]["scaling"]["oneOf"]) {
     definitions.erase(entry["$ref"].get<std::string>().substr(std::string_view("#/$defs/").size()));

@@ -4,13 +4,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/run/explain.hpp"
+#include "tools/report/read_file.hpp"
 
 namespace rope {
 namespace {
@@ -115,15 +115,18 @@ void ExpectedFailures::read_words(const std::string& words, Line& line) {
   if (!rest.empty()) line.subjects = rest;
 }
 
+namespace {
+
+std::string contents(const std::filesystem::path& file) try {
+  return read_file(file.string(), fmt::format("--expected-failures: {}", file.string()));
+} catch (const InputError& error) {
+  throw InputError(fmt::format("{}; give a file with a requirement a line", error.what()));
+}
+
+}  // namespace
+
 ExpectedFailures::ExpectedFailures(const std::filesystem::path& file) : file_(file) {
-  std::ifstream stream(file);
-  const int error = errno;  // the stream's, if it did not open; else left over from before
-  std::error_code ignored;
-  const bool is_folder = std::filesystem::is_directory(file, ignored);
-  if (!stream || is_folder) {
-    throw InputError(fmt::format("--expected-failures: {} cannot be read: {}; give a file with a requirement a line",
-                                 file.string(), std::strerror(is_folder ? EISDIR : error)));
-  }
+  std::istringstream stream(contents(file));
   for (std::string text; std::getline(stream, text);) {
     Line line;
     line.text = text;

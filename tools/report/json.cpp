@@ -135,6 +135,7 @@ Json subject_json(const SubjectReport& report) {
                       {"in_part", report.in_part()},
                       {"left_out", report.left_out()}};
   }
+  if (report.recovered_hangs > 0) json["recovered_hangs"] = report.recovered_hangs;
   json["require"] = required_words(report.selection);
   json["only"] = report.selection.only;
   json["permitted_variants"] = report.permitted_variants;
@@ -193,6 +194,7 @@ std::string json_report(const RunReport& run) {
   if (!run.started.empty()) json["started"] = run.started;
   json["subjects"] = Json::array();
   json["not_judged"] = run.not_judged;
+  for (const RefusedSubject& one : run.refused) json["refused"].push_back({{"subject", one.subject}, {"why", one.why}});
   for (const SubjectReport& report : run.subjects) json["subjects"].push_back(subject_json(report));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

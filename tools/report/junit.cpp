@@ -192,17 +192,18 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
     properties.add(fmt::format("horizon {}", name(horizon.dtype)), horizon_words(horizon));
   }
   for (const std::string& variant : report.permitted_variants) properties.add("permitted variant", variant);
+  if (report.recovered_hangs > 0) properties.add("hangs", hang_words(report.recovered_hangs, report.calls));
   if (report.left_out() > 0) properties.add("budget", budget_words(report));
   if (report.diagnosis) properties.add("diagnosis", joined(diagnosis_lines(*report.diagnosis)));
   for (const RequirementResult& result : report.results) add_testcase(suite, result, report);
   if (has_no_verdict(report)) add_error(suite, report.subject, verdict_words(report));
 }
 
-void add_not_judged(pugi::xml_node root, const std::string& subject) {
+void add_not_judged(pugi::xml_node root, const std::string& subject, const std::string& why) {
   pugi::xml_node suite = root.append_child("testsuite");
   set(suite, "name", subject);
   append_counts(suite, {.tests = 1, .errors = 1}, 0);
-  add_error(suite, subject, "interrupted before it was judged");
+  add_error(suite, subject, why);
 }
 
 }  // namespace
@@ -224,11 +225,13 @@ std::string junit_report(const RunReport& run) {
     sum.skipped += counts.skipped;
     time += report.seconds;
   }
-  sum.tests += static_cast<int>(run.not_judged.size());
-  sum.errors += static_cast<int>(run.not_judged.size());
+  const auto not_judged = static_cast<int>(run.not_judged.size() + run.refused.size());
+  sum.tests += not_judged;
+  sum.errors += not_judged;
   append_counts(root, sum, time);
   for (const SubjectReport& report : run.subjects) add_suite(root, report);
-  for (const std::string& subject : run.not_judged) add_not_judged(root, subject);
+  for (const std::string& subject : run.not_judged) add_not_judged(root, subject, "interrupted before it was judged");
+  for (const RefusedSubject& one : run.refused) add_not_judged(root, one.subject, "refused: " + one.why);
   StringWriter writer;
   document.save(writer, "  ", pugi::format_indent, pugi::encoding_utf8);
   return writer.text;

@@ -62,6 +62,9 @@ std::string overview(const RunReport& run, std::size_t limit) {
   for (const std::string& subject : run.not_judged) {
     add(fmt::format("| {} | interrupted before it was judged | |\n", plain(subject)));
   }
+  for (const RefusedSubject& one : run.refused) {
+    add(fmt::format("| {} | **refused** | {} |\n", plain(one.subject), plain(one.why)));
+  }
   if (left_out > 0) text += fmt::format("\n.. and {} more subjects\n", left_out);
   return text;
 }
@@ -91,6 +94,9 @@ std::string head(const SubjectReport& report) {
     text += fmt::format("- claims: {}\n", plain(conforms_without_words(*report.conforms_without)));
   }
   if (const std::string left_out = budget_words(report); !left_out.empty()) text += fmt::format("- {}\n", left_out);
+  if (const std::string hangs = hang_words(report.recovered_hangs, report.calls); !hangs.empty()) {
+    text += fmt::format("- hangs: {}\n", hangs);
+  }
   if (const std::string slow = slow_words(report); !slow.empty()) text += fmt::format("- slow: {}\n", plain(slow));
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));

@@ -1,11 +1,13 @@
-// Reads a report that was written earlier.
+// Reads text that others wrote: reports, specs, lists.
 #pragma once
 
 #include <string>
 
 namespace rope {
 
-// The whole file; "-" is stdin. Throws InputError if it cannot be read.
-std::string read_file(const std::string& path);
+// The whole file; "-" is stdin. Throws InputError if it cannot be read, or is longer than any text that is read: "NAMED
+// cannot be read: No such file or directory".
+std::string read_file(const std::string& path, const std::string& named);
+inline std::string read_file(const std::string& path) { return read_file(path, path + ":"); }
 
 }  // namespace rope

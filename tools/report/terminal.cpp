@@ -108,7 +108,7 @@ std::string replay_line(const Case& c, const std::string& subject, Grade require
 }
 
 std::string terminal_report(const SubjectReport& report, const TerminalStyle& style) {
-  std::string text = style.quiet ? "" : painted(style, bold, title_of(report)) + "\n";
+  std::string text = style.quiet ? "" : painted(style, bold, printable(title_of(report))) + "\n";
   if (!style.quiet && !report.claims_note.empty()) text += fmt::format("  claims: {}\n", report.claims_note);
   Traces shown;
   for (const RequirementResult& result : report.results) {
@@ -132,15 +132,17 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
                                 : report.as_expected() ? (report.conforms() ? green : yellow) | bold
                                                        : red;
   const std::string slow = style.quiet ? "" : slow_words(report);
+  const std::string hangs = hang_words(report.recovered_hangs, report.calls);
   const std::string left_out = budget_words(report);
   const std::string without = report.conforms_without ? conforms_without_words(*report.conforms_without) : "";
   return text +
-         fmt::format("  {}: {}  ({}; {}, {}, {:.1f} s, seed {})\n", title_of(report),
+         fmt::format("  {}: {}  ({}; {}, {}, {:.1f} s, seed {})\n", printable(title_of(report)),
                      painted(style, paint, verdict_words(report)), count_words(report),
                      counted(report.executed(), "case"), counted(report.calls, "call"), report.seconds,
                      report.selection.seed) +
          (left_out.empty() ? "" : fmt::format("  {}\n", left_out)) +
          (slow.empty() ? "" : fmt::format("  slow: {}\n", slow)) +
+         (hangs.empty() ? "" : fmt::format("  hangs: {}\n", hangs)) +
          (without.empty() ? "" : fmt::format("  claims: {}\n", without)) +
          (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "");
 }

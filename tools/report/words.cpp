@@ -134,6 +134,11 @@ std::string slow_words(const SubjectReport& report) {
                      most->cases, most->id);
 }
 
+std::string hang_words(std::int64_t recovered_hangs, std::int64_t calls) {
+  if (recovered_hangs == 0) return "";
+  return fmt::format("{} of {} did not return in time, and did in a new process", recovered_hangs, counted(calls, "call"));
+}
+
 std::string budget_words(const SubjectReport& report) {
   if (report.left_out() == 0) return "";
   std::vector<std::string> not_asked;

@@ -10,6 +10,12 @@
 
 namespace rope {
 
+// A kernel of a library that could not be started or asked for, while others of the library could.
+struct RefusedSubject {
+  std::string subject;
+  std::string why;
+};
+
 // What `verify` was told to do, and what came of it.
 struct RunReport {
   std::string version;  // of ropecheck
@@ -17,6 +23,7 @@ struct RunReport {
   std::vector<std::string> not_judged;  // subjects that were not reached before the run was interrupted
   std::string machine = {};             // where it ran, in words; empty: not known
   std::string started = {};             // UTC, ISO 8601
+  std::vector<RefusedSubject> refused = {};
 };
 
 std::string_view name(FailureKind kind);  // "value"
@@ -42,6 +49,8 @@ std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
 // How much time the kernel took and where; empty if it was not slow.
 std::string slow_words(const SubjectReport& report);
+// Calls that hung once; empty if there were none.
+std::string hang_words(std::int64_t recovered_hangs, std::int64_t calls);
 // What the budget left no time for; empty if nothing.
 std::string budget_words(const SubjectReport& report);
 std::string conforms_without_words(const ConformsWithout& without);

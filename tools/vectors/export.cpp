@@ -22,12 +22,14 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view memory_reason = "where memory is read and written does not show in a file";
 constexpr std::string_view refusal_reason = "a status does not show in a file";
+constexpr std::string_view time_reason = "whether a call returns does not show in a file";
 constexpr std::string_view depends_reason = "a later call holds the answer to an earlier one";
 
 std::string_view reason_against(const Requirement& requirement) {
   switch (requirement.handling.shown_by) {
     case ShownBy::memory: return memory_reason;
     case ShownBy::status: return refusal_reason;
+    case ShownBy::time: return time_reason;
     case ShownBy::outputs: break;
   }
   return "";

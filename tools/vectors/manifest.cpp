@@ -7,8 +7,8 @@
 
 #include "golden/json_fields.hpp"
 #include "golden/manifest.hpp"
+#include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
-#include "reference/spec_json.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
 
@@ -43,7 +43,7 @@ Json arrays_json(const std::vector<Array>& arrays) {
 
 Json call_json(const CallRecord& call) {
   Json json{{"id", call.id},
-            {"attrs", Json::parse(call.attrs)},
+            {"attrs", parse_json(call.attrs, "attrs")},
             {"inputs", arrays_json(call.inputs)},
             {"outputs", arrays_json(call.outputs)}};
   if (!call.expected.empty()) json["expected"] = arrays_json(call.expected);
@@ -173,7 +173,7 @@ Selection read_selection(const Json& json, const std::string& path) {
 Claims read_claims(const Json& json, const std::string& path) {
   Claims claims;
   try {
-    claims.capabilities = worker::claims_from_json(nlohmann::json::parse(json.dump()), claims.head_dims);
+    claims.capabilities = worker::claims_from_json(nlohmann::json(json), claims.head_dims);
   } catch (const std::exception& error) {
     fail(path, fmt::format("{}; tools/worker/protocol/PROTOCOL.md says what claims are", error.what()));
   }

@@ -103,6 +103,27 @@ TEST_CASE("command: a report that was not written is not a pass") {
   }
 }
 
+TEST_CASE("command: text of others that is nested too deep or has no end is refused") {
+  const TemporaryFolder folder;
+  const std::string deep = (folder / "deep.json").string();
+  write(deep, std::string(100'000, '[') + std::string(100'000, ']'));
+  const std::string set = (folder / "set").string();
+  fs::create_directory(set);
+  fs::copy_file(deep, fs::path(set) / "manifest.json");
+  const std::string why = ": byte 64: nested 65 deep; allowed are 64 levels";
+  check_refused(2, {"verify", "half_split", "--spec", deep}, {deep + why});
+  check_refused(2, {"verify", "half_split", "--model-config", deep}, {deep + why});
+  check_refused(2, {"plan", "--model-config", deep}, {deep + why});
+  check_refused(2, {"vectors", "export", set, "--claims", deep}, {deep + why});
+  check_refused(2, {"vectors", "verify", set}, {"manifest.json" + why});
+  check_refused(2, {"report", deep}, {deep + why});
+  check_refused(2, {"compare", deep, deep}, {deep + why});
+  const std::string endless = "cannot be read: it goes on after byte 67108864; allowed are 67108864 bytes";
+  check_refused(2, {"verify", "half_split", "--spec", "/dev/zero"}, {"--spec: /dev/zero " + endless});
+  check_refused(2, {"verify", "half_split", "--expected-failures", "/dev/zero"}, {"/dev/zero " + endless});
+  check_refused(2, {"report", "/dev/zero"}, {"/dev/zero: " + endless});
+}
+
 TEST_CASE("command: a closed stream's number is not given to another file") {
   const TemporaryFolder folder;
   const std::string program = (build_folder() / "ropecheck").string();

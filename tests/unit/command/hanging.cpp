@@ -1,7 +1,7 @@
 // half_split, which hangs from one of its calls on, for the tests of an interruption. The file $HANGING_CALLS gets a
 // byte for each call in any process, and $HANGING_CALLS.hung one for each that hangs. $HANGING_FROM is the first call
 // that hangs; 0: the library hangs while it is loaded. With $HANGING_WRONG it is wrong in place, and with "shrinking"
-// there it hangs after the first wrong call.
+// there it hangs after the first wrong call. Another kernel hangs in every 50th call of a process.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,13 +50,24 @@ int32_t apply(const rope_call* call) {
   return status;
 }
 
+int32_t every_50th(const rope_call* call) {
+  static int calls = 0;
+  if (++calls % 50 == 0) {
+    for (;;) pause();
+  }
+  return rope::half_split_kernel().apply(call);
+}
+
 }  // namespace
 
-extern "C" uint32_t rope_kernel_count(void) { return 1; }
+extern "C" uint32_t rope_kernel_count(void) { return 2; }
 
 extern "C" const rope_kernel* rope_kernel_get(uint32_t index) {
   static rope_kernel kernel = rope::half_split_kernel();
   kernel.name = "hanging";
   kernel.apply = apply;
-  return index == 0 ? &kernel : nullptr;
+  static rope_kernel sometimes = rope::half_split_kernel();
+  sometimes.name = "every_50th";
+  sometimes.apply = every_50th;
+  return index == 0 ? &kernel : index == 1 ? &sometimes : nullptr;
 }

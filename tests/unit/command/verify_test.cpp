@@ -1,5 +1,6 @@
 // ropecheck verify as a person runs it.
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "tests/conformance/requirements.hpp"
@@ -45,6 +46,61 @@ TEST_CASE("command: a budget that leaves something out gives no verdict, unless 
   result = ropecheck({"verify", "half_split", "--only", "ROT-02", "--level", "quick", "--budget", "600"});
   CHECK(result.exit_code == 0);
   CHECK_THAT(result.out, Contains("half_split: conforms  (") && !Contains("budget"));
+}
+
+TEST_CASE("command: a kernel that hangs now and then does not conform, and every report says so") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  const Result result = ropecheck({"verify", (build_folder() / "hanging.so").string() + "#every_50th", "--level", "quick",
+                                   "--only", "ROT-02,STA-03", "--head-dim", "8", "--deadline", "0.3", "--json",
+                                   file("json"), "--junit", file("junit"), "--markdown", file("md"), "--html",
+                                   file("html")});
+  CHECK(result.exit_code == 1);
+  const Json subject = Json::parse(read(folder / "json"))["subjects"][0];
+  CHECK(subject["recovered_hangs"] >= 2);
+  CHECK(subject["requirements"][1]["verdict"] == "fail");
+  const auto words = Contains("did not return in time, and did in a new process");
+  CHECK_THAT(result.out, Contains("  hangs: ") && words && Contains("STA-03  FAIL"));
+  for (const char* name : {"junit", "md", "html"}) CHECK_THAT(read(folder / name), words);
+}
+
+TEST_CASE("command: a kernel that cannot be asked for or opened does not stop its library") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  const std::string mixed = (build_folder() / "odd_mixed.so").string();
+  const auto began = std::chrono::steady_clock::now();
+  const Result result =
+      ropecheck({"verify", mixed, "--level", "quick", "--only", "ROT-02", "--head-dim", "8", "--json", file("json"),
+                 "--junit", file("junit"), "--markdown", file("md"), "--html", file("html")});
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
+  CHECK(result.exit_code == 3);
+  const Json report = Json::parse(read(folder / "json"));
+  const std::string bell = R"(#bell\x07\x1b[31m<b>\u202e)";
+  REQUIRE(report["subjects"].size() == 2);
+  CHECK(report["subjects"][0]["subject"] == mixed + "#right");
+  CHECK(report["subjects"][0]["conforms"] == true);
+  CHECK(report["subjects"][1]["subject"] == mixed + bell);
+  REQUIRE(report["refused"].size() == 10);
+  CHECK(report["refused"][0] ==
+        Json{{"subject", mixed + "#1"}, {"why", "the name of kernel 1 cannot be used: it is empty"}});
+  CHECK_THAT(result.err, Contains(mixed + "#3 is refused: the name of kernel 3 cannot be used: it is not UTF-8") &&
+                             Contains("head_dims: 100000 are claimed; allowed are 1024") &&
+                             Contains("#lacks_apply is refused: "));
+  CHECK_THAT(read(folder / "junit"), Contains("errors=\"10\"") && Contains("refused: the name of kernel 1"));
+  CHECK_THAT(read(folder / "md"), Contains("| **refused** | the name of kernel 1 cannot be used: it is empty |"));
+  CHECK_THAT(read(folder / "html"), Contains("the name of kernel 1 cannot be used: it is empty"));
+  for (const char* name : {"json", "junit", "md", "html"}) {
+    const std::string text = read(folder / name);
+    INFO(name);
+    CHECK(text.find_first_of("\a\x1b") == text.npos);
+    CHECK(text.find("\u202e") == text.npos);
+  }
+  CHECK((result.out + result.err).find_first_of("\a\x1b") == std::string::npos);
+  CHECK_THAT(result.out, Contains(bell));
+
+  // Where no kernel is left, the library is refused.
+  check_refused(3, {"verify", (build_folder() / "odd_twins.so").string()},
+                {"kernels 0 and 1 have the same name, twin; choose one by its index, as in", "odd_twins.so#0"});
 }
 
 TEST_CASE("command: an invalid spec given by flags is refused by field, value and limit") {

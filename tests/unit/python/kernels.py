@@ -143,6 +143,24 @@ def raises(call):
     return right(call)
 
 
+class no_room(Exception):
+    """Called as a mark of the worker's protocol."""
+
+
+class invalid_argument(Exception):
+    """The same."""
+
+
+@F32
+def raises_no_room(call):
+    raise no_room("says the kernel")
+
+
+@F32
+def raises_invalid_argument(call):
+    raise invalid_argument("says the kernel")
+
+
 @F32
 def unsupported(call):
     raise NotImplementedError("not on Fridays")

@@ -182,6 +182,15 @@ class NotKernels(unittest.TestCase):
                 self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
                 self.assertEqual(failures(found)["ROT-02"][0], "exception")
 
+    def test_an_exception_counts_as_one_whatever_its_class_is_called(self):
+        for name in ("no_room", "invalid_argument"):
+            with self.subTest(name):
+                found, done = judge(f"kernels:raises_{name}", "--only", "ROT-02")
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                kind, words = failures(found)["ROT-02"][:2]
+                self.assertEqual(kind, "exception")
+                self.assertTrue(words.startswith(f"raised {name}: says the kernel"), words)
+
     def raised_from(self, function):
         from ropecheck import conventions
         from ropecheck.raised import is_of_adapter, place_of

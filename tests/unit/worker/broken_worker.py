@@ -102,6 +102,20 @@ class Broken(page_worker.Worker):
     def odd_status(self, call):
         self.say({"id": self.now, "ok": True, "status": 7})
 
+    def wide_status(self, call):
+        super().run(call)
+        self.say({"id": self.now, "ok": True, "status": 1 << 32})
+
+    def half_status(self, call):
+        super().run(call)
+        self.say({"id": self.now, "ok": True, "status": 0.5})
+
+    def raises_no_room(self, call):
+        self.say({"id": self.now, "ok": False, "error": {"raised": "no_room", "msg": "says the kernel"}})
+
+    def raises_unsupported(self, call):
+        self.say({"id": self.now, "ok": False, "error": {"raised": "unsupported", "msg": "says the kernel"}})
+
     def odd_fault(self, call):
         self.say({"id": self.now, "fault": {"sig": 11, "addr": "somewhere"}})
 

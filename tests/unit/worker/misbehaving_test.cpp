@@ -201,6 +201,52 @@ TEST_CASE("an escaped C++ exception is reported with its text") {
   CHECK_THAT(reply.raised->what, StartsWith("std::out_of_range: row 40 of 32"));
 }
 
+TEST_CASE("an exception is the kernel's, whatever its class is called") {
+  const std::pair<const char*, const char*> thrown[] = {
+      {"no_room", "no_room: std::exception"},
+      {"invalid_argument", "invalid_argument: odd"},
+      {"bad_alloc", "std::bad_alloc"},
+      {"cannot_place", "rope::worker::CannotPlace: no room at all"},
+      {"cuda_error", "rope::worker::CudaError: lost"}};
+  for (const auto& [kernel, what] : thrown) {
+    INFO(kernel);
+    Call call = small_call();
+    const Reply reply = open_library(build_folder() / "odd_answers.so", kernel, impatient())->apply(call);
+    CHECK(reply.kind == ReplyKind::misbehaved);
+    REQUIRE(reply.raised);
+    CHECK_THAT(reply.raised->what, StartsWith(what));
+  }
+}
+
+TEST_CASE("a status counts with all its bits") {
+  const std::pair<const char*, const char*> returned[] = {
+      {"returns_256", "returned status 256;"}, {"returns_2_16", "returned status 65536;"},
+      {"returns_least", "returned status -2147483648;"}};
+  for (const auto& [kernel, words] : returned) {
+    Call call = small_call();
+    const Reply reply = open_library(build_folder() / "odd_answers.so", kernel, impatient())->apply(call);
+    CHECK(reply.kind == ReplyKind::misbehaved);
+    CHECK_THAT(reply.detail, StartsWith(words));
+  }
+}
+
+TEST_CASE("hangs that a new process recovers are marked, and after three of them a hang counts at once") {
+  WorkerOptions options = impatient();
+  options.deadline = options.first_call_deadline = std::chrono::milliseconds(300);
+  const auto subject = open_library(build_folder() / "hanging.so", "every_50th", options);
+  int recovered = 0, calls = 0;
+  Reply reply;
+  for (; calls < 400 && reply.kind == ReplyKind::done; ++calls) {
+    Call call = small_call();
+    reply = subject->apply(call);
+    recovered += reply.hung_before ? 1 : 0;
+  }
+  CHECK(recovered == 3);
+  CHECK(calls == 4 * 49 + 1);  // the call that hung is the first one of the next process
+  CHECK(reply.kind == ReplyKind::timed_out);
+  CHECK_FALSE(reply.hung_before);
+}
+
 std::size_t open_files() {
   std::size_t count = 0;
   DIR* folder = opendir("/proc/self/fd");

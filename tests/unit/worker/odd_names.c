@@ -1,28 +1,86 @@
-/* Libraries whose count or names cannot be. ODD says which. */
+/* Libraries whose count, names or claims cannot be. ODD says which. */
+#include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "impls/include/rope_kernel.h"
 
-#define TWINS 1     /* two kernels of one name */
-#define MANY 2      /* more kernels than can be */
-#define LONG_NAME 3 /* a name of 200 kB */
-#define HASH 4      /* a name that holds the mark between library and kernel */
-#define NO_NAME 5   /* an empty name */
+#define TWINS 1 /* two kernels of one name */
+#define MANY 2  /* more kernels than can be */
+#define MIXED 3 /* a right one among others that are not */
+#define DEEP 4  /* what is loaded speaks JSON to ropecheck, nested too deep */
 
-static int32_t apply(const rope_call* call) {
-  (void)call;
-  return ROPE_UNSUPPORTED;
+static int32_t right(const rope_call *c) {
+  const int64_t heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;
+  for (int64_t row = 0; row < c->q.shape[0] * c->q.shape[1] * heads; ++row) {
+    const int64_t m = row / heads % c->q.shape[1];
+    const float *x = (const float *)c->q.data + row * dim;
+    float *y = (float *)c->q_out.data + row * dim;
+    const float *cosine = (const float *)c->table.cos + m * c->table.row_stride;
+    const float *sine = (const float *)c->table.sin + m * c->table.row_stride;
+    for (int64_t p = 0; p < pairs; ++p) {
+      const float a = x[p], b = x[p + pairs];
+      y[p] = a * cosine[p] - b * sine[p];
+      y[p + pairs] = b * cosine[p] + a * sine[p];
+    }
+  }
+  return ROPE_OK;
 }
 
-uint32_t rope_kernel_count(void) { return ODD == MANY ? UINT32_MAX : 2; }
+static int32_t dims[100000];
+static char long_name[200000];
 
-const rope_kernel* rope_kernel_get(uint32_t index) {
-  static char long_name[200000];
-  static rope_kernel kernel = {
-      .struct_size = sizeof(rope_kernel), .abi = ROPE_KERNEL_ABI, .name = "twin", .apply = apply};
+#define KERNEL(what, list, count)                                                            \
+  {.struct_size = sizeof(rope_kernel), .abi = ROPE_KERNEL_ABI, .name = what, .apply = right, \
+   .claims = {.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32),                                    \
+              .table_dtypes = ROPE_BIT(ROPE_F32),                                            \
+              .pairings = ROPE_BIT(ROPE_HALF_SPLIT),                                         \
+              .angle_sources = ROPE_BIT(ROPE_TABLES),                                        \
+              .half_tables = 1,                                                              \
+              .head_dims = list,                                                             \
+              .head_dim_count = count,                                                       \
+              .max_position = 1 << 20}}
+
+static const int32_t largest[] = {INT32_MAX - 1};
+static const rope_kernel mixed[] = {
+    KERNEL("right", NULL, 0),
+    KERNEL("", NULL, 0),
+    KERNEL("a#b", NULL, 0),
+    KERNEL("\xff\xc0", NULL, 0),
+    KERNEL(long_name, NULL, 0),
+    KERNEL("bell\a\x1b[31m<b>\u202e", NULL, 0),
+    KERNEL(NULL, NULL, 0),
+    KERNEL("large_head_dim", largest, 1),
+    KERNEL("many_head_dims", dims, 100000),
+    KERNEL("endless_head_dims", largest, INT32_MAX),
+    KERNEL("lacks_apply", NULL, 0),
+};
+
+#if ODD == DEEP
+__attribute__((constructor)) static void speak(void) {
+  static char deep[200001];
+  memset(deep, '[', 100000);
+  memset(deep + 100000, ']', 100000);
+  deep[200000] = '\n';
+  for (int fd = 3; fd < 256; ++fd) send(fd, deep, sizeof deep, MSG_NOSIGNAL);
+}
+#endif
+
+uint32_t rope_kernel_count(void) {
+  return ODD == MANY ? UINT32_MAX : ODD == MIXED ? sizeof mixed / sizeof *mixed + 1 : 2;
+}
+
+const rope_kernel *rope_kernel_get(uint32_t index) {
+  static rope_kernel without_apply;
   memset(long_name, 'x', sizeof long_name - 1);
-  if (index == 1 && ODD != TWINS) {
-    kernel.name = ODD == LONG_NAME ? long_name : ODD == HASH ? "a#b" : "";
+  for (int i = 0; i < 100000; ++i) dims[i] = 64;
+  if (ODD != MIXED) {
+    static rope_kernel twin = KERNEL("twin", NULL, 0);
+    return &twin;
   }
-  return &kernel;
+  if (index >= sizeof mixed / sizeof *mixed) return NULL;
+  if (strcmp(mixed[index].name == NULL ? "" : mixed[index].name, "lacks_apply") != 0) return &mixed[index];
+  without_apply = mixed[index];
+  without_apply.apply = NULL;
+  return &without_apply;
 }

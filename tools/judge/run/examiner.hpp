@@ -69,6 +69,7 @@ class Examiner {
   Oracles& oracles() { return oracles_; }
   const Manifest* golden() const { return golden_; }
   std::int64_t calls() const { return calls_; }
+  std::int64_t recovered_hangs() const { return recovered_hangs_; }  // calls with Reply::hung_before
   double kernel_seconds() const { return static_cast<double>(kernel_nanoseconds_) * 1e-9; }  // of these calls
 
  private:
@@ -82,6 +83,7 @@ class Examiner {
   const Manifest* golden_;
   const Allowed allowed_;
   std::int64_t calls_ = 0;
+  std::int64_t recovered_hangs_ = 0;
   std::int64_t kernel_nanoseconds_ = 0;
   std::map<SanitizerTool, std::vector<Case>> to_sanitize_;
   std::map<std::string, Finding> sanitized_;  // by the case, as text

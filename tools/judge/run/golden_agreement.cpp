@@ -57,6 +57,7 @@ void compare(Finding& finding, const char* name, const Trial& trial, const Tenso
     const RelatedRow source = related_row(trial, input, output, row, of_source);
     const std::vector<PairAngle>& angles = expected.angles(row.batch, row.seq);
     for (std::size_t p = 0; p < expected.pairs(); ++p) {
+      if (y.lost[p]) continue;
       const double further = excess[p] * unit_roundoff(DType::f32) * std::fabs(angles[p].phi) * y.pair_norm[p];
       for (int feature : {expected.first(p), expected.second(p)}) {
         const auto j = static_cast<std::size_t>(feature);

@@ -12,7 +12,13 @@
 namespace rope {
 
 // What shows that a requirement does not hold. A file of answers contains only outputs.
-enum class ShownBy { outputs, memory, status };
+enum class ShownBy { outputs, memory, status, time };
+
+// Of all requirements of a run.
+struct CallCounts {
+  std::int64_t calls = 0;
+  std::int64_t recovered_hangs = 0;  // calls with Reply::hung_before
+};
 
 // Special handling of a requirement by the runner.
 struct Handling {
@@ -36,6 +42,10 @@ struct Requirement {
   void (*prepare)(std::span<const Case>, Examiner&) = nullptr;
 
   Handling handling = {};
+
+  // What the calls of the whole run show of it, with all requirements; if not null, judged last. The requirement fails if
+  // this does, too.
+  Finding (*in_run)(const CallCounts&) = nullptr;
 
   bool is_must() const { return demanded_by == 0; }
 };

@@ -68,6 +68,7 @@ struct SubjectReport {
   std::optional<Diagnosis> diagnosis;  // if it does not conform and a diagnosis was asked for
   std::optional<Responses> responses;
   std::int64_t calls = 0;
+  std::int64_t recovered_hangs = 0;  // of these calls, with Reply::hung_before
   double seconds = 0;
   bool interrupted = false;
   std::optional<Budget> budget;  // if there was one

@@ -62,6 +62,7 @@ struct Task {
   GradeUse uses;
   std::set<DType> failed;  // dtypes
   std::int64_t calls = 0;
+  std::int64_t recovered_hangs = 0;
   std::exception_ptr error;  // that ended the run
 };
 
@@ -94,13 +95,15 @@ class Run {
     if (measures(&Handling::with_horizon)) {
       Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
       report.horizons = horizons(examiner);
-      report.calls += examiner.calls();
+      count(examiner, report);
     }
     // A kernel that hangs would hang again.
     if (measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs)) {
       Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
       report.heatmaps = heatmaps(examiner, report.calls / 20);  // each has its own number of calls
+      report.recovered_hangs += examiner.recovered_hangs();
     }
+    judge_whole_run(report);
     const Claims& claims = subject_.claims();
     report.claims = claims_seen_.of(claims);
     report.claims_note = subject_.claims_note();
@@ -280,6 +283,7 @@ class Run {
       task.error = std::current_exception();
     }
     task.calls += examiner.calls();
+    task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;
     if (fails) clock_.note_failure();
     if (options_.fail_fast && fails && options_.budget) clock_.end();
@@ -289,8 +293,37 @@ class Run {
   static void join(Task& task, GradeUse& uses, std::set<DType>& failed, SubjectReport& report) {
     report.results.push_back(std::move(task.result));
     report.calls += task.calls;
+    report.recovered_hangs += task.recovered_hangs;
     failed.merge(task.failed);
     uses.add(task.uses);
+  }
+
+  static void count(const Examiner& examiner, SubjectReport& report) {
+    report.calls += examiner.calls();
+    report.recovered_hangs += examiner.recovered_hangs();
+  }
+
+  // Where the requirement's own cases passed, or failed as they may. Counted as one more failed case: the first.
+  void judge_whole_run(SubjectReport& report) const {
+    for (const Task& task : tasks_) {
+      const Requirement& requirement = task.requirement;
+      const auto result = std::ranges::find(report.results, requirement.id, &RequirementResult::id);
+      if (requirement.in_run == nullptr || result == report.results.end() || result->cases == 0) continue;
+      const Finding finding = requirement.in_run({report.calls, report.recovered_hangs});
+      if (finding.passed() || result->failed > 0) continue;
+      result->failed = 1;
+      result->failure = Failure{task.cases.front(), finding, to_text(task.cases.front())};
+      settle(requirement, *result);
+    }
+  }
+
+  void settle(const Requirement& requirement, RequirementResult& result) const {
+    if (result.cases > 0) result.verdict = Verdict::pass;
+    if (result.failed > 0) {
+      const bool decides = rope::decides(requirement, options_.selection.demands, subject_.claims());
+      result.verdict = decides ? Verdict::fail : Verdict::note;
+    }
+    expect(result);
   }
 
   // Applies the list of expected failures to a verdict. A note stays one: it does not hold, as the list says.
@@ -332,9 +365,7 @@ class Run {
     }
     result.verdict = Verdict::not_claimed;
     note_left_out(task);
-    if (result.cases > 0) result.verdict = Verdict::pass;
-    if (result.failed > 0) result.verdict = decides ? Verdict::fail : Verdict::note;
-    expect(result);
+    settle(requirement, result);
     result.kernel_seconds += examiner.kernel_seconds();
     result.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::scoped_lock lock(progress_);

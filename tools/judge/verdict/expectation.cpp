@@ -50,7 +50,9 @@ BoundSetting setting_of(const Call& call) {
 Expectation::Expectation(const Call& call, const RopeSpec& spec, Oracles& oracles, Allowed allowed)
     : call_(call),
       terms_(bound_terms(setting_of(call))),
-      required_(allowed.grade) {
+      required_(allowed.grade),
+      largest_(largest_finite(required_.arithmetic == ArithmeticGrade::three ? call.q_result().dtype
+                                                                             : working_type(call.q.dtype))) {
   row_bounds_.lambda_size = std::fabs(call.attention_factor);
   row_bounds_.arithmetic = terms_.arithmetic;
   row_bounds_.tiny = terms_.tiny;

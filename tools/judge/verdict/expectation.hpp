@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "reference/error_model.hpp"
@@ -70,6 +71,11 @@ class Expectation {
   // The deciding bound.
   double bound(std::size_t pair, double phi, double r) const;
   Grade required() const { return required_; }
+  // Whether some product of a pair with that r may be larger than the type holds in which the deciding grade lets a
+  // kernel compute. Then a result may be infinite, or NaN as the difference of two infinities.
+  bool may_overflow(double r, double bound) const {
+    return !(std::fabs(lambda()) * r + bound <= largest_);
+  }
 
  private:
   double angle_term(AngleGrade grade, std::size_t pair, double phi) const;
@@ -79,6 +85,7 @@ class Expectation {
   std::shared_ptr<Oracle> oracle_;  // null if tables are given
   BoundTerms terms_;
   Grade required_;
+  double largest_;  // number that a kernel of that grade can compute with
   std::vector<double> direct_;           // C of each pair
   std::vector<double> loosest_;          // the same for grade C
   std::vector<std::int64_t> position_;   // one an axis

@@ -1,9 +1,12 @@
 #include "tools/judge/verdict/judge.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <stdexcept>
 
 #include "tools/judge/case/build_call.hpp"
 
@@ -70,6 +73,7 @@ class TensorJudge {
     const PairAngle& angle;
     const Row& input;
     int first, second;  // features
+    double reach;       // the error model's r
   };
 
   void judge_row(const RowIndex& index, const std::vector<PairAngle>& angles) {
@@ -94,8 +98,9 @@ class TensorJudge {
     for (std::size_t p = 0; p < angles.size() && !is_unremarkable; ++p) {
       const int first = expectation_.first(p);
       const int second = expectation_.second(p);
-      const PerGrade<double> bounds = expectation_.bounds(p, expectation_.reach(row_.a[p], row_.b[p], p));
-      const Pair pair{p, angles[p], x, first, second};
+      const double reach = expectation_.reach(row_.a[p], row_.b[p], p);
+      const PerGrade<double> bounds = expectation_.bounds(p, reach);
+      const Pair pair{p, angles[p], x, first, second, reach};
       compare(index, first, pair, false, row_.exact[p].first, y, bounds);
       compare(index, second, pair, true, row_.exact[p].second, y, bounds);
     }
@@ -107,7 +112,9 @@ class TensorJudge {
     const double actual = y.value(feature);
     const double bound =
         bounds[static_cast<std::size_t>(required_.angle)][static_cast<std::size_t>(required_.arithmetic)];
-    const double error = overflows(exact.hi, bound, actual) ? 0 : std::fabs((actual - exact.hi) - exact.lo);
+    check_bound(bound, pair);
+    const bool is_right = overflows(exact.hi, bound, actual) || may_be_lost(exact.hi, bound, pair, actual);
+    const double error = is_right ? 0 : std::fabs((actual - exact.hi) - exact.lo);
     const double use = error <= bound ? (bound == 0 ? 0 : error / bound) : beyond(error, bound);
     for (std::size_t g = 0; g < angle_grades; ++g) {
       for (std::size_t w = 0; w < arithmetic_grades; ++w) {
@@ -154,6 +161,23 @@ class TensorJudge {
   // A value too large for the output's type may become infinite.
   bool overflows(double x, double bound, double y) const {
     return std::isinf(y) && std::signbit(x) == std::signbit(y) && std::fabs(x) + bound > largest_finite(output_.dtype);
+  }
+
+  // No number, because a product on the way to it was too large. An infinity of the wrong sign cannot come from products
+  // whose sum is too large itself.
+  bool may_be_lost(double exact, double bound, const Pair& pair, double y) const {
+    if (!expectation_.may_overflow(pair.reach, bound)) return false;
+    if (!std::isfinite(exact) && std::isfinite(pair.reach)) return true;  // no double holds the exact result
+    if (std::isfinite(y)) return false;
+    return std::isnan(y) || std::signbit(y) == std::signbit(exact) ||
+           std::fabs(exact) - bound <= largest_finite(output_.dtype);
+  }
+
+  // A verdict by such a bound would be a verdict on us.
+  static void check_bound(double bound, const Pair& pair) {
+    if (!std::isnan(bound) || !std::isfinite(pair.reach)) return;
+    throw std::logic_error(fmt::format("the bound of pair {} is NaN, for a pair of norm {} and an angle of {} radians",
+                                       pair.index, pair.reach, pair.angle.phi));
   }
 
   static bool same_value(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }

@@ -1,10 +1,13 @@
 #include "tools/judge/verdict/relations.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 
 namespace rope {
 namespace {
@@ -40,6 +43,11 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
     result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + of_tables);
     // Two elements, each within the bound, move the norm by at most sqrt(2) times the bound.
     result.norm_bound.push_back(std::numbers::sqrt2 * (expectation.bound_by_any_angle(p, r) + of_tables));
+    const bool is_lost = expectation.may_overflow(r, result.pair_bound.back()) &&
+                         !(std::isfinite(result.value[static_cast<std::size_t>(expectation.first(p))]) &&
+                           std::isfinite(result.value[static_cast<std::size_t>(expectation.second(p))]));
+    result.lost.push_back(is_lost);
+    result.has_lost = result.has_lost || is_lost;
   }
   return result;
 }
@@ -47,8 +55,12 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
             std::optional<std::size_t> pair, double expected, double actual, double bound) {
   ++finding.compared;
-  if (bound > 0) bound += own_rounding * std::min(std::fabs(expected), std::fabs(actual));
-  const double error = std::fabs(actual - expected);
+  const double smaller = std::min(std::fabs(expected), std::fabs(actual));
+  if (bound > 0 && std::isfinite(smaller)) bound += own_rounding * smaller;
+  if (std::isnan(bound) && std::isfinite(expected) && std::isfinite(actual)) {
+    throw std::logic_error(fmt::format("the bound of a relation is NaN, at feature {} of {}", feature, tensor));
+  }
+  const double error = actual == expected ? 0 : std::fabs(actual - expected);
   const double ratio = error == 0 ? 0 : error / bound;
   const double use = error <= bound || ratio > 1 ? ratio : std::numeric_limits<double>::infinity();  // NaN
   if (use > 1) {
@@ -74,6 +86,7 @@ void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int6
 void relate_pairs(Finding& finding, const char* tensor, const RowIndex& row, const Expectation& expectation,
                   const RelatedRow& expected, const RelatedRow& actual) {
   for (std::size_t p = 0; p < expectation.pairs(); ++p) {
+    if (expected.lost[p] || actual.lost[p]) continue;
     for (int feature : {expectation.first(p), expectation.second(p)}) {
       const auto j = static_cast<std::size_t>(feature);
       relate(finding, tensor, row, feature, p, expected.value[j], actual.value[j],

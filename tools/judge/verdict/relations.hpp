@@ -13,6 +13,10 @@ struct RelatedRow {
   std::vector<double> pair_bound;  // of each element of the pair
   std::vector<double> pair_norm;   // of the input, times |lambda|
   std::vector<double> norm_bound;  // of the output pair's norm: no angle changes it, so no error of the angle counts
+  // Whether an element of the pair is infinite or NaN, and may be (Expectation::may_overflow). Then no relation holds of
+  // it; whether it is right is another requirement's question.
+  std::vector<bool> lost;
+  bool has_lost = false;  // some pair
 };
 
 // A trial's row, with the deciding bounds. If tables are given, the bounds include the rounding of the tables, because
@@ -20,7 +24,8 @@ struct RelatedRow {
 RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& output, const RowIndex& row,
                        Expectation& expectation);
 
-// Checks a relation at an element: |actual - expected| <= bound. A bound above 0 grows by the error of computing both
+// Checks a relation at an element: |actual - expected| <= bound. Equal infinities are equal. Throws std::logic_error if
+// the bound of two numbers is none. A bound above 0 grows by the error of computing both
 // sides in double.
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
             std::optional<std::size_t> pair, double expected, double actual, double bound);

@@ -11,7 +11,7 @@ from typing import Any
 
 VERSION = 1
 LOST_CONNECTION = 97  # exit status if the kernel has closed the connection; nothing else can be said then
-NO_ROOM = "no_room"  # the type of an error, PROTOCOL.md
+NO_ROOM = "no_room"  # the type of an error, if the kernel was not called; PROTOCOL.md
 # Waking a halted processor costs more than the rest of a round trip. On one processor the other side could not run.
 SPIN_NS = 100_000 if len(os.sched_getaffinity(0)) > 1 else 0
 

@@ -27,9 +27,14 @@ def name_of(kernel: Callable[..., Any]) -> str:
     return capabilities_of(kernel).name or getattr(kernel, "__name__", type(kernel).__name__)
 
 
-def _error(kind: str, message: str, **more: object) -> dict[str, Any]:
-    """`more` without what is empty."""
-    return {"ok": False, "error": {"type": kind, "msg": message, **{key: it for key, it in more.items() if it}}}
+def _error(kind: str, message: str) -> dict[str, Any]:
+    return {"ok": False, "error": {"type": kind, "msg": message}}
+
+
+def _raised(error: BaseException, **more: object) -> dict[str, Any]:
+    """An exception of the kernel, whatever its class is called. `more` without what is empty."""
+    told = {"raised": type(error).__name__, "msg": message_of(error)}
+    return {"ok": False, "error": {**told, **{key: it for key, it in more.items() if it}}}
 
 
 class NoRoom(Exception):
@@ -123,9 +128,8 @@ class Server:
             if isinstance(error, NoRoom):
                 return _error(NO_ROOM, str(error))
             why = self._why_it_cannot_run(error)
-            return _error(type(error).__name__, message_of(error), trace=trace_of(error), cannot_run=why,
-                          at=place_of(error, self.function),
-                          in_adapter=not why and is_of_adapter(error, self.function))
+            return _raised(error, trace=trace_of(error), cannot_run=why, at=place_of(error, self.function),
+                           in_adapter=not why and is_of_adapter(error, self.function))
 
     def _why_it_cannot_run(self, error: BaseException) -> str:
         """Why every call would raise this; empty if it is of the kernel's own code."""

@@ -51,7 +51,7 @@ Json facts_of_run(const Json& report) {
 std::string title_of(const Json& one) { return fmt::format("{}: {}", word(one, "name"), word(one, "verdict")); }
 
 // Verdicts until the page is full.
-Json overview_of(const Json& subjects, const Json& not_judged, bool has_sections) {
+Json overview_of(const Json& subjects, const Json& not_judged, const Json& refused, bool has_sections) {
   Json rows = Json::array();
   std::size_t size = 0, cut = 0;
   const auto add = [&](Json row) {
@@ -69,6 +69,10 @@ Json overview_of(const Json& subjects, const Json& not_judged, bool has_sections
   for (const Json& name : not_judged) {
     add({{"name", name}, {"verdict", "not judged: interrupted before its turn"}, {"counts", ""}, {"tone", "warn"},
          {"mark", "!"}, {"anchor", false}});
+  }
+  for (const Json& one : refused) {
+    add({{"name", one.at("subject")}, {"verdict", "refused"}, {"counts", one.at("why")}, {"tone", "bad"}, {"mark", "!"},
+         {"anchor", false}});
   }
   if (cut > 0) {
     rows.push_back({{"name", fmt::format(".. and {} more", cut)}, {"verdict", "--json has all"}, {"counts", ""},
@@ -95,12 +99,16 @@ struct Sections {
   Json models = Json::array();
 };
 
+std::size_t count_in(const Json& report, const char* list) {
+  return report.contains(list) ? report.at(list).size() : 0;
+}
+
 Sections sections_of(const Json& report, Detail detail) {
   Sections sections;
   const Json& subjects = report.at("subjects");
   // Without subjects only this field tells which command wrote the report.
   sections.kind = !subjects.empty() || report.contains("not_judged") ? "verify" : "";
-  const bool many = subjects.size() > 1 || (report.contains("not_judged") && !report["not_judged"].empty());
+  const bool many = subjects.size() + count_in(report, "not_judged") + count_in(report, "refused") > 1;
   int index = 0;
   for (const Json& subject : subjects) {
     const Placing placing{fmt::format("s{}", ++index), many ? 2 : 1, detail};
@@ -126,19 +134,20 @@ Sections sections_of(const Json& report, Detail detail) {
 std::string page_with(const Json& report, Detail detail) {
   Sections sections = sections_of(report, detail);
   const Json not_judged = report.value("not_judged", Json::array());
+  const Json refused = report.value("refused", Json::array());
   Json model{{"version", report.at("version")}, {"kind", sections.kind}, {"overview", false}, {"subjects", false},
              {"identified", false}, {"golden", false}, {"compared", false}, {"left_out", false}, {"interrupted", false}};
   const bool interrupted = report.value("interrupted", false);
   if (interrupted) model["interrupted"] = interrupted_words;
   if (const std::string words = left_out_words(detail); !words.empty()) model["left_out"] = words;
-  const std::string all = overview_title(sections.models, not_judged.size(), interrupted);
+  const std::string all = overview_title(sections.models, not_judged.size() + refused.size(), interrupted);
   model["title"] = sections.models.size() == 1
                        ? title_of(sections.models[0])
                        : fmt::format("{}: ropecheck{}{}", all, sections.kind.empty() ? "" : " ", sections.kind);
-  if (sections.models.size() != 1 || !not_judged.empty() || detail == Detail::verdicts) {
+  if (sections.models.size() != 1 || !not_judged.empty() || !refused.empty() || detail == Detail::verdicts) {
     model["overview"] = true;
     model["overview_title"] = all;
-    model["overview_rows"] = overview_of(sections.models, not_judged, detail < Detail::verdicts);
+    model["overview_rows"] = overview_of(sections.models, not_judged, refused, detail < Detail::verdicts);
   }
   model["run_facts"] = facts_of_run(report);
   if (detail < Detail::verdicts) model[sections.part] = std::move(sections.models);

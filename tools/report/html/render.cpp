@@ -83,8 +83,12 @@ std::string embedded(const Json& data) {
 }  // namespace
 
 Json read_report(std::string_view json, const std::string& named) {
-  if (const std::string why = unreadable_json(json); !why.empty()) throw InputError(fmt::format("{}: {}", named, why));
-  Json report = Json::parse(json, nullptr, false);
+  Json report;
+  try {
+    report = parse_json(json, named);
+  } catch (const NotJson&) {
+    // Nor is it a report: said below.
+  }
   if (!report.is_object() || report.value("tool", "") != "ropecheck") {
     throw InputError(fmt::format("{} is not a report of ropecheck; expected what --json writes", named));
   }

@@ -44,6 +44,9 @@ Json remarks_of(const Json& subject) {
     remarks.push_back(labelled("Claims:", conforms_without_words(claims)));
   }
   if (const std::string note = word(subject, "claims_note"); !note.empty()) remarks.push_back(labelled("Claims:", note));
+  if (subject.contains("recovered_hangs")) {
+    remarks.push_back(labelled("Hangs:", hang_words(subject["recovered_hangs"], subject.at("calls"))));
+  }
   if (subject.contains("budget") && subject["budget"].at("left_out") > 0) {
     const Json& budget = subject["budget"];
     remarks.push_back(labelled(

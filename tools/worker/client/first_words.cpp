@@ -24,9 +24,9 @@ json understood(const json& words, WorkerProcess& process, std::string_view want
     throw SubjectError(with_output(while_loading(describe_fault(words.at("fault"), {}, {}).sentence), process));
   }
   if (words.value("op", "") == "refused") throw SubjectError(wire::printable(words.value("msg", ""), 1 << 16));
-  if (words.value("v", 0) != wire::version) {
+  if (const json spoken = words.value("v", json(0)); spoken != wire::version) {
     throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
-                                   words.value("v", 0), wire::version));
+                                   wire::printable(spoken.dump(-1, ' ', true), 64), wire::version));
   }
   if (words.value("op", "") != wanted) {
     throw SubjectError(fmt::format("the worker began with {} where \"op\":\"{}\" is due",
@@ -64,10 +64,14 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
     throw SubjectError(
         with_output(while_loading(describe_end(process.wait_status(), !process.connected()).sentence), process));
   }
-  if (const std::string why = unreadable_json(heard.text); !why.empty()) {
-    throw SubjectError(with_output(fmt::format("the worker's first line cannot be used: {}", why), process));
+  json words;
+  try {
+    words = parse_json_line(heard.text);
+  } catch (const NotJson&) {
+    // Nor is it an object: said below.
+  } catch (const InputError& error) {
+    throw SubjectError(with_output(fmt::format("the worker's first line cannot be used: {}", error.what()), process));
   }
-  const json words = json::parse(heard.text, nullptr, false);
   if (!words.is_object()) {
     throw SubjectError(with_output(
         fmt::format("the worker's first line is not a JSON object: {}", wire::printable(heard.text, 200)), process));

@@ -64,14 +64,18 @@ std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library
                 [&] { return open_worker(launch, fmt::format("{}#{}", library.string(), kernel_name), options); });
 }
 
-std::vector<std::string> kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
+KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
   const Launch launch = launch_for(library, options);
   const worker::SharedMemory inputs("ropecheck-inputs");  // unused, but a worker expects them
   const worker::SharedMemory outputs("ropecheck-outputs");
   return naming(library, [&] {
     worker::WorkerProcess process(launch, inputs, outputs, options.stop);
     const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);
-    return words.at("kernels").get<std::vector<std::string>>();
+    KernelList list{words.at("kernels").get<std::vector<std::string>>(), {}};
+    for (const nlohmann::json& one : words.value("refused", nlohmann::json::array())) {
+      list.refused.push_back({one.at("index").get<std::size_t>(), one.at("why").get<std::string>()});
+    }
+    return list;
   });
 }
 

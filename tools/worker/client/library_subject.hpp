@@ -12,13 +12,23 @@
 
 namespace rope {
 
-// An empty kernel name takes the library's only kernel; if there are several, the error lists them. The subject's
+// A kernel may also be given by its index in the library. An empty kernel name takes the library's only kernel; if there are several, the error lists them. The subject's
 // name is "LIBRARY#KERNEL" with the path as given. Throws SubjectError: no such file, no shared library, not loadable,
 // no such kernel, another ABI, or it crashes while it is loaded.
 std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library, std::string_view kernel_name,
                                             const WorkerOptions& options = {});
 
-// The names of its kernels, in the library's order. Throws SubjectError as above.
-std::vector<std::string> kernels_in(const std::filesystem::path& library, const WorkerOptions& options = {});
+struct RefusedKernel {
+  std::size_t index = 0;  // in the library
+  std::string why;
+};
+
+struct KernelList {
+  std::vector<std::string> names;  // in the library's order
+  std::vector<RefusedKernel> refused;  // without a name to ask for them by
+};
+
+// Throws SubjectError as above.
+KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions& options = {});
 
 }  // namespace rope

@@ -31,6 +31,9 @@ using Event = WorkerProcess::Event;
 
 constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
 
+// A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
+constexpr int most_recovered_hangs = 3;
+
 constexpr std::string_view bye = R"({"op":"bye"})";
 constexpr std::string_view killed = "its process was killed";
 
@@ -136,9 +139,13 @@ class Worker final : public WorkerSubject {
     if (second.kind == ReplyKind::timed_out) {
       hung_ = true;
       second.detail.insert(second.detail.find(killed) + killed.size(), ", twice in a row");
-    } else if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
-      second.detail =
-          fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(last_deadline_));
+    } else {
+      second.hung_before = true;
+      ++hangs_recovered_;
+      if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
+        second.detail =
+            fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(last_deadline_));
+      }
     }
     return second;
   }
@@ -164,7 +171,9 @@ class Worker final : public WorkerSubject {
     const std::chrono::nanoseconds used_before = hung_ ? process_->cpu_time() : std::chrono::nanoseconds{};
     const WorkerProcess::Heard heard = process_->hear(last_deadline_);
     // If calls of this kernel hung before and this one was busy all along, a second try would only cost time.
-    is_sure_ = hung_ && heard.event == Event::deadline && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10;
+    is_sure_ = heard.event == Event::deadline &&
+               (hangs_recovered_ >= most_recovered_hangs ||
+                (hung_ && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10));
     Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
     deaths_ += process_->alive() ? 0 : 1;
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
@@ -198,7 +207,7 @@ class Worker final : public WorkerSubject {
       claims_.packed_tensors = hello.value("packed", false);
       claims_note_ = wire::printable(hello.value("claims_note", ""), 1 << 10);
       space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
-      if (name_.empty() || name_.back() == '#') name_ += hello.at("name").get<std::string>();
+      if (name_.empty() || name_.back() == '#') name_ += shown_name_in(hello);
       compiling_ = time_to_compile(hello.value("first_call_s", 0.0));
       // A kernel that hung once and does not announce a compiler is not compiling.
       next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
@@ -211,6 +220,12 @@ class Worker final : public WorkerSubject {
     }
     if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
     last_key_.clear();
+  }
+
+  static std::string shown_name_in(const json& hello) try {
+    return wire::shown_name(hello.at("name").get_ref<const std::string&>());
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(fmt::format("name: {}", error.what()));
   }
 
   void read_claims(const json& given) try {
@@ -254,8 +269,9 @@ class Worker final : public WorkerSubject {
   // Kills the process whenever it cannot be trusted any more.
   Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
     if (heard.event == Event::died) return reply_of_end();
-    const json message = unreadable_json(heard.text).empty() ? json::parse(heard.text, nullptr, false) : json();
+    std::string why;
     try {
+      const json message = parse_json_line(heard.text);
       if (message.is_object() && message.contains("fault")) {
         const WorkerEnd end = describe_fault(message.at("fault"), layout, space_);
         process_->hear(last_breath);
@@ -283,12 +299,18 @@ class Worker final : public WorkerSubject {
       throw;
     } catch (const SubjectError&) {
       throw;
+    } catch (const NotJson&) {
+      // Shown below.
+    } catch (const InputError& error) {
+      why = error.what();
     } catch (const std::exception&) {
       // About a member that is missing, has another type or is not a number; the worker's line is shown below.
     }
     process_->kill();
     return {ReplyKind::misbehaved, ROPE_FAILED,
-            "spoke something else than the worker protocol: " + wire::printable(heard.text, 200), 0};
+            fmt::format("spoke something else than the worker protocol: {}{}{}", wire::printable(why, 400),
+                        why.empty() ? "" : ": ", wire::printable(heard.text, 200)),
+            0};
   }
 
   Reply give_up() {
@@ -316,9 +338,10 @@ class Worker final : public WorkerSubject {
     has_answered_ = true;
     if (!message.at("ok").get<bool>()) return error_of(message.at("error"));
     Reply reply;
-    reply.status = message.value("status", std::int32_t{ROPE_OK});
-    reply.nanoseconds = message.value("ns", std::int64_t{0});
-    if (const auto status = message.value("beside_status", std::int32_t{ROPE_OK}); reply.status == ROPE_OK) {
+    reply.status = wire::whole_in<std::int32_t>(message, "status", ROPE_OK);
+    constexpr double longest = 1e18;  // nanoseconds
+    reply.nanoseconds = static_cast<std::int64_t>(std::clamp(message.value("ns", 0.0), 0.0, longest));
+    if (const auto status = wire::whole_in<std::int32_t>(message, "beside_status", ROPE_OK); reply.status == ROPE_OK) {
       reply.status = status;
       if (status != ROPE_OK) reply.detail = "the concurrent call was answered so";
     }
@@ -387,13 +410,14 @@ class Worker final : public WorkerSubject {
   }
 
   Reply error_of(const json& error) const {
-    const std::string type = error.value("type", "");
+    const bool is_raised = error.contains("raised");
+    const std::string type = wire::printable(error.value(is_raised ? "raised" : "type", ""), 256);
     std::string text = wire::printable(error.value("msg", ""), 1 << 12);
     if (const std::string trace = error.value("trace", ""); !trace.empty()) {
       text += fmt::format("\n{}", wire::printable(trace, 1 << 12));
     }
-    if (type == wire::no_room) throw NoRoom(text);
-    if (const auto status = status_named(type)) return {ReplyKind::done, *status, text, 0};
+    if (!is_raised && type == wire::no_room) throw NoRoom(text);
+    if (const auto status = status_named(type); status && !is_raised) return {ReplyKind::done, *status, text, 0};
     const Raised raised = raised_by(error, type);
     if (native_) {
       return {ReplyKind::misbehaved, ROPE_FAILED,
@@ -424,6 +448,7 @@ class Worker final : public WorkerSubject {
   std::chrono::milliseconds last_deadline_{};
   std::chrono::milliseconds compiling_{};  // what the worker asks for its first call
   std::int64_t deaths_ = 0;
+  int hangs_recovered_ = 0;
   std::int64_t id_ = 0;
   std::int64_t plan_ = 0;
   std::string last_key_;  // of the plan that the worker holds; empty: none

@@ -7,14 +7,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <typeinfo>
+#include <utility>
 
+#include "reference/foreign_json.hpp"
 #include "tools/judge/call/concurrent_call.hpp"
 #include "tools/judge/call/floating_point_mode.hpp"
 #include "tools/worker/host/device_call.hpp"
@@ -116,13 +120,19 @@ void settle(const Announced& fds) {
 
 bool is_on_device(const rope_kernel& kernel) { return kernel.claims.device == ROPE_CUDA; }
 
-json hello(const NativeLibrary& library, const rope_kernel& kernel, const GuardedMemory& memory) {
+json list_of(const NativeLibrary& library) {
+  json refused = json::array();
+  for (const NativeLibrary::Refused& one : library.refused()) {
+    refused.push_back({{"index", one.index}, {"why", one.why}});
+  }
+  return {{"v", wire::version}, {"op", "kernels"}, {"kernels", library.names()}, {"refused", refused}};
+}
+
+json hello(const std::string& name, const rope_kernel& kernel, const GuardedMemory& memory) {
   return {{"v", wire::version},
           {"op", "hello"},
           {"kind", "native"},
-          {"name", kernel.name},
-          {"description", kernel.description == nullptr ? "" : kernel.description},
-          {"kernels", library.names()},
+          {"name", name},
           {"views", true},
           // On a device tensors are copied, as a whole and for one call.
           {"beside", !is_on_device(kernel)},
@@ -137,6 +147,23 @@ std::string text_of(const json& message) { return message.dump(-1, ' ', true, js
 
 std::string error_text(std::int64_t id, const std::string& type, const char* message) {
   return text_of({{"id", id}, {"ok", false}, {"error", {{"type", type}, {"msg", message}}}});
+}
+
+// An exception: what a class is called says nothing about the call.
+std::string raised_text(std::int64_t id, const std::string& type, const char* message) {
+  return text_of({{"id", id}, {"ok", false}, {"error", {{"raised", type}, {"msg", message}}}});
+}
+
+// The kernel's function, and how many calls of it have not returned. An exception that leaves one is the kernel's, also
+// if its class is called as one of ours: the C++ library tells classes of two libraries apart by their names only.
+std::int32_t (*apply_of_kernel)(const rope_call*) = nullptr;
+std::atomic<int> calls_open{0};
+
+std::int32_t watched_apply(const rope_call* call) {
+  ++calls_open;
+  const std::int32_t status = apply_of_kernel(call);
+  --calls_open;
+  return status;
 }
 
 // ROPE_FAILED, with the library's own words.
@@ -177,28 +204,34 @@ std::string run_on_device(const NativeLibrary& library, const rope_kernel& kerne
   return text_of(reply);
 }
 
+// Of this worker, not of the kernel.
+std::string own_error(std::int64_t id, const std::exception& error) {
+  if (dynamic_cast<const CudaError*>(&error) != nullptr) return text_of({{"id", id}, {"ended", error.what()}});
+  if (dynamic_cast<const CannotPlace*>(&error) != nullptr || dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
+    return error_text(id, std::string(wire::no_room), error.what());
+  }
+  throw;
+}
+
 std::string run(const NativeLibrary& library, const rope_kernel& kernel, const HeldCalls& held, DeviceCalls* device,
                 std::int64_t id) {
   set_current_call(id);
+  calls_open = 0;
   std::string reply;
   const FloatingPointMode mode = FloatingPointMode::current();
   try {
     reply = device != nullptr ? run_on_device(library, kernel, held, *device, id)
             : held.companion  ? run_two(kernel, held.judged.call, held.companion->call, id)
                               : run_alone(library, kernel, held.judged.call, id);
-  } catch (const CannotPlace& error) {
-    reply = error_text(id, std::string(wire::no_room), error.what());
-  } catch (const CudaError& error) {
-    reply = text_of({{"id", id}, {"ended", error.what()}});
   } catch (const std::exception& error) {
-    reply = error_text(id, demangled(typeid(error).name()), error.what());
+    reply = calls_open > 0 ? raised_text(id, demangled(typeid(error).name()), error.what()) : own_error(id, error);
   } catch (...) {
     const std::optional<ForeignException> foreign = foreign_exception();
-    reply = foreign ? error_text(id, foreign->type, foreign->message.c_str())
-                    : error_text(id, "an exception that is not a std::exception", "");
+    reply = foreign ? raised_text(id, foreign->type, foreign->message.c_str())
+                    : raised_text(id, "an exception that is not a std::exception", "");
   }
   if (const std::string breach = breach_of_mode(mode); !breach.empty()) {
-    json with_breach = json::parse(reply);
+    json with_breach = parse_json_line(reply);
     // A device's error, an exception and another breach say more.
     if (with_breach.value("ok", false) && !with_breach.contains("breach")) {
       with_breach["breach"] = breach;
@@ -215,7 +248,7 @@ void serve(Connection& connection, const NativeLibrary& library, const rope_kern
            DeviceCalls* device, const Announced& fds) {
   HeldCalls held;
   while (const std::optional<std::string> line = connection.receive()) {
-    const json message = json::parse(*line);
+    const json message = parse_json_line(*line);
     if (message.at("op") == "bye") return;
     if (message.contains("t")) {
       held.number = -1;
@@ -258,14 +291,15 @@ int worker_main() {
     const NativeLibrary library(library_path);
     note_loaded_modules();
     if (kernel_name == nullptr) {
-      connection.send(text_of({{"v", wire::version}, {"op", "kernels"}, {"kernels", library.names()}}));
+      connection.send(text_of(list_of(library)));
       _exit(0);
     }
-    const rope_kernel kernel = library.kernel(kernel_name);
+    rope_kernel kernel = library.kernel(kernel_name);
+    apply_of_kernel = std::exchange(kernel.apply, watched_apply);
     std::optional<DeviceCalls> device;
     const bool sanitized = std::getenv("ROPECHECK_SANITIZED") != nullptr;
     if (is_on_device(kernel)) device.emplace(sanitized);
-    connection.send(text_of(hello(library, kernel, memory)));
+    connection.send(text_of(hello(*kernel_name == 0 ? library.names().front() : kernel_name, kernel, memory)));
     serve(connection, library, kernel, memory, device ? &*device : nullptr, *fds);
     // compute-sanitizer writes its findings when a process ends as usual.
     if (sanitized) std::exit(0);

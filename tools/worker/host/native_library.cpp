@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <map>
 #include <stdexcept>
+#include <utility>
 
 #include "reference/did_you_mean.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -33,8 +36,7 @@ Function* exported(void* library, const char* symbol, const std::string& path) {
 // What rope_kernel was before fields were appended.
 constexpr std::size_t smallest_kernel = offsetof(rope_kernel, claims) + offsetof(rope_capabilities, overwrites_inputs);
 
-void check(const rope_kernel& kernel, const std::string& path) {
-  const std::string where = fmt::format("kernel {} of {}", kernel.name, path);
+void check(const rope_kernel& kernel, const std::string& where) {
   if (kernel.abi != ROPE_KERNEL_ABI) {
     fail("{} is built for ABI {}, this ropecheck speaks ABI {}; {}", where, kernel.abi, ROPE_KERNEL_ABI,
          kernel.abi > ROPE_KERNEL_ABI ? "use a newer ropecheck, or build the kernel with this one's rope_kernel.h"
@@ -63,37 +65,69 @@ NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
   const auto count = exported<decltype(rope_kernel_count)>(library, "rope_kernel_count", path_);
   const auto get = exported<decltype(rope_kernel_get)>(library, "rope_kernel_get", path_);
   const std::uint32_t kernels = count();
-  constexpr std::uint32_t most_kernels = 4096;
+  // As many names as one line of the protocol holds.
+  constexpr std::uint32_t most_kernels = 1024;
   if (kernels > most_kernels) {
     fail("{} says that it holds {} kernels: rope_kernel_count() may return at most {}", path_, kernels, most_kernels);
   }
   if (kernels == 0) fail("{} holds no kernels: rope_kernel_count() returned 0", path_);
-  for (std::uint32_t i = 0; i < kernels; ++i) {
-    const rope_kernel* kernel = get(i);
-    if (kernel == nullptr) {
-      fail("{}: rope_kernel_get({}) returned NULL although rope_kernel_count() returned {}", path_, i, kernels);
-    }
-    if (kernel->name == nullptr) fail("{}: kernel {} has no name (it is NULL); set rope_kernel.name", path_, i);
-    kernels_.push_back(kernel);
-    names_.push_back(name_of(*kernel, i));
-  }
+  for (std::uint32_t i = 0; i < kernels; ++i) entries_.push_back(entry_of(get(i), i, kernels));
+  refuse_twins();
   last_error_ = reinterpret_cast<decltype(last_error_)>(dlsym(library, "rope_last_error"));
 }
 
-std::string NativeLibrary::name_of(const rope_kernel& kernel, std::uint32_t index) const {
-  constexpr std::size_t longest = 256;
-  const std::string name(kernel.name, strnlen(kernel.name, longest + 1));
-  if (name.empty()) fail("{}: the name of kernel {} is empty", path_, index);
-  if (name.size() > longest) fail("{}: the name of kernel {} has more than {} bytes", path_, index, longest);
-  if (name.find('#') != name.npos) {
-    fail("{}: the name of kernel {}, {}, holds '#', which stands between library and kernel", path_, index,
-         wire::printable(name, longest));
+NativeLibrary::Entry NativeLibrary::entry_of(const rope_kernel* kernel, std::uint32_t index, std::uint32_t count) {
+  Entry entry{kernel, "", ""};
+  if (kernel == nullptr) {
+    entry.problem =
+        fmt::format("rope_kernel_get({}) returned NULL although rope_kernel_count() returned {}", index, count);
+    return entry;
   }
-  if (const auto same = std::ranges::find(names_, name); same != names_.end()) {
-    fail("{}: kernels {} and {} have the same name, {}; a kernel is asked for by its name", path_,
-         same - names_.begin(), index, wire::printable(name, longest));
+  if (kernel->name == nullptr) {
+    entry.problem = fmt::format("kernel {} has no name (it is NULL); set rope_kernel.name", index);
+    return entry;
   }
-  return name;
+  try {
+    entry.name = wire::shown_name({kernel->name, strnlen(kernel->name, wire::longest_name + 1)});
+  } catch (const std::invalid_argument& error) {
+    entry.problem = fmt::format("the name of kernel {} cannot be used: {}", index, error.what());
+    return entry;
+  }
+  if (entry.name.find('#') != entry.name.npos) {
+    entry.problem = fmt::format("the name of kernel {}, {}, holds '#', which stands between library and kernel", index,
+                                entry.name);
+  }
+  return entry;
+}
+
+void NativeLibrary::refuse_twins() {
+  std::map<std::string, std::vector<std::size_t>> of_name;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].problem.empty()) of_name[entries_[i].name].push_back(i);
+  }
+  for (const auto& [name, indexes] : of_name) {
+    if (indexes.size() == 1) continue;
+    for (const std::size_t i : indexes) {
+      entries_[i].problem = fmt::format("kernels {} have the same name, {}; choose one by its index, as in {}#{}",
+                                        wire::listed(indexes, " and "), name, path_, i);
+    }
+  }
+}
+
+std::vector<std::string> NativeLibrary::names() const {
+  std::vector<std::string> usable;
+  for (const Entry& entry : entries_) {
+    if (entry.problem.empty()) usable.push_back(entry.name);
+  }
+  return usable;
+}
+
+std::vector<NativeLibrary::Refused> NativeLibrary::refused() const {
+  std::vector<Refused> refused;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].problem.empty()) refused.push_back({i, entries_[i].problem});
+  }
+  return refused;
 }
 
 std::string NativeLibrary::last_error() const {
@@ -101,21 +135,34 @@ std::string NativeLibrary::last_error() const {
   return text == nullptr ? "" : text;
 }
 
-rope_kernel NativeLibrary::kernel(std::string_view name) const {
-  if (name.empty() && kernels_.size() > 1) {
-    fail("{} holds {} kernels; choose one of them, as in {}#{}: {}", path_, names_.size(), path_, names_.front(),
-         wire::listed(names_));
+const NativeLibrary::Entry& NativeLibrary::chosen(std::string_view asked) const {
+  const std::vector<std::string> known = names();
+  if (asked.empty() && entries_.size() > 1) {
+    fail("{} holds {} kernels; choose one of them, as in {}#{}: {}", path_, entries_.size(), path_,
+         known.empty() ? "0" : known.front(), wire::listed(known));
   }
-  for (std::size_t i = 0; i < kernels_.size(); ++i) {
-    if (name.empty() || names_[i] == name) {
-      check(*kernels_[i], path_);
-      rope_kernel known{};
-      std::memcpy(&known, kernels_[i], std::min<std::size_t>(kernels_[i]->struct_size, sizeof known));
-      return known;
-    }
+  for (const Entry& entry : entries_) {
+    if (!asked.empty() && entry.name != asked) continue;
+    if (!entry.problem.empty()) fail("{}: {}", path_, entry.problem);
+    return entry;
   }
-  fail("{} holds no kernel {}; {}it holds {}", path_, name, did_you_mean(name, {names_.begin(), names_.end()}),
-       wire::listed(names_));
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(asked.data(), asked.data() + asked.size(), index);
+  if (error == std::errc() && end == asked.data() + asked.size() && index < entries_.size()) {
+    if (entries_[index].kernel == nullptr) fail("{}: {}", path_, entries_[index].problem);
+    return entries_[index];
+  }
+  fail("{} holds no kernel {}; {}it holds {}", path_, asked, did_you_mean(asked, {known.begin(), known.end()}),
+       wire::listed(known));
+}
+
+rope_kernel NativeLibrary::kernel(std::string_view asked) const {
+  const Entry& entry = chosen(asked);
+  const std::string name = asked.empty() ? entry.name : std::string(asked);
+  check(*entry.kernel, fmt::format("kernel {} of {}", name, path_));
+  rope_kernel known{};
+  std::memcpy(&known, entry.kernel, std::min<std::size_t>(entry.kernel->struct_size, sizeof known));
+  return known;
 }
 
 }  // namespace rope::worker

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,22 +16,36 @@ class NativeLibrary {
   // Every exception of this class is a std::runtime_error that names the library and says what to do.
   explicit NativeLibrary(std::string path);
 
-  const std::vector<std::string>& names() const { return names_; }
+  // Of kernels that can be asked for by name.
+  std::vector<std::string> names() const;
 
-  // An empty name takes the only kernel. Checks ABI, struct_size and apply. Fields that its author's header did not
-  // have are 0.
-  rope_kernel kernel(std::string_view name) const;
+  // Kernels that cannot: the others of the library are judged without them.
+  struct Refused {
+    std::size_t index;
+    std::string why;
+  };
+  std::vector<Refused> refused() const;
+
+  // By its name, or else by its index, which needs no usable name. Empty: the only kernel. Checks ABI, struct_size and
+  // apply. Fields that its author's header did not have are 0.
+  rope_kernel kernel(std::string_view asked) const;
 
   // Why this thread's last call failed, in the library's words; empty if it has none.
   std::string last_error() const;
 
  private:
-  // Checks what the command needs a name for.
-  std::string name_of(const rope_kernel& kernel, std::uint32_t index) const;
+  struct Entry {
+    const rope_kernel* kernel = nullptr;
+    std::string name;
+    std::string problem;  // why nobody can ask for it by name; empty: nothing
+  };
+
+  static Entry entry_of(const rope_kernel* kernel, std::uint32_t index, std::uint32_t count);
+  void refuse_twins();
+  const Entry& chosen(std::string_view asked) const;
 
   std::string path_;
-  std::vector<const rope_kernel*> kernels_;
-  std::vector<std::string> names_;
+  std::vector<Entry> entries_;
   decltype(&rope_last_error) last_error_ = nullptr;  // null: not exported
 };
 

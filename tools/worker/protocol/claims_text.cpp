@@ -43,6 +43,21 @@ void require(bool holds, const std::string& otherwise) {
 
 // What a mask may hold, and what a claim needs besides. A claim without that could not be tested, and nobody would
 // know.
+void check_count(std::size_t head_dims) {
+  require(head_dims <= most_head_dims,
+          fmt::format("head_dims: {} are claimed; allowed are {}", head_dims, most_head_dims));
+}
+
+std::vector<std::int32_t> head_dims_from(const json& list) {
+  require(list.is_array(), "head_dims: expected a list");
+  check_count(list.size());
+  std::vector<std::int32_t> head_dims;
+  for (const json& dim : list) {
+    head_dims.push_back(static_cast<std::int32_t>(wire::whole(dim, "head_dims", 2, largest_head_dim)));
+  }
+  return head_dims;
+}
+
 void check(const rope_capabilities& claims, const std::vector<std::int32_t>& head_dims) {
   constexpr std::uint32_t floats = ROPE_BIT(ROPE_BF16 + 1) - 1, integers = ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64);
   const auto only = [](const char* key, std::uint32_t mask, std::uint32_t of) {
@@ -79,13 +94,9 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
   require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= page),
           fmt::format("alignment: {} is not a power of two up to {} bytes", claims.alignment, page));
   require(claims.max_position >= 0, fmt::format("max_position: {} is below 0", claims.max_position));
-  require(head_dims.size() <= most_head_dims,
-          fmt::format("head_dims: {} are claimed, at most {} are judged", head_dims.size(), most_head_dims));
   const bool partial = has(claims.features, ROPE_FEATURE_PARTIAL);
   const int least = std::max(claims.least_rotary_dim, 2);
   for (const std::int32_t dim : head_dims) {
-    require(dim >= 2, fmt::format("head_dims: {} is below 2", dim));
-    require(dim <= largest_head_dim, fmt::format("head_dims: {} is above {}", dim, largest_head_dim));
     require(dim % 2 == 0 || partial,
             fmt::format("head_dims: {} is odd, so its last feature cannot turn, but features lacks partial", dim));
     require(dim >= least, fmt::format("least_rotary_dim: {} is above the head_dim {}", least, dim));
@@ -98,6 +109,8 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
 }  // namespace
 
 json claims_to_json(const rope_capabilities& claims) {
+  require(claims.head_dim_count >= 0, fmt::format("head_dim_count: {} is below 0", claims.head_dim_count));
+  check_count(static_cast<std::size_t>(claims.head_dim_count));
   json result;
   json dtypes = json::object();
   for (std::size_t in = 0; in < std::size(claims.out_dtypes); ++in) {
@@ -136,13 +149,13 @@ rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& 
   }
   claims.half_tables = json.value("half_tables", false) ? 1 : 0;
   claims.full_tables = json.value("full_tables", false) ? 1 : 0;
-  claims.alignment = json.value("alignment", 1u);
-  claims.max_position = json.value("max_position", std::int64_t{0});
-  head_dims = json.value("head_dims", std::vector<std::int32_t>{});
+  claims.alignment = wire::whole_in(json, "alignment", std::uint32_t{1});
+  claims.max_position = wire::whole_in(json, "max_position", std::int64_t{0});
+  head_dims = json.contains("head_dims") ? head_dims_from(json.at("head_dims")) : std::vector<std::int32_t>();
   claims.head_dim_count = static_cast<std::int32_t>(head_dims.size());
   claims.overwrites_inputs = json.value("overwrites_inputs", false) ? 1 : 0;
   claims.seq_within_rows = json.value("seq_within_rows", false) ? 1 : 0;
-  claims.least_rotary_dim = json.value("least_rotary_dim", std::int32_t{0});
+  claims.least_rotary_dim = wire::whole_in(json, "least_rotary_dim", std::int32_t{0});
   claims.theta_as_period = json.value("theta_as_period", false) ? 1 : 0;
   claims.base = json.value("base", 0.0);
   if (json.contains("device")) claims.device = wire::enumerator(json.at("device"), wire::devices);

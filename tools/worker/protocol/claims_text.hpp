@@ -9,6 +9,7 @@
 
 namespace rope::worker {
 
+// Throws std::invalid_argument if there are more head_dims than are judged; they are not read then.
 nlohmann::json claims_to_json(const rope_capabilities& claims);
 
 // The result's head_dims points nowhere; the list is put into `head_dims`. What is absent is not claimed; an absent

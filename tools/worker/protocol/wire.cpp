@@ -40,12 +40,21 @@ void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value)
 }
 
 std::int32_t enumerator(const nlohmann::json& value, Names names) {
-  if (value.is_number_integer()) return value.get<std::int32_t>();
+  if (value.is_number_integer()) return whole<std::int32_t>(value, "value");
   if (value.is_string()) {
     const auto found = std::ranges::find(names, value.get_ref<const std::string&>());
     if (found != names.end()) return static_cast<std::int32_t>(found - names.begin());
   }
   throw std::invalid_argument(fmt::format("{} is none of {}", value.dump(), listed(names)));
+}
+
+std::int64_t whole(const nlohmann::json& value, std::string_view key, std::int64_t least, std::int64_t most) {
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<std::uint64_t>() <= static_cast<std::uint64_t>(std::max<std::int64_t>(most, 0))
+                        : value.is_number_integer() && value.get<std::int64_t>() <= most;
+  if (fits && value.get<std::int64_t>() >= least) return value.get<std::int64_t>();
+  throw std::invalid_argument(
+      fmt::format("{}: {} is not a whole number from {} to {}", key, value.dump().substr(0, 64), least, most));
 }
 
 void append_double(fmt::memory_buffer& out, double value) {
@@ -92,6 +101,44 @@ std::string printable(std::string_view text, std::size_t limit) {
   }
   while (!result.empty() && (result.back() == '\n' || result.back() == ' ')) result.pop_back();
   return result;
+}
+
+namespace {
+
+// Control characters of both blocks, ends of lines and paragraphs, and marks that set the direction of text.
+bool is_unseen(char32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+}  // namespace
+
+std::string shown_name(std::string_view name) {
+  if (name.empty()) throw std::invalid_argument("it is empty");
+  if (name.size() > longest_name) {
+    throw std::invalid_argument(fmt::format("it has more than {} bytes", longest_name));
+  }
+  try {
+    static_cast<void>(nlohmann::json(name).dump());
+  } catch (const nlohmann::json::exception&) {
+    throw std::invalid_argument("it is not UTF-8");
+  }
+  std::string shown;
+  for (std::size_t i = 0; i < name.size();) {
+    const auto first = static_cast<unsigned char>(name[i]);
+    const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    char32_t c = size == 1 ? first : first & (0x7fu >> size);
+    for (std::size_t j = 1; j < size; ++j) c = (c << 6) | (static_cast<unsigned char>(name[i + j]) & 0x3fu);
+    if (!is_unseen(c)) {
+      shown += name.substr(i, size);
+    } else if (c < 0x100) {
+      shown += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(c));
+    } else {
+      shown += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
+    }
+    i += size;
+  }
+  return shown;
 }
 
 }  // namespace rope::wire

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
@@ -36,6 +37,19 @@ void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value)
 // Takes both forms. Otherwise throws std::invalid_argument that shows the value.
 std::int32_t enumerator(const nlohmann::json& value, Names names);
 
+// A number that the type holds. The JSON library would cut it to the type's width: 2^32 + 64 would be 64. Otherwise throws
+// std::invalid_argument that names `key` and the value.
+std::int64_t whole(const nlohmann::json& value, std::string_view key, std::int64_t least, std::int64_t most);
+template <class Whole>
+Whole whole(const nlohmann::json& value, std::string_view key) {
+  using Limits = std::numeric_limits<Whole>;
+  return static_cast<Whole>(whole(value, key, Limits::min(), Limits::max()));
+}
+template <class Whole>
+Whole whole_in(const nlohmann::json& object, const char* key, Whole if_absent) {
+  return object.contains(key) ? whole<Whole>(object.at(key), key) : if_absent;
+}
+
 // A JSON number, or "inf", "-inf", "nan", for which JSON has no numbers.
 void append_double(fmt::memory_buffer& out, double value);
 double to_double(const nlohmann::json& value);
@@ -59,5 +73,11 @@ std::string listed(const Values& values, std::string_view separator = ", ") {
 // Text that JSON, terminals and XML can carry: bytes that are not printable ASCII, newline or tab become '?'. Keeps the
 // last `limit` bytes.
 std::string printable(std::string_view text, std::size_t limit);
+
+// A name of others, as reports and terminals can show it and a person can type it: "\x1b" for a control character, and
+// "\u202e" for one that would turn the text around it. Longer or empty names, and names that are not UTF-8, throw
+// std::invalid_argument.
+inline constexpr std::size_t longest_name = 256;  // bytes
+std::string shown_name(std::string_view name);
 
 }  // namespace rope::wire

@@ -262,6 +262,50 @@ TEST_CASE("a kernel that dies is given up after three deaths a requirement, or o
   }
 }
 
+TEST_CASE("a call that hung in one process and not in the next fails STA-03 from the second one on", "[suite]") {
+  for (const std::int64_t hangs : {0, 1, 2, 5}) {
+    std::int64_t calls = 0;
+    Fake subject(narrow_claims(), [&](Call& call) {
+      Reply reply = right(call);
+      // All of them before STA-03 asks.
+      reply.hung_before = ++calls <= 7 * hangs && calls % 7 == 0;
+      return reply;
+    });
+    SuiteOptions how = options();
+    how.selection.only = {"ROT-01", "ROT-02", "STA-03"};
+    const SubjectReport report = run(subject, how);
+    INFO(hangs);
+    CHECK(report.recovered_hangs == hangs);
+    REQUIRE(report.results.size() == 3);
+    const RequirementResult& returns = report.results.back();
+    CHECK(report.results[0].verdict == Verdict::pass);
+    CHECK(returns.verdict == (hangs < 2 ? Verdict::pass : Verdict::fail));
+    CHECK(report.conforms() == (hangs < 2));
+    if (hangs < 2) continue;
+    REQUIRE(returns.failure);
+    CHECK(returns.failure->finding.kind == FailureKind::timeout);
+    CHECK_THAT(returns.failure->finding.message,
+               Contains(std::to_string(hangs) + " of " + std::to_string(report.calls) + " calls did not return in time"));
+    how.expected_failures["STA-03"] = {"known"};
+    calls = 0;
+    CHECK(run(subject, how).results.back().verdict == Verdict::expected_failure);
+  }
+}
+
+TEST_CASE("STA-03 asks often enough for a hang in every 50th call", "[suite]") {
+  std::int64_t calls = 0;
+  Claims claims = narrow_claims();
+  claims.compiled = true;
+  Fake subject(claims, [&](Call& call) {
+    Reply reply = right(call);
+    reply.hung_before = ++calls % 50 == 0;
+    return reply;
+  });
+  SuiteOptions how = options();
+  how.selection.only = {"STA-03"};
+  CHECK(run(subject, how).results.back().verdict == Verdict::fail);
+}
+
 TEST_CASE("a table that ends early is found where positions come only from the number of tokens", "[suite]") {
   Claims claims = narrow_claims();
   claims.capabilities.features = 0;

@@ -16,8 +16,11 @@ namespace {
 // A call with exact answers in f64, whatever its input: from there a test changes single elements.
 class Answered {
  public:
-  explicit Answered(const Case& c)
-      : call_(build_call(c, oracles_)), q_(call_.q), k_(call_.k), expectation_(call_, c.spec, oracles_) {
+  explicit Answered(const Case& c, Grade required = {})
+      : call_(build_call(c, oracles_)),
+        q_(call_.q),
+        k_(call_.k),
+        expectation_(call_, c.spec, oracles_, {required}) {
     answer(q_, *call_.q_out);
     if (k_) answer(*k_, *call_.k_out);
   }
@@ -166,6 +169,40 @@ TEST_CASE("an infinite result is right where the exact one is larger than its ty
   CHECK_FALSE(answered.judge().passed());
   answered.set({0, 0, 0}, 0, largest_finite(DType::f16));
   CHECK_FALSE(answered.judge().passed());
+}
+
+TEST_CASE("a NaN is right only where products on the way may be too large", "[judge]") {
+  const auto judged_with = [](double lambda, ArithmeticGrade grade) {
+    Case c = small_case();
+    c.dtype = DType::f32;
+    c.out_dtype = DType::f16;
+    c.spec.attention_factor = lambda;
+    Answered answered(c, {AngleGrade::C, grade});
+    answered.set({0, 0, 0}, 0, std::numeric_limits<double>::quiet_NaN());
+    return answered.judge().passed();
+  };
+  CHECK(judged_with(1e7, ArithmeticGrade::three));
+  CHECK_FALSE(judged_with(1e7, ArithmeticGrade::one));  // that kernel computes in f32
+  CHECK_FALSE(judged_with(2, ArithmeticGrade::three));
+}
+
+TEST_CASE("nothing is asked where no double holds the exact result", "[judge]") {
+  Case c = small_case();
+  c.dtype = c.out_dtype = DType::f64;
+  c.spec.attention_factor = 1e6;
+  c.input = InputKind::huge;
+  Answered answered(c);
+  REQUIRE_FALSE(std::isfinite(answered.get({0, 0, 0}, 0)));
+  CHECK(answered.judge().passed());
+}
+
+TEST_CASE("a bound that is NaN is an error of ours, not a verdict", "[judge]") {
+  const Case c = small_case();
+  Oracles oracles;
+  Call call = build_call(c, oracles);
+  call.attention_factor = std::numeric_limits<double>::quiet_NaN();
+  Expectation expectation(call, c.spec, oracles);
+  CHECK_THROWS_WITH(judge_call(call, call.q, call.k, expectation), Catch::Contains("the bound of pair 0 is NaN"));
 }
 
 TEST_CASE("unwritten elements are told apart from wrong ones", "[judge]") {

@@ -59,7 +59,7 @@ TEST_CASE("NaN, infinity and a bound of 0", "[relations]") {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [expected, actual, bound] :
-       {std::tuple(1.0, nan, 1.0), {nan, nan, 1.0}, {1.0, infinity, 1.0}, {1.0, 1.5, 0.0}, {1.0, 2.0, nan}}) {
+       {std::tuple(1.0, nan, 1.0), {nan, nan, 1.0}, {1.0, infinity, 1.0}, {1.0, 1.5, 0.0}, {infinity, -infinity, 1.0}}) {
     Finding finding;
     relate(finding, "q", {}, 0, std::nullopt, expected, actual, bound);
     CHECK_FALSE(finding.passed());
@@ -67,7 +67,35 @@ TEST_CASE("NaN, infinity and a bound of 0", "[relations]") {
   }
   Finding exact;
   relate(exact, "q", {}, 0, std::nullopt, 1, 1, 0);
+  relate(exact, "q", {}, 0, std::nullopt, infinity, infinity, 1);
   CHECK(exact.passed());
+  // A verdict by such a bound would be a verdict on us.
+  CHECK_THROWS_WITH(relate(exact, "q", {}, 0, std::nullopt, 1, 2, nan), Catch::Contains("the bound of a relation is NaN"));
+}
+
+TEST_CASE("of an element that may overflow no relation is asked, of others each", "[relations]") {
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 4;
+  c.source = AngleSource::computed;
+  c.dtype = c.out_dtype = DType::f16;
+  for (const double lambda : {1.0, 1e7}) {
+    c.spec.attention_factor = lambda;
+    KernelSubject subject(half_split_kernel());
+    Oracles oracles;
+    Trial trial = Examiner(subject, oracles, nullptr).run(c);
+    REQUIRE(trial.ok());
+    store(DType::f16, row_data(*trial.call.q_out, {0, 0, 0}), std::numeric_limits<double>::infinity());
+    Expectation expectation(trial.call, c.spec, oracles);
+    const RelatedRow row = related_row(trial, trial.q, *trial.call.q_out, {0, 0, 0}, expectation);
+    CHECK(row.lost[0] == (lambda > 1));
+    CHECK(row.has_lost == (lambda > 1));
+    Finding finding;
+    RelatedRow finite = row;
+    finite.value.assign(4, 1);
+    finite.lost.assign(2, false);
+    relate_pairs(finding, "q", {}, expectation, finite, row);
+    CHECK(finding.passed() == (lambda > 1));
+  }
 }
 
 TEST_CASE("a related row has values, norms times lambda, and bounds with the rounding of the tables", "[relations]") {
