@@ -11,12 +11,13 @@
 #include "reference/foreign_json.hpp"
 #include "tools/judge/call/row_placement.hpp"
 #include "tools/judge/case/build_call.hpp"
-#include "tools/judge/run/explain.hpp"
+#include "tools/worker/client/answer.hpp"
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_message.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
+#include "tools/worker/client/stray_write.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/canary.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
@@ -42,14 +43,6 @@ std::string in_seconds(std::chrono::milliseconds time) {
 }
 
 Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
-
-// A worker in another language names its errors, PROTOCOL.md.
-std::optional<std::int32_t> status_named(std::string_view type) {
-  if (type == "unsupported") return ROPE_UNSUPPORTED;
-  if (type == "invalid_argument") return ROPE_INVALID_ARGUMENT;
-  if (type == "failed") return ROPE_FAILED;
-  return std::nullopt;
-}
 
 class Worker final : public WorkerSubject {
  public:
@@ -336,25 +329,8 @@ class Worker final : public WorkerSubject {
 
   Reply answered(const json& message, const CallLayout& layout) {
     has_answered_ = true;
-    if (!message.at("ok").get<bool>()) return error_of(message.at("error"));
-    Reply reply;
-    reply.status = wire::whole_in<std::int32_t>(message, "status", ROPE_OK);
-    constexpr double longest = 1e18;  // nanoseconds
-    reply.nanoseconds = static_cast<std::int64_t>(std::clamp(message.value("ns", 0.0), 0.0, longest));
-    if (const auto status = wire::whole_in<std::int32_t>(message, "beside_status", ROPE_OK); reply.status == ROPE_OK) {
-      reply.status = status;
-      if (status != ROPE_OK) reply.detail = "the concurrent call was answered so";
-    }
-    if (reply.status < ROPE_OK || reply.status > ROPE_FAILED) {
-      reply.kind = ReplyKind::misbehaved;
-      reply.detail =
-          fmt::format("returned status {}; rope_status has {} to {}", reply.status, int{ROPE_OK}, int{ROPE_FAILED});
-    }
-    if (const std::string breach = message.value("breach", ""); !breach.empty()) {
-      reply.kind = ReplyKind::misbehaved;
-      reply.detail = wire::printable(breach, 1 << 10);
-      reply.breaks_mode = message.value("breaks_mode", false);
-    }
+    if (!message.at("ok").get<bool>()) return reply_of_error(message.at("error"), native_);
+    Reply reply = reply_said_in(message);
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only) continue;
       SharedBytes& bytes = placed.tensor->bytes;
@@ -366,66 +342,13 @@ class Worker final : public WorkerSubject {
     }
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
-      if (auto stray = stray_write(placed, pages(placed), layout)) {
+      if (auto stray = guarded_ ? stray_write(placed, pages(placed), layout) : std::nullopt) {
         last_key_.clear();  // the canary must be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(stray->sentence);
         reply.access = std::move(stray->access);
       }
     }
-    return reply;
-  }
-
-  std::optional<WorkerEnd> stray_write(const Placed& placed, std::span<const std::byte> page,
-                                       const CallLayout& layout) const {
-    if (!guarded_) return std::nullopt;
-    if (!placed.islands.empty()) {
-      const auto between = stray_write_between_rows(placed, page, layout);
-      return between ? std::optional(WorkerEnd{ReplyKind::misbehaved, *between}) : std::nullopt;
-    }
-    const std::size_t end = placed.start + placed.tensor->bytes.size();
-    const auto before = first_damage(page.first(placed.start), 0);
-    const auto after = last_damage(page.subspan(end), end);
-    if (!before && !after) return std::nullopt;
-    const std::size_t byte = before ? *before : end + *after;
-    return describe_stray_write(placed, byte);
-  }
-
-  static std::optional<std::string> stray_write_between_rows(const Placed& placed, std::span<const std::byte> page,
-                                                             const CallLayout& layout) {
-    std::vector<std::byte> untouched(page.size());
-    fill_canary(untouched, 0);
-    for (const Placed& other : layout.tensors) {  // whose rows are already back
-      if (other.read_only || other.map_offset != placed.map_offset || other.islands.empty()) continue;
-      pack(*other.tensor, placed.islands, untouched);
-    }
-    if (std::equal(page.begin(), page.end(), untouched.begin())) return std::nullopt;
-    return fmt::format("wrote between the rows of {}, on the pages that they lie on", placed.name);
-  }
-
-  static Raised raised_by(const json& error, const std::string& type) {
-    const std::string first_line = headline(wire::printable(error.value("msg", ""), 1 << 12));
-    return {first_line.empty() ? type : fmt::format("{}: {}", type, first_line),
-            wire::printable(error.value("at", ""), 1 << 10), error.value("in_adapter", false)};
-  }
-
-  Reply error_of(const json& error) const {
-    const bool is_raised = error.contains("raised");
-    const std::string type = wire::printable(error.value(is_raised ? "raised" : "type", ""), 256);
-    std::string text = wire::printable(error.value("msg", ""), 1 << 12);
-    if (const std::string trace = error.value("trace", ""); !trace.empty()) {
-      text += fmt::format("\n{}", wire::printable(trace, 1 << 12));
-    }
-    if (!is_raised && type == wire::no_room) throw NoRoom(text);
-    if (const auto status = status_named(type); status && !is_raised) return {ReplyKind::done, *status, text, 0};
-    const Raised raised = raised_by(error, type);
-    if (native_) {
-      return {ReplyKind::misbehaved, ROPE_FAILED,
-              fmt::format("let a C++ exception escape from a C function: {}: {}", type, text), 0, {}, {}, raised};
-    }
-    const char* where = raised.in_adapter ? "in the adapter's code, not in the kernel's: " : "";
-    Reply reply{ReplyKind::done, ROPE_FAILED, fmt::format("raised {}{}: {}", where, type, text), 0, {}, {}, raised};
-    reply.cannot_run = wire::printable(error.value("cannot_run", ""), 1 << 12);
     return reply;
   }
 

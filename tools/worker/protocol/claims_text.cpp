@@ -30,8 +30,8 @@ const Mask masks[] = {
     {"features", &rope_capabilities::features, wire::features},
 };
 
-// The largest alignment: a tensor that is aligned to more than a page cannot end with one.
-constexpr std::uint32_t page = 4096;
+// In bytes: a tensor that is aligned to more than a page cannot end with one.
+constexpr std::uint32_t largest_alignment = 4096;
 
 // A claim without bound would be a run without end, or of more memory than there is.
 constexpr std::size_t most_head_dims = 1024;
@@ -41,8 +41,6 @@ void require(bool holds, const std::string& otherwise) {
   if (!holds) throw std::invalid_argument(otherwise);
 }
 
-// What a mask may hold, and what a claim needs besides. A claim without that could not be tested, and nobody would
-// know.
 void check_count(std::size_t head_dims) {
   require(head_dims <= most_head_dims,
           fmt::format("head_dims: {} are claimed; allowed are {}", head_dims, most_head_dims));
@@ -58,6 +56,8 @@ std::vector<std::int32_t> head_dims_from(const json& list) {
   return head_dims;
 }
 
+// What a mask may hold, and what a claim needs besides. A claim without that could not be tested, and nobody would
+// know.
 void check(const rope_capabilities& claims, const std::vector<std::int32_t>& head_dims) {
   constexpr std::uint32_t floats = ROPE_BIT(ROPE_BF16 + 1) - 1, integers = ROPE_BIT(ROPE_I32) | ROPE_BIT(ROPE_I64);
   const auto only = [](const char* key, std::uint32_t mask, std::uint32_t of) {
@@ -91,8 +91,8 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
           "features has positions, but no dtype of positions is claimed");
   require(!has(claims.features, ROPE_FEATURE_SEQLEN_OFFSETS) || claims.position_dtypes != 0,
           "features has seqlen_offsets, but no dtype of positions is claimed");
-  require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= page),
-          fmt::format("alignment: {} is not a power of two up to {} bytes", claims.alignment, page));
+  require(claims.alignment == 0 || (std::has_single_bit(claims.alignment) && claims.alignment <= largest_alignment),
+          fmt::format("alignment: {} is not a power of two up to {} bytes", claims.alignment, largest_alignment));
   require(claims.max_position >= 0, fmt::format("max_position: {} is below 0", claims.max_position));
   const bool partial = has(claims.features, ROPE_FEATURE_PARTIAL);
   const int least = std::max(claims.least_rotary_dim, 2);

@@ -1,0 +1,16 @@
+// What a worker's answer to a call says in words and numbers. Tensors come by shared memory.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/judge/run/subject.hpp"
+
+namespace rope::worker {
+
+// Of an answer with "ok": status, time, a breach that the worker saw. Throws for members of another type.
+Reply reply_said_in(const nlohmann::json& answer);
+
+// Of the "error" of an answer without. Throws NoRoom if the call was not made for lack of memory.
+Reply reply_of_error(const nlohmann::json& error, bool is_native);
+
+}  // namespace rope::worker
