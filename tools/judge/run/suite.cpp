@@ -11,8 +11,8 @@
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/case/missing_claim.hpp"
-#include "tools/judge/run/lanes.hpp"
 #include "tools/judge/run/shrink.hpp"
+#include "tools/judge/run/task.hpp"
 #include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
@@ -21,22 +21,6 @@ namespace {
 
 // A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
 constexpr std::int64_t most_deaths = 3;
-
-// How many processes of the kernel may share the requirements, and what a lane must cost to be worth its process.
-constexpr std::size_t most_lanes = 4, most_slow_lanes = 2;
-constexpr double least_cost_of_lane = 50, least_cost_of_slow_lane = 200;
-
-// Roughly: a unit for the case, and one for each 2^14 elements.
-double cost_of(const Case& c) {
-  const double rows = double{1} * c.batch * c.seq * (c.heads + c.key_heads);
-  return 1 + rows * c.spec.head_dim / (1 << 14);
-}
-
-double cost_of(std::span<const Case> cases) {
-  double sum = 0;
-  for (const Case& c : cases) sum += cost_of(c);
-  return sum;
-}
 
 // What runs in one process of the kernel at a time, and what that has shown.
 struct Lane {
@@ -47,23 +31,6 @@ struct Lane {
   bool has_died = false;
   bool is_spoiled = false;  // it served a wrong call, and may have written anywhere
   std::set<FailureKind> failed_alone;  // in a new process
-};
-
-// A requirement and its cases, and later what they gave.
-struct Task {
-  Requirement requirement;
-  std::size_t index = 0;
-  std::vector<Case> cases;
-  std::size_t asked = 0;     // of these; all if it is decided
-  std::size_t executed = 0;  // of these
-  std::int64_t deaths = 0;
-  bool begun = false;
-  RequirementResult result;
-  GradeUse uses;
-  std::set<DType> failed;  // dtypes
-  std::int64_t calls = 0;
-  std::int64_t recovered_hangs = 0;
-  std::exception_ptr error;  // that ended the run
 };
 
 class Run {
@@ -177,24 +144,14 @@ class Run {
     return list.take();
   }
 
-  // Lanes depend on the claims and the cases, not on the number of jobs: the report must not, either. What shows only
-  // by chance runs last, by itself: a race needs CPUs that are free. With a budget it takes turns with the others.
+  // Lanes depend on the claims and the cases, not on the number of jobs: the report must not, either.
   void judge_all() {
     const Opener opener = options_.before_case ? Opener() : subject_.opener();  // it is told of one case at a time
-    std::vector<std::size_t> shared;
-    std::vector<double> costs;
-    for (const Task& task : tasks_) {
-      if (opener && task.requirement.handling.by_chance && !options_.budget) continue;
-      shared.push_back(task.index);
-      costs.push_back(cost_of(task.cases));
-    }
-    const bool slow = starts_slowly(subject_.claims());
-    Lanes lanes = share_out(costs, !opener ? 1 : slow ? most_slow_lanes : most_lanes,
-                            slow ? least_cost_of_slow_lane : least_cost_of_lane);
-    for (std::vector<std::size_t>& lane : lanes) {
-      for (std::size_t& task : lane) task = shared[task];
-    }
-    std::vector<Turn> turns = options_.budget ? turns_of_budget() : turns_in_order();
+    const Processes processes = !opener                              ? Processes::one
+                                : starts_slowly(subject_.claims()) ? Processes::few
+                                                                     : Processes::several;
+    const Lanes lanes = share_out(tasks_, processes, options_.budget.has_value());
+    std::vector<Turn> turns = options_.budget ? turns_of_budget(tasks_, *options_.budget) : turns_in_order(tasks_);
     const Lanes turns_of_lanes = turns_of(lanes, turns);
     std::vector<Lane> states(std::max<std::size_t>(lanes.size(), 1));
     states[0].subject = &subject_;
@@ -213,47 +170,6 @@ class Run {
       Task& task = tasks_[turn.task];
       if (!turn.is_done && !is_over(task)) run(turn, task, states[0], oracles_);
     }
-  }
-
-  std::vector<Turn> turns_in_order() const {
-    std::vector<Turn> turns;
-    for (const Task& task : tasks_) turns.push_back({task.index, 0, task.cases.size(), false});
-    return turns;
-  }
-
-  // Cases that are better run together are one turn.
-  std::vector<Turn> turns_of_budget() {
-    std::vector<Waiting> waiting;
-    std::vector<Turn> together;
-    const std::span<const Telling> first = options_.budget->first;
-    for (Task& task : tasks_) {
-      std::vector<Case> cases;
-      for (const std::size_t i : spread_order(task.cases.size())) cases.push_back(std::move(task.cases[i]));
-      task.cases = std::move(cases);
-      const bool is_one = task.requirement.prepare != nullptr;
-      if (is_one) together.push_back({task.index, 0, task.cases.size(), false});
-      const auto telling = std::ranges::find(first, task.requirement.id, &Telling::id);
-      const auto rank = static_cast<std::size_t>(telling - first.begin());
-      waiting.push_back({{}, rank, telling == first.end() ? 1 : telling->share});
-      if (is_one) continue;
-      for (const Case& c : task.cases) waiting.back().costs.push_back(cost_of(c));
-    }
-    std::vector<Turn> turns = fair_turns(waiting);
-    turns.insert(turns.end(), together.begin(), together.end());
-    return turns;
-  }
-
-  // Indices of the turns of each lane's tasks, in rising order.
-  Lanes turns_of(const Lanes& lanes, const std::vector<Turn>& turns) const {
-    std::vector<std::size_t> lane_of(tasks_.size(), lanes.size());
-    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-      for (const std::size_t task : lanes[lane]) lane_of[task] = lane;
-    }
-    Lanes result(lanes.size());
-    for (std::size_t i = 0; i < turns.size(); ++i) {
-      if (const std::size_t lane = lane_of[turns[i].task]; lane < lanes.size()) result[lane].push_back(i);
-    }
-    return result;
   }
 
   // Opens the lane's subject before its first task. If it cannot be opened next to the others, its tasks wait for the

@@ -5,6 +5,7 @@
 
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
+#include "tests/unit/judge/run/suite_run.hpp"
 #include "tools/judge/run/explain.hpp"
 #include "tools/judge/run/suite.hpp"
 
@@ -14,7 +15,9 @@ namespace {
 using Catch::Contains;
 using test::Fake;
 using test::narrow_claims;
+using test::options;
 using test::right;
+using test::run;
 
 // The right result of the same call at another offset.
 Reply turned_from(Call& call, std::int64_t offset) {
@@ -240,6 +243,70 @@ TEST_CASE("a hang is shrunk once in a run: each try costs its deadlines", "[suit
   }
   CHECK(requirements > 3);
   CHECK(subject.calls == requirements + 3);
+}
+
+TEST_CASE("a kernel that dies is given up after three deaths a requirement, or one if a process is dear", "[suite]") {
+  for (const bool compiled : {true, false}) {
+    Claims claims = narrow_claims();
+    claims.compiled = compiled;
+    Fake subject(claims, [](Call&) { return Reply{ReplyKind::crashed, 0, "it is gone", 0}; });
+    const SubjectReport report = run(subject);
+    std::int64_t judged = 0;
+    for (const RequirementResult& result : report.results) {
+      CHECK(result.cases <= (compiled ? 3 : 1));
+      if (result.cases == 0) continue;
+      ++judged;
+      CHECK(result.verdict == (result.is_must ? Verdict::fail : Verdict::note));
+      CHECK(result.failure->finding.kind == FailureKind::crash);
+    }
+    // Each call is a process: if that takes seconds, only the first failure of a run is shrunk.
+    CHECK(judged >= 20);
+    CHECK(subject.calls < (compiled ? 30 * judged : judged + 40));
+  }
+}
+
+TEST_CASE("a call that hung in one process and not in the next fails STA-03 from the second one on", "[suite]") {
+  for (const std::int64_t hangs : {0, 1, 2, 5}) {
+    std::int64_t calls = 0;
+    Fake subject(narrow_claims(), [&](Call& call) {
+      Reply reply = right(call);
+      // All of them before STA-03 asks.
+      reply.hung_before = ++calls <= 7 * hangs && calls % 7 == 0;
+      return reply;
+    });
+    SuiteOptions how = options();
+    how.selection.only = {"ROT-01", "ROT-02", "STA-03"};
+    const SubjectReport report = run(subject, how);
+    INFO(hangs);
+    CHECK(report.recovered_hangs == hangs);
+    REQUIRE(report.results.size() == 3);
+    const RequirementResult& returns = report.results.back();
+    CHECK(report.results[0].verdict == Verdict::pass);
+    CHECK(returns.verdict == (hangs < 2 ? Verdict::pass : Verdict::fail));
+    CHECK(report.conforms() == (hangs < 2));
+    if (hangs < 2) continue;
+    REQUIRE(returns.failure);
+    CHECK(returns.failure->finding.kind == FailureKind::timeout);
+    CHECK_THAT(returns.failure->finding.message,
+               Contains(std::to_string(hangs) + " of " + std::to_string(report.calls) + " calls did not return in time"));
+    how.expected_failures["STA-03"] = {"known"};
+    calls = 0;
+    CHECK(run(subject, how).results.back().verdict == Verdict::expected_failure);
+  }
+}
+
+TEST_CASE("STA-03 asks often enough for a hang in every 50th call", "[suite]") {
+  std::int64_t calls = 0;
+  Claims claims = narrow_claims();
+  claims.compiled = true;
+  Fake subject(claims, [&](Call& call) {
+    Reply reply = right(call);
+    reply.hung_before = ++calls % 50 == 0;
+    return reply;
+  });
+  SuiteOptions how = options();
+  how.selection.only = {"STA-03"};
+  CHECK(run(subject, how).results.back().verdict == Verdict::fail);
 }
 
 }  // namespace

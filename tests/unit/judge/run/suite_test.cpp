@@ -6,6 +6,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
 #include "tests/unit/judge/run/replayed.hpp"
+#include "tests/unit/judge/run/suite_run.hpp"
 #include "tools/judge/case/coverage.hpp"
 
 namespace rope {
@@ -14,18 +15,9 @@ namespace {
 using Catch::Contains;
 using test::Fake;
 using test::narrow_claims;
+using test::options;
 using test::right;
-
-SuiteOptions options(Level level = Level::quick) {
-  SuiteOptions result;
-  result.selection.level = level;
-  return result;
-}
-
-SubjectReport run(Subject& subject, const SuiteOptions& how = options()) {
-  Oracles oracles;
-  return run_suite(subject, oracles, all_requirements(), how);
-}
+using test::run;
 
 std::string grade_of(const SubjectReport& report, DType dtype) {
   for (const MeasuredGrade& measured : report.grades) {
@@ -240,70 +232,6 @@ TEST_CASE("an unsupported answer to a claimed case is a failure", "[suite]") {
     CHECK(result.failure->finding.kind == FailureKind::status);
     CHECK_THAT(result.failure->finding.message, Contains("claims this case and answered unsupported: not today"));
   }
-}
-
-TEST_CASE("a kernel that dies is given up after three deaths a requirement, or one if a process is dear", "[suite]") {
-  for (const bool compiled : {true, false}) {
-    Claims claims = narrow_claims();
-    claims.compiled = compiled;
-    Fake subject(claims, [](Call&) { return Reply{ReplyKind::crashed, 0, "it is gone", 0}; });
-    const SubjectReport report = run(subject);
-    std::int64_t judged = 0;
-    for (const RequirementResult& result : report.results) {
-      CHECK(result.cases <= (compiled ? 3 : 1));
-      if (result.cases == 0) continue;
-      ++judged;
-      CHECK(result.verdict == (result.is_must ? Verdict::fail : Verdict::note));
-      CHECK(result.failure->finding.kind == FailureKind::crash);
-    }
-    // Each call is a process: if that takes seconds, only the first failure of a run is shrunk.
-    CHECK(judged >= 20);
-    CHECK(subject.calls < (compiled ? 30 * judged : judged + 40));
-  }
-}
-
-TEST_CASE("a call that hung in one process and not in the next fails STA-03 from the second one on", "[suite]") {
-  for (const std::int64_t hangs : {0, 1, 2, 5}) {
-    std::int64_t calls = 0;
-    Fake subject(narrow_claims(), [&](Call& call) {
-      Reply reply = right(call);
-      // All of them before STA-03 asks.
-      reply.hung_before = ++calls <= 7 * hangs && calls % 7 == 0;
-      return reply;
-    });
-    SuiteOptions how = options();
-    how.selection.only = {"ROT-01", "ROT-02", "STA-03"};
-    const SubjectReport report = run(subject, how);
-    INFO(hangs);
-    CHECK(report.recovered_hangs == hangs);
-    REQUIRE(report.results.size() == 3);
-    const RequirementResult& returns = report.results.back();
-    CHECK(report.results[0].verdict == Verdict::pass);
-    CHECK(returns.verdict == (hangs < 2 ? Verdict::pass : Verdict::fail));
-    CHECK(report.conforms() == (hangs < 2));
-    if (hangs < 2) continue;
-    REQUIRE(returns.failure);
-    CHECK(returns.failure->finding.kind == FailureKind::timeout);
-    CHECK_THAT(returns.failure->finding.message,
-               Contains(std::to_string(hangs) + " of " + std::to_string(report.calls) + " calls did not return in time"));
-    how.expected_failures["STA-03"] = {"known"};
-    calls = 0;
-    CHECK(run(subject, how).results.back().verdict == Verdict::expected_failure);
-  }
-}
-
-TEST_CASE("STA-03 asks often enough for a hang in every 50th call", "[suite]") {
-  std::int64_t calls = 0;
-  Claims claims = narrow_claims();
-  claims.compiled = true;
-  Fake subject(claims, [&](Call& call) {
-    Reply reply = right(call);
-    reply.hung_before = ++calls % 50 == 0;
-    return reply;
-  });
-  SuiteOptions how = options();
-  how.selection.only = {"STA-03"};
-  CHECK(run(subject, how).results.back().verdict == Verdict::fail);
 }
 
 TEST_CASE("a table that ends early is found where positions come only from the number of tokens", "[suite]") {

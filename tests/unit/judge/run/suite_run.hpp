@@ -1,0 +1,20 @@
+// Runs of the suite with all requirements.
+#pragma once
+
+#include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/suite.hpp"
+
+namespace rope::test {
+
+inline SuiteOptions options(Level level = Level::quick) {
+  SuiteOptions result;
+  result.selection.level = level;
+  return result;
+}
+
+inline SubjectReport run(Subject& subject, const SuiteOptions& how = options()) {
+  Oracles oracles;
+  return run_suite(subject, oracles, all_requirements(), how);
+}
+
+}  // namespace rope::test
