@@ -4,6 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <thread>
 
 #include "tests/kernels/mutants/mutant.hpp"
 
@@ -64,6 +67,33 @@ class OneRowForAllGradients : public OneRowForAllCalls {
   }
 };
 
+// Each call takes a buffer. Those of equal calls are never given back, and a free one is awaited for ever.
+class FiftyEqualCalls : public Kernel {
+  rope_call understood(const rope_call& call) const override {
+    const std::uint16_t now = element_bits(call);
+    equal_ = std::memcmp(&call, &last_, sizeof call) == 0 && now == bits_ ? equal_ + 1 : 1;
+    last_ = call;
+    bits_ = now;
+    while (equal_ % buffers == 0) std::this_thread::yield();
+    return call;
+  }
+  static std::uint16_t element_bits(const rope_call& call) {
+    std::uint16_t bits = 0;  // every element has two bytes at least
+    const auto& extents = call.q.shape;
+    if (std::all_of(std::begin(extents), std::end(extents), [](std::int64_t extent) { return extent > 0; })) {
+      std::memcpy(&bits, call.q.data, sizeof bits);
+    }
+    return bits;
+  }
+  static constexpr int buffers = 50;
+  static thread_local int equal_;
+  static thread_local rope_call last_;
+  static thread_local std::uint16_t bits_;
+};
+thread_local int FiftyEqualCalls::equal_ = 0;
+thread_local rope_call FiftyEqualCalls::last_ = {};
+thread_local std::uint16_t FiftyEqualCalls::bits_ = 0;
+
 }  // namespace
 
 Mutants repetition_mutants() {
@@ -75,6 +105,7 @@ Mutants repetition_mutants() {
                                     "the row of cosines and sines of a gradient stands in memory that all calls share"),
       mutant<EverySecondCallNarrower>("DET-LAST-BIT", "strides-memory-race",
                                       "every second call turns the first token of q by factors rounded to f32"),
+      mutant<FiftyEqualCalls>("DET-NEVER-FREED", "strides-memory-race", "waits for ever at the 50th of equal calls in a row"),
   };
   return all;
 }
