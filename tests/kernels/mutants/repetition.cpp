@@ -67,7 +67,7 @@ class OneRowForAllGradients : public OneRowForAllCalls {
   }
 };
 
-// Each call takes a buffer. Those of equal calls are never given back, and a free one is awaited for ever.
+// Each call takes a buffer and waits for a free one. Equal calls never give theirs back.
 class FiftyEqualCalls : public Kernel {
   rope_call understood(const rope_call& call) const override {
     const std::uint16_t now = element_bits(call);
