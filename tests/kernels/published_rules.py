@@ -36,9 +36,9 @@ def judge_kernels(library, kernels, jobs, progress=lambda text: None):
             pending = {
                 kernel: [column for column in columns if verdicts[kernel][column] is None] for kernel in kernels
             }
-            for kernel, column, wrong in judge_all(library, pending, cases, jobs):
-                if wrong:
-                    verdicts[kernel][column] = f"draw {draw}: {wrong}"
+            for kernel, column, verdict in judge_all(library, pending, cases, jobs):
+                if verdict.wrong:
+                    verdicts[kernel][column] = f"draw {draw}: {verdict.wrong}"
             progress(f"{rule.name}: draw {draw + 1} of {DRAWS}")
     return verdicts
 

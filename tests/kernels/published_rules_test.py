@@ -7,8 +7,10 @@ import os
 import signal
 import sys
 import time
+import types
 import unittest
-import unittest.mock
+from dataclasses import dataclass
+from pathlib import Path
 
 try:
     import numpy as np
@@ -20,7 +22,10 @@ from published import arithmetic, children, vllm
 from published.case import is_close, judge, nmse
 from published.contract import Computed, Frequencies, Tables
 from published.draws import DRAWS, covering, generator
+from published.python_kernel import PythonKernel, PythonLibrary
 from published.rules import RULES, rows_of
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def angle_factors(arguments):
@@ -195,11 +200,12 @@ class FakeLibrary:
 
 
 class Children(unittest.TestCase):
-    def verdicts(self, *kernels):
+    def verdicts(self, *kernels, limit=60):
         rule = rule_named("ONNX")
         cases = {column: list(rule.cases("f32", 0)) for column in ("one", "two")}
         pending = {kernel: ["one", "two"] for kernel in kernels}
-        return {(kernel, column): why for kernel, column, why in children.judge_all(FakeLibrary(), pending, cases, 2)}
+        judged = children.judge_all(FakeLibrary(), pending, cases, 2, limit=limit)
+        return {(kernel, column): verdict.wrong for kernel, column, verdict in judged}
 
     def test_a_crash_and_an_exit_are_rejections_and_end_no_other_column(self):
         verdicts = self.verdicts("right", "crash", "exit")
@@ -209,12 +215,78 @@ class Children(unittest.TestCase):
             self.assertEqual(verdicts["exit", column], "ends the process with exit code 3")
 
     def test_a_hang_is_one_too(self):
-        with unittest.mock.patch.object(children, "TIME_LIMIT", 1):
-            self.assertEqual(self.verdicts("hang")["hang", "one"], "no answer within 1 s")
+        self.assertEqual(self.verdicts("hang", limit=1)["hang", "one"], "no answer within 1 s")
 
-    def test_a_fault_of_the_rule_is_no_verdict(self):
-        with self.assertRaisesRegex(RuntimeError, "fault: fault in the rule itself: .*IndexError"):
-            self.verdicts("fault")
+    def test_cases_that_do_not_apply_are_not_made(self):
+        rule = rule_named("ONNX")
+        cases = {"some": list(rule.cases("f32", 0))}
+        first = cases["some"][0]
+        judged = children.judge_all(FakeLibrary(), {"right": ["some"]}, cases, 1, lambda kernel, case: case is not first)
+        self.assertEqual(list(judged), [("right", "some", children.Verdict(None, len(cases["some"]) - 1))])
+
+
+@dataclass(frozen=True)
+class Named:
+    """As tools/adapters/kernels.py names a kernel."""
+
+    name: str
+    subject: str
+    convention: str = ""
+    options: tuple = ()
+
+
+class InPython(unittest.TestCase):
+    """Calls to a function in Python: a right one is accepted, a wrong one is not, and what it does not claim is not
+    asked."""
+
+    @classmethod
+    def setUpClass(cls):
+        sys.path.insert(0, str(ROOT / "tests" / "unit" / "python"))
+        import kernels
+        import ropecheck
+
+        planted = types.ModuleType("planted")
+        planted.right = kernels.right
+        planted.returns_results = ropecheck.kernel(
+            dtypes="f32", tables="f32", table_widths="half", sources="tables", positions="i32",
+            features=("partial", "positions", "batch_positions", "strided", "key", "grouped_heads", "backward"),
+        )(lambda call: kernels.right(call))
+        planted.raises = kernels.MANY(lambda call: [][0])
+        planted.copies = kernels.MANY(lambda call: None if call.in_place else tuple(
+            x.copy() for x in (call.q, call.k) if x is not None)[: 1 if call.k is None else 2])
+        planted.ends = kernels.MANY(lambda call: os._exit(3))
+        sys.modules["planted"] = planted
+
+    def verdicts(self, name, *options):
+        columns = [(rule, dtype) for rule in RULES for dtype in rule.tolerance]
+        cases = {f"{rule.name} {dtype}": list(rule.cases(dtype, 0)) for rule, dtype in columns}
+        library = PythonLibrary([Named(name, f"planted:{name}", options=options)])
+        judged = children.judge_all(library, {name: list(cases)}, cases, 1, PythonKernel.claims_case)
+        return cases, {column: verdict for _, column, verdict in judged}
+
+    def test_a_right_kernel_is_accepted(self):
+        cases, verdicts = self.verdicts("right")
+        self.assertEqual({column: verdict.wrong for column, verdict in verdicts.items() if verdict.wrong}, {})
+        for column in ("vLLM f32", "flash-attention f16", "Liger-Kernel f32", "TransformerEngine f32", "ONNX f32"):
+            self.assertEqual(verdicts[column].cases, len(cases[column]), column)
+        self.assertEqual(verdicts["vLLM bf16"].cases, 0)  # it claims no bf16
+
+    def test_a_call_takes_the_form_that_is_claimed(self):
+        cases, verdicts = self.verdicts("returns_results")
+        for column in ("vLLM f32", "Liger-Kernel f32"):  # in place, int64; tables of full width
+            self.assertEqual(verdicts[column], children.Verdict(None, len(cases[column])), column)
+
+    def test_wrong_kernels_are_rejected(self):
+        for name in ("raises", "copies", "ends"):
+            _, verdicts = self.verdicts(name)
+            for column in ("vLLM f32", "flash-attention f16", "Liger-Kernel f32", "ONNX f32"):
+                self.assertTrue(verdicts[column].wrong, f"{name}: {column}")
+
+    def test_options_leave_out_what_was_not_judged(self):
+        cases, verdicts = self.verdicts("right", "--pairing", "interleaved", "--dtype", "f16")
+        asked = {column: verdict.cases for column, verdict in verdicts.items() if verdict.cases}
+        self.assertTrue(asked and all(column.endswith("f16") for column in asked))
+        self.assertLess(asked["flash-attention f16"], len(cases["flash-attention f16"]))
 
 
 if __name__ == "__main__":

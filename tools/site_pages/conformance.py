@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ADAPTERS = ROOT / "tools" / "adapters"
 sys.path.insert(0, str(ADAPTERS))
 
+import published  # noqa: E402
 import stored  # noqa: E402
 from kernels import BUILT_IN, KERNELS, RealKernel  # noqa: E402
 
@@ -51,6 +52,7 @@ class Kernel:
     fails_in: dict[str, list[str]]
     report: dict
     findings: list[Finding] = field(default_factory=list)
+    said: list[published.Said] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -154,13 +156,14 @@ def families_of(kernels: list[Kernel]) -> list[str]:
 
 def judged() -> list[Kernel]:
     """Every kernel with a stored report, in the order of packages; ours last."""
-    versions = stored.index()
+    versions, tried = stored.index(), published.of_real_kernels()
     found = []
     for kernel in (*sorted(KERNELS, key=lambda one: one.package.lower()), *BUILT_IN):
         if kernel.name in versions:
             entry = versions[kernel.name]
             findings = [Finding(f"tools/adapters/findings/{name}.py") for name in kernel.findings]
-            found.append(Kernel(kernel, entry["version"], entry["fails_in"], stored.report_of(kernel.name), findings))
+            found.append(Kernel(kernel, entry["version"], entry["fails_in"], stored.report_of(kernel.name), findings,
+                                tried.get(kernel.name, [])))
     return found
 
 

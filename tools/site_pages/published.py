@@ -1,11 +1,14 @@
-"""What the rope tests of other projects reject, from the tables of the kill matrix."""
+"""What the rope tests of other projects say: of wrong kernels, from the tables of the kill matrix; of real ones, from
+tools/adapters/published.json."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 KILL_MATRIX = "tests/kernels/KILL_MATRIX.md"
+REAL = ROOT / "tools" / "adapters" / "published.json"
 ROW = re.compile(r"^\| [a-z] \| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \|", re.MULTILINE)
 MUTANT = re.compile(r"^\| [A-Z0-9-]+ \| ([a-z0-9-]+): .* \| (\d+) of (\d+) \|$", re.MULTILINE)
 UNREJECTED = re.compile(r"^- Rejected by no requirement: (.+)\.$", re.MULTILINE)
@@ -54,3 +57,18 @@ def classes() -> list[BugClass]:
         raise ValueError(f"{KILL_MATRIX} has no table of wrong kernels")
     made = [BugClass(name, len(rejects), rejects.count(0)) for name, rejects in found.items()]
     return sorted(made, key=lambda one: (-one.unseen / one.kernels, one.name))
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a test says of one real kernel."""
+
+    test: str
+    cases: int  # up to the one that rejects it
+    wrong: str | None
+
+
+def of_real_kernels() -> dict[str, list[Said]]:
+    """By the kernels' names: the tests that ask anything of them."""
+    return {kernel: [Said(test, each["cases"], each["wrong"]) for test, each in tests.items() if each["cases"]]
+            for kernel, tests in json.loads(REAL.read_text()).items()}

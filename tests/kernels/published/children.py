@@ -23,21 +23,31 @@ class Child:
     pipe: int = -1
     deadline: float = 0.0
     text: bytes = b""
-    judged: dict = field(default_factory=dict)
 
 
-def work(pipe, kernel, columns, cases):
-    """Writes a line for each column: its index, a tab, and why it rejects the kernel, or nothing."""
+@dataclass(frozen=True)
+class Verdict:
+    """What a column says of a kernel."""
+
+    wrong: str | None  # why it rejects the kernel
+    cases: int  # up to the one that rejects it
+
+
+def work(pipe, kernel, columns, cases, applies):
+    """Writes a line for each column: its index, how many cases it made, and why it rejects the kernel, or nothing."""
     for index, column in enumerate(columns):
-        wrong = None
+        wrong, made = None, 0
         for case in cases[column]:
+            if not applies(kernel, case):
+                continue
+            made += 1
             wrong = judge(case, kernel)
             if wrong:
                 break
-        os.write(pipe, f"{index}\t{(wrong or '').splitlines()[0] if wrong else ''}\n".encode())
+        os.write(pipe, f"{index}\t{made}\t{wrong.splitlines()[0] if wrong else ''}\n".encode())
 
 
-def start(child, library, cases):
+def start(child, library, cases, applies, limit):
     reading, writing = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -48,27 +58,27 @@ def start(child, library, cases):
             os.close(reading)
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # what the C library says of a heap that a mutant spoilt
-            work(writing, library.kernel(child.kernel), child.columns, cases)
+            work(writing, library.kernel(child.kernel), child.columns, cases, applies)
         except BaseException:  # pylint: disable=broad-except; nothing may return into the parent's code
-            os.write(writing, f"{FAULT}\t{traceback.format_exc()!r}\n".encode())
+            os.write(writing, f"{FAULT}\t0\t{traceback.format_exc()!r}\n".encode())
             code = 1
         finally:
             os._exit(code)
     os.close(writing)
-    child.pipe, child.deadline, child.text, child.judged = reading, time.monotonic() + TIME_LIMIT, b"", {}
+    child.pipe, child.deadline, child.text = reading, time.monotonic() + limit, b""
 
 
 def finished(child, how):
     """Reads the child's verdicts; the column at which it died rejects. Returns verdicts and remaining columns."""
     verdicts = {}
     for line in child.text.decode().splitlines():
-        index, _, wrong = line.partition("\t")
+        index, made, wrong = line.split("\t", 2)
         if index == FAULT:
             raise RuntimeError(f"{child.kernel}: {FAULT}: {wrong}")
-        verdicts[child.columns[int(index)]] = wrong or None
+        verdicts[child.columns[int(index)]] = Verdict(wrong or None, int(made))
     left = child.columns[len(verdicts) :]
     if left:
-        verdicts[left[0]] = how
+        verdicts[left[0]] = Verdict(how, 1)
     return verdicts, left[1:]
 
 
@@ -81,14 +91,15 @@ def end_of(child):
     return f"ends the process with exit code {os.WEXITSTATUS(status)}"
 
 
-def judge_all(library, pending, cases, jobs):
-    """Yields (kernel, column, why it is rejected or None). `pending`: the columns to judge of each kernel."""
+def judge_all(library, pending, cases, jobs, applies=lambda kernel, case: True, limit=TIME_LIMIT):
+    """Yields (kernel, column, Verdict). `pending`: the columns to judge of each kernel. `applies(kernel, case)`: whether
+    the kernel is asked this case. `limit`: seconds per process."""
     waiting = [Child(kernel, list(columns)) for kernel, columns in pending.items() if columns]
     running = []
     while waiting or running:
         while waiting and len(running) < jobs:
             child = waiting.pop(0)
-            start(child, library, cases)
+            start(child, library, cases, applies, limit)
             running.append(child)
         timeout = max(0.0, min(child.deadline for child in running) - time.monotonic())
         ready, _, _ = select.select([child.pipe for child in running], [], [], timeout)
@@ -105,8 +116,8 @@ def judge_all(library, pending, cases, jobs):
                     continue
             running.remove(child)
             how = end_of(child)
-            verdicts, left = finished(child, f"no answer within {TIME_LIMIT} s" if hung else how)
-            for column, wrong in verdicts.items():
-                yield child.kernel, column, wrong
+            verdicts, left = finished(child, f"no answer within {limit} s" if hung else how)
+            for column, verdict in verdicts.items():
+                yield child.kernel, column, verdict
             if left:
                 waiting.append(Child(child.kernel, left))
