@@ -217,6 +217,8 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
   };
   constexpr std::size_t ways_to_move = 4;
   constexpr std::size_t most_moved = 6 * ways_to_move;
+  constexpr std::size_t most_lengthened = 12;
+  constexpr int most_tokens = 96;
   const std::vector<Case> random = random_cases(report, claims, 78, 120);
   for (std::size_t i = 0; i < std::max(random.size(), most_moved) && !failed.empty(); ++i) {
     // Many causes say the same of tokens that begin at position 0, or end before a rule's original length.
@@ -231,6 +233,13 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
       // Most calls end with the sequence. Then positions counted from its end look right.
       moved.sequence_length = largest_position(moved) + 38;
       add(std::move(moved));
+    }
+    // In calls with few tokens, what comes late looks like what never comes.
+    if (i < failed.size() && i < most_lengthened) {
+      Case longer = *failed[i];
+      longer.seq = std::min(6 * longer.seq, most_tokens);
+      longer.sequence_length = 0;
+      add(std::move(longer));
     }
     if (i >= random.size()) continue;
     Case drawn = random[i];

@@ -66,6 +66,12 @@ void add_misreads(Hypotheses& all) {
              const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
              return axis * p.strides[0] + rows * p.shape[2] + s.seq * p.strides[2];
            });
+  add_read(all, BugClass::varlen_packing_cp,
+           "the batch_stride of the positions is taken to be tokens * seq_stride",
+           [](const Tensor& p, const Spot& s, int axis) {
+             const std::int64_t rows = p.strides[1] == 0 ? 0 : s.batch;
+             return axis * p.strides[0] + (rows * p.shape[2] + s.seq) * p.strides[2];
+           });
   add_read(all, BugClass::position_offset,
            "the batch_stride of the positions is taken to be the number of tokens, also if it is 0",
            [](const Tensor& p, const Spot& s, int axis) {

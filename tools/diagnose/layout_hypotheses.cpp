@@ -12,21 +12,25 @@ namespace {
 std::int64_t tokens(const Spot& s) { return s.in().shape[1]; }
 std::int64_t heads_of(const Spot& s) { return s.in().shape[2]; }
 
+// The cost of the rarer of two causes that agree on most calls: a wrong position is a common mistake.
+constexpr double beside_a_position = 0.01;
+
 // The position that the call gives to the token of a flat index that was split wrongly.
 void add_flat_indices(Hypotheses& all) {
   using Token = std::int64_t (*)(const Spot&);
   const struct {
     const char* sentence;
     Token token;
+    double cost = 0;
   } ways[] = {
       {"the flat row index is split in the wrong order: the token is (token * heads + head) % tokens",
-       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) % tokens(s); }},
+       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) % tokens(s); }, beside_a_position},
       {"the flat row index is split in the wrong order: the token is (token * heads + head) / tokens",
-       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / tokens(s); }},
+       [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / tokens(s); }, beside_a_position},
       {"the flat row index is split in the wrong order: the token is (head * tokens + token) / heads",
-       [](const Spot& s) { return (s.head * tokens(s) + s.seq) / heads_of(s); }},
+       [](const Spot& s) { return (s.head * tokens(s) + s.seq) / heads_of(s); }, beside_a_position},
       {"the flat row index is split in the wrong order: the token is (head * tokens + token) % heads",
-       [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads_of(s); }},
+       [](const Spot& s) { return (s.head * tokens(s) + s.seq) % heads_of(s); }, beside_a_position},
       {"the position of a row is taken by its head, not by its token", [](const Spot& s) { return s.head; }},
       {"in k, the flat row index is divided by q's number of heads to find the token",
        [](const Spot& s) { return (s.seq * heads_of(s) + s.head) / s.call.q.shape[2]; }},
@@ -34,7 +38,7 @@ void add_flat_indices(Hypotheses& all) {
        [](const Spot& s) { return (s.batch * tokens(s) + s.seq) / s.call.q.shape[0]; }},
   };
   for (const auto& way : ways) {
-    Hypothesis h{BugClass::heads_batch_qk, way.sentence, {}, 0, {}, false};
+    Hypothesis h{BugClass::heads_batch_qk, way.sentence, {}, way.cost, {}, false};
     h.change.by_head = true;
     h.change.position = [token = way.token](const Spot& s, int axis, long double) {
       const std::int64_t seq = std::clamp<std::int64_t>(token(s), 0, tokens(s) - 1);
@@ -67,9 +71,6 @@ void add_flat_indices_of_all_batches(Hypotheses& all) {
     all.push_back(std::move(h));
   }
 }
-
-// The cost of the rarer of two causes that agree on most calls: a wrong position is a common mistake.
-constexpr double beside_a_position = 0.01;
 
 // Tables without positions: the kernel counts rows once through everything that it is given.
 void add_counted_rows(Hypotheses& all) {

@@ -36,6 +36,9 @@ const RequirementResult* failed_by_value(const SubjectReport& report, std::strin
 // Pointers from the failed requirements and from the scaling rules that fail, the most telling first.
 std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
+// From failures that need earlier calls: what these leave behind; nullopt if there are none.
+std::optional<Pointer> from_state(const SubjectReport& report, Examiner& examiner);
+
 // From accepted faults; nullopt if every wrong call was refused.
 std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examiner);
 

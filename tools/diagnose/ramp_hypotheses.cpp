@@ -30,6 +30,29 @@ void add_llama3_weights(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
+// Between theta and theta / factor, their reciprocals are mixed.
+template <class Rule>
+void add_mixed_wavelengths(Hypotheses& all, const char* kind) {
+  Hypothesis h{BugClass::scaling_config,
+               std::string(kind) + ": between its limits, wavelengths are mixed, not frequencies",
+               {},
+               0,
+               {},
+               false};
+  h.applies = [](const Call& call) { return std::holds_alternative<Rule>(call.scaling); };
+  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    const auto* rule = std::get_if<Rule>(&s.params.scaling);
+    if (rule == nullptr || s.params.source != AngleSource::computed || rule->factor == 1) return;
+    const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
+    const auto factor = static_cast<long double>(rule->factor);
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      const long double kept = (theta[p] / plain[p] - 1 / factor) / (1 - 1 / factor);
+      theta[p] = plain[p] / (kept + (1 - kept) * factor);
+    }
+  };
+  all.push_back(std::move(h));
+}
+
 void add_llama3_by_wavelength(Hypotheses& all) {
   Hypothesis h{
       BugClass::scaling_config, "llama3: the ramp goes by the wavelength, not by its reciprocal", {}, 0, {}, false};
@@ -53,27 +76,40 @@ void add_llama3_by_wavelength(Hypotheses& all) {
 }
 
 using Rounding = long double (*)(long double);
+constexpr Rounding down = [](long double x) { return std::floor(x); }, up = [](long double x) { return std::ceil(x); };
+constexpr Rounding nearest = [](long double x) { return std::nearbyint(x); };
 
-// yarn's theta with the ends of the ramp rounded in another way.
-void add_yarn_ends(Hypotheses& all, const char* what, Rounding low_end, Rounding high_end) {
+// Another way to find the ends of yarn's ramp.
+struct YarnEnds {
+  Rounding low = down, high = up;
+  bool truncated = true;  // only where ends are whole pairs
+  long double base = 0;   // 0: the call's
+  bool of_head = false;   // by head_dim, not rotary_dim
+};
+
+// yarn's theta with other ends of the ramp.
+void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
   Hypothesis h{BugClass::scaling_config, std::string("yarn: ") + what, {}, 0, {}, false};
-  h.applies = [](const Call& call) {
+  h.applies = [=](const Call& call) {
     const auto* rule = std::get_if<scaling::Yarn>(&call.scaling);
-    return rule != nullptr && rule->truncate;
+    return rule != nullptr && (rule->truncate || !ends.truncated);
   };
   h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Yarn>(&s.params.scaling);
-    if (rule == nullptr || !rule->truncate || s.params.source != AngleSource::computed) return;
+    if (rule == nullptr || (ends.truncated && !rule->truncate)) return;
+    if (s.params.source != AngleSource::computed) return;
     const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
-    const auto dims = static_cast<long double>(s.params.rotary_dim);
+    const auto dims = static_cast<long double>(ends.of_head ? s.params.head_dim : s.params.rotary_dim);
+    const long double base = ends.base == 0 ? static_cast<long double>(s.params.base) : ends.base;
     const auto pair_that_turns = [&](long double times) {
       const long double length = rule->original_max_position_embeddings;
       return dims * std::log(length / (2 * std::numbers::pi_v<long double> * times)) /
-             (2 * std::log(static_cast<long double>(s.params.base)));
+             (2 * std::log(base));
     };
+    const auto end = [&](Rounding rounding, long double pair) { return rule->truncate ? rounding(pair) : pair; };
     const long double most = rule->clamp == scaling::Yarn::Clamp::pairs ? dims / 2 - 1 : dims - 1;
-    const long double low = std::max(low_end(pair_that_turns(rule->beta_fast)), 0.0L);
-    long double high = std::min(high_end(pair_that_turns(rule->beta_slow)), most);
+    const long double low = std::max(end(ends.low, pair_that_turns(rule->beta_fast)), 0.0L);
+    long double high = std::min(end(ends.high, pair_that_turns(rule->beta_slow)), most);
     if (low == high) high += 0.001L;
     for (std::size_t p = 0; p < theta.size(); ++p) {
       const long double ramp = std::clamp((static_cast<long double>(p) - low) / (high - low), 0.0L, 1.0L);
@@ -115,15 +151,20 @@ void add_pixels(Hypotheses& all) {
 }  // namespace
 
 void add_ramp_hypotheses(Hypotheses& all) {
-  const Rounding down = [](long double x) { return std::floor(x); }, up = [](long double x) { return std::ceil(x); };
-  const Rounding nearest = [](long double x) { return std::nearbyint(x); };
-  add_yarn_ends(all, "both ends of the ramp are rounded down, also the upper one", down, down);
-  add_yarn_ends(all, "both ends of the ramp are rounded up, also the lower one", up, up);
-  add_yarn_ends(all, "the ends of the ramp are rounded inwards, not outwards", up, down);
-  add_yarn_ends(all, "the ends of the ramp are rounded to the nearest pairs, not outwards", nearest, nearest);
+  add_yarn_ends(all, "both ends of the ramp are rounded down, also the upper one", {.high = down});
+  add_yarn_ends(all, "both ends of the ramp are rounded up, also the lower one", {.low = up});
+  add_yarn_ends(all, "the ends of the ramp are rounded inwards, not outwards", {.low = up, .high = down});
+  add_yarn_ends(all, "the ends of the ramp are rounded to the nearest pairs, not outwards",
+                {.low = nearest, .high = nearest});
+  add_yarn_ends(all, "the ends of the ramp are computed with base 10000, not the given one",
+                {.truncated = false, .base = 10000});
+  add_yarn_ends(all, "the ends of the ramp are computed with head_dim, not rotary_dim",
+                {.truncated = false, .of_head = true});
   add_pixels(all);
   add_llama3_weights(all);
   add_llama3_by_wavelength(all);
+  add_mixed_wavelengths<scaling::Llama3>(all, "llama3");
+  add_mixed_wavelengths<scaling::Yarn>(all, "yarn");
 }
 
 }  // namespace rope::diagnosis

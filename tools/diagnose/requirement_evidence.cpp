@@ -18,8 +18,8 @@ bool is_writing(const RequirementResult& r) {
 }
 
 enum class By { value, writing, any };       // the failures that count
-// To the sentence: the failure's message, the only rule that fails, or that NaN spreads.
-enum class Adds { nothing, message, rule, spread };
+// To the sentence: the failure's message, the only rule that fails, or what became of a NaN or an infinity.
+enum class Adds { nothing, message, rule, special };
 
 // What a requirement speaks for if only it fails.
 struct Spoke {
@@ -45,7 +45,7 @@ constexpr Spoke spoke_rows[] = {
      Adds::message},
     {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads fails", By::any},
     {"SPC", BugClass::special_values, "zeros, NaN, infinities, very large or very small inputs are handled wrongly",
-     By::value, Adds::spread},
+     By::value, Adds::special},
     {"ROT-09", BugClass::special_values,
      "pass-through features that are -0, subnormal or very large are not copied exactly"},
     {"DET-03", BugClass::table_cache, "two calls at the same time share memory that each needs for itself"},
@@ -97,6 +97,21 @@ const Scaling* rule_that_fails(const Observations& seen) {
 
 bool is_nan(const Finding& finding) { return finding.element && std::isnan(finding.element->actual); }
 
+// What became of a NaN or an infinity, or that one came out of numbers. Empty: neither.
+std::string words_of_special(const Element& element) {
+  const double expected = element.expected, actual = element.actual;
+  if (std::isnan(expected) && actual == 0) return "NaN is replaced by 0";
+  if (std::isnan(expected) && !std::isnan(actual)) return fmt::format("NaN is replaced by a number, {:.6g}", actual);
+  if (std::isinf(expected) && std::isfinite(actual)) {
+    return std::fabs(actual) >= 65504 ? fmt::format("infinities are replaced by a finite number, {:.6g}", actual)
+                                      : fmt::format("an infinite result is a finite number, {:.6g}", actual);
+  }
+  if (std::isfinite(expected) && std::isnan(actual)) {
+    return "a NaN or an infinity in one feature makes other features NaN: they are multiplied by 0, not left out";
+  }
+  return std::isfinite(expected) && std::isinf(actual) ? "finite results come out infinite" : "";
+}
+
 // Where it fails: a formula that divides 0 by 0 does so for few parameters.
 std::string parameters_of(const RequirementResult& r) {
   return fmt::format("it is so with {}", to_flags(r.failure->minimal.spec));
@@ -115,9 +130,9 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
         is_nan(finding) ? fmt::format("results are NaN, as if the formula divided 0 by 0; {}", parameters_of(first))
                         : std::string("the angles do not follow the rule"));
   }
-  if (row.adds == Adds::spread && is_nan(finding) && std::isfinite(finding.element->expected)) {
-    pointer.candidate.sentence =
-        "a NaN or an infinity in one feature makes other features NaN: they are multiplied by 0, not left out";
+  if (row.adds == Adds::special && finding.element) {
+    const std::string words = words_of_special(*finding.element);
+    if (!words.empty()) pointer.candidate.sentence = words;
   }
 }
 
@@ -133,42 +148,6 @@ std::optional<Pointer> pointer_of(const Spoke& row, const SubjectReport& report,
   if (first == nullptr) return std::nullopt;
   add_to(pointer, row, *first, rule);
   return pointer;
-}
-
-// A failure that needs earlier calls; the first whose case names them, if there is one.
-const RequirementResult* failed_by_state(const SubjectReport& report) {
-  const RequirementResult* state = failed_by_value(report, "STA-01");
-  for (const RequirementResult& r : report.results) {
-    if (r.verdict != Verdict::fail || !r.failure || !r.failure->needs_earlier_calls) continue;
-    if (!r.failure->minimal.before.empty()) return &r;
-    if (state == nullptr) state = &r;
-  }
-  return state;
-}
-
-// All failures of STA-01 and those that need earlier calls.
-std::vector<std::string> failures_by_state(const SubjectReport& report) {
-  const RequirementResult* state = failed_by_value(report, "STA-01");
-  std::vector<std::string> ids;
-  for (const RequirementResult& r : report.results) {
-    const bool failed = r.verdict == Verdict::fail && r.failure;
-    if (failed && (r.failure->needs_earlier_calls || &r == state)) ids.push_back(r.id);
-  }
-  return ids;
-}
-
-// A shrunk case names only the calls that it needs to fail.
-std::string words_of_state(const Case& c) {
-  const std::optional<DType> other = c.before.empty() ? std::nullopt : other_dtype_before(c);
-  return fmt::format("the result depends on what an earlier {}call left behind",
-                     other ? fmt::format("{} ", name(*other)) : "");
-}
-
-std::optional<Pointer> from_state(const SubjectReport& report) {
-  const RequirementResult* state = failed_by_state(report);
-  if (state == nullptr) return std::nullopt;
-  return Pointer{{BugClass::table_cache, words_of_state(state->failure->minimal), "", 1}, failures_by_state(report),
-                 ""};
 }
 
 // Calls that leave the thread's floating-point mode changed. Flush to zero shows in the caller's own numbers.
@@ -194,7 +173,7 @@ void weigh_by_failures(std::vector<Pointer>& found, const SubjectReport& report)
 
 std::vector<Pointer> from_requirements(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
   std::vector<Pointer> found;
-  if (auto state = from_state(report)) found.push_back(std::move(*state));
+  if (auto state = from_state(report, examiner)) found.push_back(std::move(*state));
   if (auto mode = from_mode(report)) found.push_back(std::move(*mode));
   const Scaling* rule = rule_that_fails(seen);
   for (const Spoke& row : spoke_rows) {

@@ -82,6 +82,38 @@ void add_starts(Hypotheses& all) {
   all.push_back(std::move(other));
 }
 
+// A walk over the tokens of a row, in which `leaves` says whether a token goes on to the next sequence.
+template <class Leaves>
+std::int64_t walked_to(const Token& t, Leaves leaves) {
+  std::int64_t sequence = 0;
+  for (std::int64_t token = 0; token <= t.seq; ++token) {
+    if (sequence < t.last_sequence() && leaves(token, t.first_token(sequence + 1))) ++sequence;
+  }
+  return sequence;
+}
+
+// Empty sequences in the way of a kernel that looks for the sequence of a token.
+void add_empty_sequences(Hypotheses& all) {
+  add(all, is_packed, "an empty sequence is never left: the tokens behind it are counted on in it", [](const Token& t) {
+    return t.position_in(walked_to(t, [](std::int64_t token, std::int64_t border) { return token == border; }));
+  });
+  add(all, is_packed, "each token leaves one sequence at most: behind an empty one, the next token is late",
+      [](const Token& t) {
+        return t.position_in(walked_to(t, [](std::int64_t token, std::int64_t border) { return token >= border; }));
+      });
+  add(all, is_packed,
+      "empty sequences are not counted: a token behind one gets the start and the first token of an earlier sequence",
+      [](const Token& t) {
+        std::int64_t borders = 0, last = -1;
+        for (std::int64_t i = 1; i <= t.last_sequence(); ++i) {
+          const std::int64_t border = t.first_token(i);
+          if (border <= t.seq && border != last) ++borders;
+          last = border;
+        }
+        return t.position_in(borders);
+      });
+}
+
 void add_packed_rows(Hypotheses& all) {
   add(all, is_packed, "cu_seqlens is ignored: tokens are counted through the whole row",
       [](const Token& t) { return t.start(0) + t.seq; });
@@ -138,6 +170,7 @@ void add_packed_rows(Hypotheses& all) {
 void add_sequence_hypotheses(Hypotheses& all) {
   add_starts(all);
   add_packed_rows(all);
+  add_empty_sequences(all);
 }
 
 }  // namespace rope::diagnosis

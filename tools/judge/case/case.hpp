@@ -155,7 +155,8 @@ Case case_from_text(std::string_view text);  // throws InputError
 std::vector<std::int64_t> positions(const Case& c);
 
 // The first position of each sequence, and of a packed row the first token of each and the number of all. The sequences
-// of a packed row have unlike lengths. The last of four or more is empty. If tokens are few, the first ones are, too.
+// of a packed row have unlike lengths. The last of four or more is empty; of five or more, so is the second. If tokens
+// are few, the first ones are, too.
 std::vector<std::int64_t> sequence_starts(const Case& c);
 std::vector<std::int64_t> packed_borders(const Case& c);
 std::int64_t largest_position(const Case& c);

@@ -81,6 +81,7 @@ std::vector<std::int64_t> packed_borders(const Case& c) {
   std::vector<std::int64_t> borders;
   for (std::int64_t i = 0; i <= n; ++i) borders.push_back(c.seq * i * (i + 1) / (n * (n + 1)));
   if (n < c.sequences) borders.push_back(c.seq);
+  if (c.sequences >= 5) borders[2] = borders[1];  // a longer sequence follows the empty one
   return borders;
 }
 
