@@ -99,11 +99,12 @@ void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
     if (rule == nullptr || (ends.truncated && !rule->truncate)) return;
     if (s.params.source != AngleSource::computed) return;
     const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
-    const auto dims = static_cast<long double>(ends.of_head ? s.params.head_dim : s.params.rotary_dim);
+    const auto dims = static_cast<long double>(s.params.rotary_dim);
+    const long double counted = ends.of_head ? s.params.head_dim : dims;
     const long double base = ends.base == 0 ? static_cast<long double>(s.params.base) : ends.base;
     const auto pair_that_turns = [&](long double times) {
       const long double length = rule->original_max_position_embeddings;
-      return dims * std::log(length / (2 * std::numbers::pi_v<long double> * times)) /
+      return counted * std::log(length / (2 * std::numbers::pi_v<long double> * times)) /
              (2 * std::log(base));
     };
     const auto end = [&](Rounding rounding, long double pair) { return rule->truncate ? rounding(pair) : pair; };

@@ -100,6 +100,7 @@ bool is_nan(const Finding& finding) { return finding.element && std::isnan(findi
 // What became of a NaN or an infinity, or that one came out of numbers. Empty: neither.
 std::string words_of_special(const Element& element) {
   const double expected = element.expected, actual = element.actual;
+  if (!element.pair) return "pass-through features are not copied bit for bit: they are computed with";
   if (std::isnan(expected) && actual == 0) return "NaN is replaced by 0";
   if (std::isnan(expected) && !std::isnan(actual)) return fmt::format("NaN is replaced by a number, {:.6g}", actual);
   if (std::isinf(expected) && std::isfinite(actual)) {

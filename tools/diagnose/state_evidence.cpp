@@ -97,12 +97,31 @@ std::optional<std::string> kept_by(const Case& c, Examiner& examiner) {
   return std::nullopt;
 }
 
+// Whether the case still fails after its earlier calls, changed by `edit`.
+bool fails_after(Case c, Examiner& examiner, void (*edit)(const Case&, EarlierCall&)) {
+  for (EarlierCall& call : c.before) edit(c, call);
+  const AfterCalls after = after_calls(c, examiner);
+  return after.seen->answered() && after.seen->failed();
+}
+
+// In what an earlier call must differ to spoil this one, as far as one change can tell: its dtype, its place or its length.
+std::string words_of_earlier(const Case& c, Examiner& examiner) {
+  const auto spoils = [&](void (*edit)(const Case&, EarlierCall&)) { return fails_after(c, examiner, edit); };
+  if (c.before.empty() || !examiner.subject().claims().compiled) return "an earlier call";
+  const std::optional<DType> other = other_dtype_before(c);
+  if (other && !spoils([](const Case& own, EarlierCall& call) { call.dtype = own.dtype; })) {
+    return fmt::format("an earlier {} call", name(*other));
+  }
+  const bool by_place = spoils([](const Case& own, EarlierCall& call) { call = {own.dtype, own.seq, call.start}; });
+  const bool by_length = spoils([](const Case& own, EarlierCall& call) { call = {own.dtype, call.seq, own.start}; });
+  if (by_place == by_length) return "an earlier call";
+  return by_place ? "an earlier call at other positions" : "an earlier call with another number of tokens";
+}
+
 // A shrunk case names only the calls that it needs to fail.
 std::string words_of_state(const Case& c, Examiner& examiner) {
   if (const auto kept = kept_by(c, examiner)) return *kept;
-  const std::optional<DType> other = c.before.empty() ? std::nullopt : other_dtype_before(c);
-  return fmt::format("the result depends on what an earlier {}call left behind",
-                     other ? fmt::format("{} ", name(*other)) : "");
+  return fmt::format("the result depends on what {} left behind", words_of_earlier(c, examiner));
 }
 
 }  // namespace

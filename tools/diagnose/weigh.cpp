@@ -7,7 +7,8 @@
 namespace rope::diagnosis {
 namespace {
 
-// How many cases a hypothesis is tested on: first a few that failed; if it survives, also the others.
+// How many cases a hypothesis is tested on: at first very few that failed, then some; if it survives, also the others.
+constexpr std::size_t at_first = 5;
 constexpr std::size_t first_failed = 14;
 constexpr std::size_t most_failed = 40;
 constexpr std::size_t most_passed = 60;
@@ -23,6 +24,7 @@ constexpr double second_cause = 0.03;
 // If no single cause fits this well, pairs of causes are tried. Some promising ones are paired with every other
 // hypothesis, in small calls first. Then the best pairs are tried in all calls.
 constexpr double leaves_much_open = 0.6;
+constexpr double explains_nearly_all = 0.9;
 constexpr std::size_t partners = 4;
 constexpr double least_promise = 0.1;
 constexpr double clearly_better = 0.1;
@@ -207,16 +209,29 @@ void rank(std::vector<Weighed>& all) {
   std::stable_sort(all.begin(), all.end(), [](const Weighed& a, const Weighed& b) { return a.fit > b.fit; });
 }
 
-// Weighs every hypothesis on a few cases, in the order of the hypotheses.
-std::vector<Weighed> all_quickly(const Weigher& weigher, const Sample& sample) {
+// The hypotheses that can show in the cases.
+std::vector<const Hypothesis*> all_that_show(const Sample& sample) {
   const bool some_ended =
       std::any_of(sample.failed.begin(), sample.failed.end(), [](const Observation* one) { return !one->answered(); });
-  std::vector<Weighed> quick;
+  std::vector<const Hypothesis*> all;
   for (const Hypothesis& h : all_hypotheses()) {
-    if (h.change.beside && !some_ended) continue;  // no value shows it
-    quick.push_back(weigher.weigh_quickly(h, nullptr));
+    if (!h.change.beside || some_ended) all.push_back(&h);  // no value shows a read beside
   }
+  return all;
+}
+
+// Weighs each hypothesis on a few cases, in the order of the hypotheses.
+std::vector<Weighed> quickly(const Weigher& weigher, const std::vector<const Hypothesis*>& hypotheses) {
+  std::vector<Weighed> quick;
+  for (const Hypothesis* h : hypotheses) quick.push_back(weigher.weigh_quickly(*h, nullptr));
   return quick;
+}
+
+// Those that explain something of very few cases. What explains nearly all rows is among them.
+std::vector<const Hypothesis*> that_explain_something(const Weigher& weigher,
+                                                      std::vector<const Hypothesis*> hypotheses) {
+  std::erase_if(hypotheses, [&](const Hypothesis* h) { return weigher.weigh_quickly(*h, nullptr, at_first).explained == 0; });
+  return hypotheses;
 }
 
 // Weighs the ones that fit a few cases best on all cases.
@@ -269,8 +284,14 @@ std::vector<Weighed> weigh(const Observations& seen) {
   const Sample sample = sample_of(seen);
   if (sample.failed.empty()) return {};
   const Weigher weigher(sample);
-  const std::vector<Weighed> quick = all_quickly(weigher, sample);
-  std::vector<Weighed> full = best_in_full(weigher, quick);
+  const std::vector<const Hypothesis*> all = all_that_show(sample);
+  std::vector<Weighed> quick = quickly(weigher, that_explain_something(weigher, all));
+  std::vector<Weighed> full;
+  if (!quick.empty()) full = best_in_full(weigher, quick);
+  if (full.empty() || full[0].fit < explains_nearly_all) {
+    quick = quickly(weigher, all);
+    full = best_in_full(weigher, quick);
+  }
   if (full[0].fit < leaves_much_open) {
     for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better)) {
       full.push_back(weigher.weigh(*pair.hypothesis, pair.with));

@@ -1,5 +1,7 @@
 // More mistakes of kernels by other hands: what they keep, how they walk over sequences, where ramps end.
 #include <cmath>
+#include <limits>
+#include <map>
 #include <memory>
 
 #include "reference/scaling/yarn.hpp"
@@ -203,4 +205,35 @@ TEST_CASE("What becomes of special values is said") {
   });
   CHECK_THAT(first_of(diagnosed(clipped, {"SPC-01"})).sentence,
              Catch::Contains("infinities are replaced by a finite number"));
+}
+
+TEST_CASE("What a kept table is kept for is said where one change of the earlier call tells") {
+  // Keeps the position_offset of the first call of each length.
+  std::map<std::int64_t, std::int64_t> kept;
+  Fake by_length = misled([&](Call& call) {
+    if (!counts_from_offset(call) || call.source == AngleSource::tables) return;
+    call.position_offset = kept.try_emplace(call.q.shape[1], call.position_offset).first->second;
+  });
+  by_length.forget = [&] { kept.clear(); };
+  CHECK(first_of(diagnosed(by_length, {"ROT-01", "STA-01", "STA-02"})).sentence ==
+        "the result depends on what an earlier call at other positions left behind");
+}
+
+TEST_CASE("Pass-through features that are computed with are named") {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  Fake subject(whole->claims(), [whole](Call& call) {
+    const Reply reply = whole->apply(call);
+    if (reply.status != ROPE_OK) return reply;
+    Tensor& out = call.in_place ? call.q : *call.q_out;
+    for_each_row(out, [&](const RowIndex&, std::byte* data) {
+      for (std::int64_t f = call.rotary_dim; f < out.shape[3]; ++f) {
+        std::byte* element = data + f * out.strides[3] * static_cast<std::int64_t>(size_of(out.dtype));
+        const double y = load(out.dtype, element);
+        if (std::isinf(y)) store(out.dtype, element, std::numeric_limits<double>::quiet_NaN());
+      }
+    });
+    return reply;
+  });
+  CHECK_THAT(first_of(diagnosed(subject, {"SPC-01"})).sentence,
+             Catch::Contains("pass-through features are not copied bit for bit"));
 }
