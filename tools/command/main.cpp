@@ -15,9 +15,10 @@
 
 namespace {
 
-int stdout_is_lost() {
-  fmt::print(stderr, "ropecheck: cannot write to stdout, the output is lost; is the disk full?\n");
-  return rope::exit_bad_input;
+int stdout_is_lost(int code) {
+  std::fputs("ropecheck: cannot write to stdout, the output is lost; is the disk full, or did its reader end?\n",
+             stderr);
+  return code == rope::exit_fails ? code : int{rope::exit_bad_input};
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ int main(int argc, char** argv) {
   try {
     const int code = rope::Application().run({argv + (argc > 0 ? 1 : 0), argv + argc});
     // A report that was not written completely must not look like a complete one.
-    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost();
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost(code);
   } catch (const rope::InputError& error) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_bad_input;
@@ -57,7 +58,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_no_subject;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return stdout_is_lost();
+    if (std::ferror(stdout) != 0) return stdout_is_lost(rope::exit_bad_input);
     fmt::print(stderr, "ropecheck: internal error, please report it: {}\n", error.what());
     return rope::exit_bad_input;
   }
