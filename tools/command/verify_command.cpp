@@ -102,7 +102,7 @@ void diagnose(SubjectReport& report, const JudgedCases& judged, Subject& subject
     suite.budget->time *= 0.5;
   }
   report.conforms_without = conforms_without(report, judged, subject, oracles, all_requirements(), suite);
-  report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden, end);
+  report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden, end, suite.stop);
 } catch (const Interrupted&) {
   report.interrupted = true;
 } catch (const std::exception& error) {

@@ -89,7 +89,7 @@ class Exporter {
         examiner_(recorder_, oracles, options.golden),
         vectors_{{}, options.version, options.selection, options.claims, {}, {}} {}
 
-  Exported run() {
+  Exported run() try {
     struct Task {
       Requirement requirement;
       std::vector<Case> cases;
@@ -98,7 +98,7 @@ class Exporter {
     std::size_t all = 0;
     for (const Requirement& requirement : all_requirements()) {
       if (!options_.selection.wants(requirement.id)) continue;
-      CaseList list(requirement.id, recorder_.claims(), options_.selection, options_.golden);
+      CaseList list(requirement.id, recorder_.claims(), options_.selection, options_.golden, options_.stop);
       requirement.cases(list);
       tasks.push_back({requirement, list.take()});
       all += tasks.back().cases.size();
@@ -119,6 +119,9 @@ class Exporter {
       throw InputError("nothing is left to export; ask for more requirements, types or sources, or claim more");
     }
     finish();
+    return exported_;
+  } catch (const Interrupted&) {
+    exported_.interrupted = true;
     return exported_;
   }
 

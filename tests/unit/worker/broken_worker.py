@@ -78,6 +78,11 @@ class Broken(page_worker.Worker):
     def deep_answer(self, call):
         self.send(b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n")
 
+    def never_reads(self, call):
+        super().run(call)
+        self.send(b"".join(b'{"id":%d,"ok":true}\n' % later for later in range(self.now, self.now + 100_000)))
+        time.sleep(1000)
+
     def half_line(self, call):
         super().run(call)
         self.send(b'{"id":%d,"ok":tr' % self.now)

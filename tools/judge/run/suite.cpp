@@ -131,7 +131,11 @@ class Run {
       Task task;
       task.requirement = requirement;
       task.index = tasks_.size();
-      task.cases = cases_of(requirement);
+      try {
+        task.cases = cases_of(requirement);
+      } catch (const Interrupted&) {
+        return;
+      }
       tasks_.push_back(std::move(task));
       describe(tasks_.back());
       all_cases_ += static_cast<std::int64_t>(tasks_.back().cases.size());
@@ -145,7 +149,7 @@ class Run {
                    [&](const Case& c) { return c.requirement == requirement.id; });
       return chosen;
     }
-    CaseList list(requirement.id, subject_.claims(), options_.selection, options_.golden);
+    CaseList list(requirement.id, subject_.claims(), options_.selection, options_.golden, options_.stop);
     requirement.cases(list);
     return list.take();
   }

@@ -308,8 +308,11 @@ class Worker final : public WorkerSubject {
 
   Reply give_up() {
     const std::string half_line = wire::printable(process_->unfinished(), 200);
-    const bool connected = process_->connected();
+    const bool connected = process_->connected(), reads = process_->reads();
     process_->kill();
+    if (!reads) {
+      return {ReplyKind::misbehaved, ROPE_FAILED, "answers, but does not read its calls; " + std::string(killed), 0};
+    }
     if (!connected) {
       return {ReplyKind::crashed, ROPE_FAILED,
               "closed its connection in the middle of the call and lived on; " + std::string(killed), 0};
