@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -44,6 +45,7 @@ void occupy_standard_streams() {
 int main(int argc, char** argv) {
   occupy_standard_streams();
   keep_freed_memory();
+  std::signal(SIGXFSZ, SIG_IGN);  // writing then fails with a sentence, as on a full disk
   try {
     const int code = rope::Application().run({argv + (argc > 0 ? 1 : 0), argv + argc});
     // A report that was not written completely must not look like a complete one.
