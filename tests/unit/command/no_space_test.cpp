@@ -38,6 +38,10 @@ TEST_CASE("command: beyond the limit of a file's size the old report is as it wa
   CHECK(exported.exit_code == 2);
   CHECK_THAT(exported.err, Contains("cannot be written: File too large") && !Contains("internal error"));
   CHECK(entries_of(folder.path()) == 2);
+
+  const Result worker = in_shell("ulimit -f 16; exec " + program_file + " verify " + mutants + "#none --level quick");
+  CHECK(worker.exit_code == 3);
+  CHECK_THAT(worker.err, Contains("growing shared memory: File too large") && !Contains("internal error"));
 }
 
 TEST_CASE("command: a full device and a full disk are told") {
