@@ -262,7 +262,7 @@ GoldenHost read_host(const Json& json, const std::string& path) {
 Manifest read_manifest(const fs::path& folder) {
   const fs::path path = folder / "manifest.json";
   const std::string where = path.string();
-  const std::vector<std::byte> content = read_file(path);
+  const std::vector<std::byte> content = read_file(path, longest_json);
   const Json document = parse_json({reinterpret_cast<const char*>(content.data()), content.size()}, where);
   Fields fields(document, where);
   if (const std::int64_t schema = fields.whole("schema"); schema != schema_version) {

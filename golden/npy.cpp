@@ -124,7 +124,7 @@ NpyArray read_npy(const std::filesystem::path& path) {
   return {layout.header.type, std::move(layout.header.shape), std::move(content)};
 }
 
-std::vector<std::byte> read_file(const std::filesystem::path& path) {
+std::vector<std::byte> read_file(const std::filesystem::path& path, std::size_t most) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
@@ -135,6 +135,7 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
   }
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error) fail_system(path, "find its size", error);
+  if (size > most) throw InputError(fmt::format("{}: it has {} bytes; allowed are {}", path.string(), size, most));
   std::ifstream stream(path, std::ios::binary);
   if (!stream) fail_system(path, "open it", last_error());
   std::vector<std::byte> content(static_cast<std::size_t>(size));

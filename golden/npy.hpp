@@ -29,8 +29,10 @@ struct NpyArray {
 NpyArray parse_npy(std::span<const std::byte> content, std::string_view where);
 NpyArray read_npy(const std::filesystem::path& path);
 
-// Every byte of a regular file. Throws InputError if it cannot be read.
-std::vector<std::byte> read_file(const std::filesystem::path& path);
+inline constexpr std::size_t largest_npy = std::size_t{4} << 30;  // bytes; an array of the suite is smaller by far
+
+// Every byte of a regular file. Throws InputError if it cannot be read, or is larger than `most` bytes.
+std::vector<std::byte> read_file(const std::filesystem::path& path, std::size_t most = largest_npy);
 
 // Version 1.0, header padded to a multiple of 64 bytes, as NumPy writes it.
 std::vector<std::byte> format_npy(const NpyArray& array);

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Judges every golden case by the formulas of README.md beside it, with only numpy: verify.py [FOLDER] [--list].
 
-Prints each case that is not as the manifest says, or with --list every case. Exit codes: 0 all are; 1 some are not.
+Prints each case that is not as the manifest says, or with --list every case. Exit codes: 0 all are; 1 some are not; 2 the
+manifest cannot be used.
 """
 
 import hashlib
@@ -16,9 +17,25 @@ from definition import lambda_of, pairs_of
 ORDER = "axes batch heads query key seq head_dim feature pair".split()
 
 
+def content_of(path, most=1 << 32):
+    if not path.is_file():  # a pipe may have no writer, a device no end
+        raise ValueError(f"{path}: not a regular file; expected one")
+    if path.stat().st_size > most:
+        raise ValueError(f"{path}: it has {path.stat().st_size} bytes; allowed are {most}")
+    return path.read_bytes()
+
+
+def manifest_in(folder):
+    path = folder / "manifest.json"
+    try:
+        return json.loads(content_of(path, 64 << 20))
+    except RecursionError:
+        raise ValueError(f"{path}: nested too deep") from None
+
+
 def load(folder, array):
     path = folder / array["file"]
-    if hashlib.sha256(path.read_bytes()).hexdigest() != array["sha256"]:
+    if hashlib.sha256(content_of(path)).hexdigest() != array["sha256"]:
         raise ValueError(f"{array['file']}: sha256 is not the manifest's; restore the file from git")
     x = np.load(path, allow_pickle=False)
     if [x.dtype.str, list(x.shape)] != [array["storage"], array["shape"]]:
@@ -63,7 +80,11 @@ def faults_of(case, folder):
 
 def main(words):
     folder = Path(next((w for w in words if w != "--list"), Path(__file__).resolve().parent))
-    cases = json.loads((folder / "manifest.json").read_text())["cases"]
+    try:
+        cases = manifest_in(folder)["cases"]
+    except (ValueError, KeyError, TypeError) as error:
+        print(f"verify.py: the manifest cannot be used: {error}")
+        return 2
     wrong = conform = 0
     for case in cases:
         try:

@@ -1,6 +1,9 @@
 #include "reference/rotation_plan.hpp"
 
+#include <fmt/format.h>
+
 #include "reference/embedded_seeds.hpp"
+#include "reference/input_error.hpp"
 #include "reference/rope_spec.hpp"
 
 namespace rope {
@@ -25,6 +28,18 @@ std::vector<Real> theta_of_pairs(const RopeSpec& spec, std::int64_t sequence_len
   return theta;
 }
 
+// No rule for models comes near it. Beyond it, the angles of late positions are larger than a kernel's sine is made for.
+constexpr double largest_theta = 1000;
+
+void check_theta(const std::vector<Real>& theta) {
+  for (std::size_t p = 0; p < theta.size(); ++p) {
+    if (theta[p] <= Real(largest_theta)) continue;
+    throw InputError(fmt::format(
+        "the frequency of pair {} is {:.6g}; allowed are {} radians a position; use a larger base or scaling factor", p,
+        theta[p].to_double(), largest_theta));
+  }
+}
+
 Magnitude magnitude_of_pairs(const XPos& xpos, int rotary_dim) {
   Magnitude result{{}, xpos.scale_base, xpos.center};
   for (int p = 0; p < rotary_dim / 2; ++p) {
@@ -40,6 +55,7 @@ RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length) {
   const scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, sequence_length};
   const std::vector<int> axis = axis_of_pairs(spec);
   std::vector<Real> theta = theta_of_pairs(spec, sequence_length);
+  check_theta(theta);
 
   RotationPlan plan;
   plan.head_dim = spec.head_dim;

@@ -266,3 +266,6 @@ if __name__ == "__main__":
     except KeyboardInterrupt:
         print("\ninterrupted; the files are as they were", file=sys.stderr)
         sys.exit(130)
+    except OSError as error:
+        print(f"golden regenerate: {error}; the files are as they were", file=sys.stderr)
+        sys.exit(2)

@@ -180,7 +180,7 @@ def staging(target: Path) -> Iterator[Path]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         for left in target.glob(".regenerate-*"):  # of a run that was killed
-            _drop_unnamed(target, _files_of(left / NEXT) | _files_of(left / BEFORE))
+            _drop_unnamed(target, _files_left_by(left / NEXT) | _files_left_by(left / BEFORE))
             shutil.rmtree(left)
         with tempfile.TemporaryDirectory(prefix=".regenerate-", dir=target) as folder:
             yield Path(folder)
@@ -204,6 +204,14 @@ def _files_of(manifest: Path) -> set[str]:
     if not manifest.exists():
         return set()
     return {a["file"] for entry in json.loads(manifest.read_text())["cases"] for a in entry["arrays"]}
+
+
+def _files_left_by(copy: Path) -> set[str]:
+    """If the run was killed while it made this copy, it had not moved a file yet."""
+    try:
+        return _files_of(copy)
+    except ValueError:
+        return set()
 
 
 def _drop_unnamed(target: Path, known: set[str]) -> None:

@@ -34,7 +34,7 @@ std::uint32_t bits_of(const std::vector<std::string>& words, wire::Names names, 
 }
 
 Claims claims_in(const std::string& file) {
-  const std::vector<std::byte> text = read_file(file);
+  const std::vector<std::byte> text = read_file(file, longest_json);
   const auto* begin = reinterpret_cast<const char*>(text.data());
   Claims claims;
   try {

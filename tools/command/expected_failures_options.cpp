@@ -7,6 +7,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/report/write_file.hpp"
 
 namespace rope {
@@ -42,16 +43,16 @@ void ExpectedFailuresOptions::write(const ExpectedFailures& list, const RunRepor
   if (written_.empty()) return;
   const bool cut_short = std::ranges::any_of(run.subjects, &SubjectReport::interrupted);
   if (cut_short || !run.not_judged.empty()) {
-    fmt::print(text, "{} was not written: the run was interrupted\n", written_);
+    print_text(text, "{} was not written: the run was interrupted\n", written_);
     return;
   }
   if (std::ranges::any_of(run.subjects, [](const SubjectReport& report) { return report.left_out() > 0; })) {
-    fmt::print(text, "{} was not written: the budget left no time for some cases\n", written_);
+    print_text(text, "{} was not written: the budget left no time for some cases\n", written_);
     return;
   }
   const ExpectedFailures::Update update = list.updated(run);
   write_file(written_, update.text);
-  fmt::print(text, "{}: written; new failures: {}, lines taken off: {}\n", written_, update.added, update.removed);
+  print_text(text, "{}: written; new failures: {}, lines taken off: {}\n", written_, update.added, update.removed);
 }
 
 }  // namespace rope

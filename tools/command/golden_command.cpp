@@ -12,6 +12,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/command/subjects.hpp"
@@ -65,29 +66,30 @@ struct VerifyGoldenOptions {
   std::string only;
   bool list = false;
   PythonOptions python;
+  TimeLimit time_limit;
   JsonAndHtml reports{"all that is known; tools/report/golden_report.schema.json"};
 };
 
 std::string_view shown(GoldenVerdict verdict) { return verdict == GoldenVerdict::fail ? "FAIL" : name(verdict); }
 
 void print(std::FILE* text, const GoldenReport& report, bool list) {
-  fmt::print(text, "{}\n", report.subject);
+  print_text(text, "{}\n", report.subject);
   for (const GoldenOutcome& o : report.outcomes) {
     if (list || o.verdict == GoldenVerdict::fail) {
-      fmt::print(text, "  {:<40} {:<19} {}{}{}\n", o.id, golden_source_words(o.source), shown(o.verdict), o.not_claimed.empty() ? "" : ": ",
+      print_text(text, "  {:<40} {:<19} {}{}{}\n", o.id, golden_source_words(o.source), shown(o.verdict), o.not_claimed.empty() ? "" : ": ",
                  o.not_claimed);
     }
     if (o.verdict == GoldenVerdict::fail)
-      fmt::print(text, "{}{}", finding_lines(o.finding, o.c), replay_line(o.c, report.subject));
+      print_text(text, "{}{}", finding_lines(o.finding, o.c), replay_line(o.c, report.subject));
   }
   for (AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
-    fmt::print(text, "  from {:<19} {:>3} bit for bit, {:>3} within the bound, {:>3} failed, {:>3} not claimed\n",
+    print_text(text, "  from {:<19} {:>3} bit for bit, {:>3} within the bound, {:>3} failed, {:>3} not claimed\n",
                golden_source_words(source), report.count(source, GoldenVerdict::identical),
                report.count(source, GoldenVerdict::within_bound), report.count(source, GoldenVerdict::fail),
                report.count(source, GoldenVerdict::not_claimed));
   }
   const std::size_t failed = report.count(GoldenVerdict::fail);
-  fmt::print(text, "  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are beyond the contract\n",
+  print_text(text, "  {}: {} ran, {} passed, {} failed, {} not claimed; {} golden cases are beyond the contract\n",
              report.subject, report.executed(), report.executed() - failed, failed,
              report.count(GoldenVerdict::not_claimed), report.inexpressible);
 }
@@ -113,13 +115,15 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
         fmt::format("--only: no golden case begins with \"{}\"; see ropecheck list goldens", options.only));
   }
   WorkerOptions worker;
-  worker.stop = &stop_on_signal();
   options.reports.check();
+  const Stop& stop = options.time_limit.start();
+  worker.stop = &stop;
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
   const RunReport begun = begun_run(ROPECHECK_VERSION);
   std::vector<GoldenReport> reports;
   Oracles oracles;
   int code = exit_conforms;
+  bool is_cut_short = false;
   const auto write = [&](bool interrupted) {
     if (options.reports.wanted()) options.reports.write(golden_json(reports, begun, interrupted));
   };
@@ -136,17 +140,22 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
       const GoldenReport& report = reports.back();
       print(text, report, options.list);
       if (report.count(GoldenVerdict::fail) > 0) code = exit_fails;
-      if (report.interrupted) throw Interrupted();
+      is_cut_short = is_cut_short || report.interrupted;
+      if (!report.ended_by.empty()) print_text(text, "  ended early: {}\n", report.ended_by);
+      throw_if_requested(&stop);
       if (code != exit_fails && report.executed() == 0) code = exit_bad_input;
     }
     code = with_refused(code, expanded.refused);
   } catch (const Interrupted&) {
-    fmt::print(text, "interrupted: not every case was judged\n");
-    write(true);
-    return code == exit_fails ? exit_fails : exit_incomplete;
+    print_text(text, "{}: not every case was judged\n", options.time_limit.words(stop));
+    is_cut_short = true;
+  } catch (const std::exception& error) {
+    if (reports.empty()) throw;
+    print_text(stderr, "ropecheck: {}\n", error.what());
+    is_cut_short = true;
   }
-  write(false);
-  return code;
+  write(is_cut_short);
+  return is_cut_short && code != exit_fails ? int{exit_incomplete} : code;
 }
 
 }  // namespace
@@ -167,6 +176,7 @@ Action add_golden(CLI::App& app) {
       ->type_name(kinds::subject);
   kernels->add_option("--only", options->only, "cases whose id begins so, for example labml/");
   kernels->add_flag("--list", options->list, "a line for every case, not only for failures");
+  options->time_limit.add_to(*kernels);
   options->python.add_to(*kernels);
   options->reports.add_to(*kernels);
   CLI::App* sources = command->add_subcommand(

@@ -6,6 +6,7 @@
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/command/selection_options.hpp"
@@ -26,6 +27,7 @@ struct IdentifyOptions {
   JsonAndHtml reports{"the plans as data; tools/report/plan.schema.json"};
   bool backward = false;
   DeadlineOptions deadlines;
+  TimeLimit time_limit;
   PythonOptions python;
 };
 
@@ -59,19 +61,20 @@ std::vector<Case> ways(const Claims& claims, const IdentifyOptions& options) {
 }
 
 void print(std::FILE* text, const std::string& subject, const ExecutedPlan& plan) {
-  fmt::print(text, "{}  {}\n", subject, called(plan));
-  for (const auto& [what, value] : description(plan)) fmt::print(text, "  {:<11} {}\n", what, value);
+  print_text(text, "{}  {}\n", subject, called(plan));
+  for (const auto& [what, value] : description(plan)) print_text(text, "  {:<11} {}\n", what, value);
   const std::vector<Difference> others = differences(plan);
-  for (const Difference& difference : others) fmt::print(text, "  {:<11} {}\n", "differs", difference.words);
-  if (others.empty()) fmt::print(text, "  {:<11} the request\n", "matches");
-  fmt::print(text, "  {:<11} {} rows in {} calls\n\n", "probes", plan.rows, plan.calls);
+  for (const Difference& difference : others) print_text(text, "  {:<11} {}\n", "differs", difference.words);
+  if (others.empty()) print_text(text, "  {:<11} the request\n", "matches");
+  print_text(text, "  {:<11} {} rows in {} calls\n\n", "probes", plan.rows, plan.calls);
 }
 
 int identify_subjects(const IdentifyOptions& options) {
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
   WorkerOptions worker = options.deadlines.worker_options();
-  worker.stop = &stop_on_signal();
+  const Stop& stop = options.time_limit.start();
+  worker.stop = &stop;
   const RunReport begun = begun_run(ROPECHECK_VERSION);
   Oracles oracles;
   std::vector<IdentifiedSubject> all;
@@ -87,13 +90,17 @@ int identify_subjects(const IdentifyOptions& options) {
         print(text, subject->name(), all.back().plans.back());
       }
       if (all.back().plans.empty()) {
-        fmt::print(text, "{}  claims nothing of what was asked for\n", subject->name());
+        print_text(text, "{}  claims nothing of what was asked for\n", subject->name());
         code = exit_bad_input;
       }
     }
     code = with_refused(code, expanded.refused);
   } catch (const Interrupted&) {
-    fmt::print(text, "interrupted: not every plan was measured\n");
+    print_text(text, "{}: not every plan was measured\n", options.time_limit.words(stop));
+    code = exit_incomplete;
+  } catch (const std::exception& error) {
+    if (all.empty() || all.front().plans.empty()) throw;
+    print_text(stderr, "ropecheck: {}\n", error.what());
     code = exit_incomplete;
   }
   if (options.reports.wanted()) options.reports.write(plans_to_json(all, begun, code == exit_incomplete));
@@ -113,6 +120,7 @@ Action add_identify(CLI::App& app) {
                {"tables", "frequencies", "computed"});
   command->add_flag("--backward", options->backward, "the backward pass");
   options->deadlines.add_to(*command);
+  options->time_limit.add_to(*command);
   options->python.add_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? identify_subjects(*options) : -1; };

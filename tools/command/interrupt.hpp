@@ -1,11 +1,34 @@
-// Interruption by the user: a call that waits is given up, and what was found so far is reported.
+// What ends a run before its end: signals of the user or the system, and --time-limit. A call that waits is given up,
+// and what was found so far is reported.
 #pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
 
 #include "tools/judge/call/stop.hpp"
 
 namespace rope {
 
-// From now on SIGINT and SIGTERM request this stop; a second signal ends the process at once.
+// From now on SIGINT, SIGTERM and SIGHUP request this stop; the second of them ends the process at once. A limit on CPU
+// time requests it, too. A reader of stdout that ends stops nothing: the other reports are still written.
 const Stop& stop_on_signal();
+
+class TimeLimit {
+ public:
+  void add_to(CLI::App& command);
+  double seconds() const { return seconds_; }
+
+  // stop_on_signal(), which is also requested when the time is up.
+  const Stop& start() const;
+
+  // Why the stop was requested: "interrupted", or the limit that was reached.
+  std::string words(const Stop& stop) const;
+
+  // What a report says of it; empty if the user requested it, or nobody did.
+  std::string ended_by(const Stop& stop) const;
+
+ private:
+  double seconds_ = 18000;  // with time to spare within the six hours that GitHub gives a job
+};
 
 }  // namespace rope

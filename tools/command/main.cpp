@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -15,9 +16,10 @@
 
 namespace {
 
-int stdout_is_lost() {
-  fmt::print(stderr, "ropecheck: cannot write to stdout, the output is lost; is the disk full?\n");
-  return rope::exit_bad_input;
+int stdout_is_lost(int code) {
+  std::fputs("ropecheck: cannot write to stdout, the output is lost; is the disk full, or did its reader end?\n",
+             stderr);
+  return code == rope::exit_fails ? code : int{rope::exit_bad_input};
 }
 
 }  // namespace
@@ -43,10 +45,11 @@ void occupy_standard_streams() {
 int main(int argc, char** argv) {
   occupy_standard_streams();
   keep_freed_memory();
+  std::signal(SIGXFSZ, SIG_IGN);  // writing then fails with a sentence, as on a full disk
   try {
     const int code = rope::Application().run({argv + (argc > 0 ? 1 : 0), argv + argc});
     // A report that was not written completely must not look like a complete one.
-    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost();
+    return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost(code);
   } catch (const rope::InputError& error) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_bad_input;
@@ -57,7 +60,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_no_subject;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) != 0) return stdout_is_lost();
+    if (std::ferror(stdout) != 0) return stdout_is_lost(rope::exit_bad_input);
     fmt::print(stderr, "ropecheck: internal error, please report it: {}\n", error.what());
     return rope::exit_bad_input;
   }

@@ -7,6 +7,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/report/html/page.hpp"
 #include "tools/report/write_file.hpp"
 
@@ -44,7 +45,7 @@ bool ReportFiles::on_stdout() const { return std::ranges::find(files_, "-") != f
 
 void ReportFiles::write(std::size_t i, const std::string& text) const {
   if (files_[i] == "-") {
-    fmt::print("{}", text);
+    print_text(stdout, "{}", text);
   } else if (!files_[i].empty()) {
     write_file(files_[i], text);
   }

@@ -1,5 +1,7 @@
 #include "tools/command/report_options.hpp"
 
+#include <exception>
+
 namespace rope {
 
 std::vector<ReportFiles::Option> ReportOptions::options() {
@@ -9,9 +11,16 @@ std::vector<ReportFiles::Option> ReportOptions::options() {
 }
 
 void ReportOptions::write(const RunReport& run) const {
+  // One that cannot be written must not cost the others.
+  std::exception_ptr first;
   for (std::size_t i = 0; i < files_.count(); ++i) {
-    if (files_.wants(i)) files_.write(i, formats()[i].written(run));
+    try {
+      if (files_.wants(i)) files_.write(i, formats()[i].written(run));
+    } catch (const std::exception&) {
+      if (!first) first = std::current_exception();
+    }
   }
+  if (first) std::rethrow_exception(first);
 }
 
 }  // namespace rope

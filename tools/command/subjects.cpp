@@ -10,6 +10,7 @@
 #include "tools/command/command_words.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/cuda_kernel.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/judge/run/kernel_subject.hpp"
 #include "tools/vectors/subject_name.hpp"
@@ -135,7 +136,7 @@ ExpandedSubjects expand_subjects(const std::vector<std::string>& names, const Wo
 
 void tell_refused(const std::vector<RefusedSubject>& refused) {
   for (const RefusedSubject& one : refused) {
-    fmt::print(stderr, "ropecheck: {} is refused: {}\n", one.subject, printable(one.why));
+    print_text(stderr, "ropecheck: {} is refused: {}\n", one.subject, printable(one.why));
   }
 }
 

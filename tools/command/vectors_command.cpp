@@ -12,6 +12,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/report_options.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/report/begun_run.hpp"
@@ -37,6 +38,7 @@ struct VerifyVectorsOptions {
   std::vector<std::string> require;
   std::vector<std::string> only;
   bool fail_fast = false;
+  TimeLimit time_limit;
   ExpectedFailuresOptions expected_failures;
   OutputOptions output;
   ReportOptions reports;
@@ -94,12 +96,12 @@ int export_to(const ExportCommandOptions& options) {
 }
 
 void print_responses(std::FILE* text, const Responses& responses) {
-  fmt::print(text, "{} asked for, {} missing, {} malformed\n", counted(responses.asked_for, "response"),
+  print_text(text, "{} asked for, {} missing, {} malformed\n", counted(responses.asked_for, "response"),
              responses.missing.size(), responses.malformed.size());
   const auto list = [&](const char* what, const std::vector<std::string>& lines) {
     for (std::size_t i = 0; i < std::min(lines.size(), most_named); ++i)
-      fmt::print(text, "  {:<9}  {}\n", what, lines[i]);
-    if (lines.size() > most_named) fmt::print(text, "  {:<9}  and {} more\n", what, lines.size() - most_named);
+      print_text(text, "  {:<9}  {}\n", what, lines[i]);
+    if (lines.size() > most_named) print_text(text, "  {:<9}  and {} more\n", what, lines.size() - most_named);
   };
   list("missing", responses.missing);
   list("malformed", responses.malformed);
@@ -145,18 +147,21 @@ int verify_folder(const VerifyVectorsOptions& options) {
   suite.cases = &cases;
   vectors::Answers answers(exported, name);
   suite.before_case = [&](const Case& c) { answers.begin(c); };
-  suite.stop = &stop_on_signal();
+  const Stop& stop = options.time_limit.start();
+  suite.stop = &stop;
   ProgressLine progress(options.output.shows_progress());
   suite.progress = [&](const Progress& at) {
     progress.show(fmt::format("{}  {} of {} cases", at.requirement.id, at.cases, at.all_cases));
   };
   Oracles oracles;
   RunReport run = begun_run(ROPECHECK_VERSION);
+  run.time_limit = options.time_limit.seconds();
   run.subjects.push_back(run_suite(answers, oracles, all_requirements(), suite));
   progress.clear();
   SubjectReport& report = run.subjects.front();
   report.responses = responses;
-  fmt::print(text, "{}", terminal_report(report, options.output.style(text)));
+  if (report.interrupted && report.ended_by.empty()) report.ended_by = options.time_limit.ended_by(stop);
+  print_text(text, "{}", terminal_report(report, options.output.style(text)));
   options.reports.write(run);
   options.expected_failures.write(expected, run, text);
   if (report.count(Verdict::fail) + report.count(Verdict::unexpected_pass) > 0) return exit_fails;
@@ -189,6 +194,7 @@ Action add_vectors(CLI::App& app) {
   takes_list_of(from->add_option("--require", judging->require, demand_help()), kinds::demand);
   add_only(*from, judging->only);
   from->add_flag("--fail-fast", judging->fail_fast, "stop after the first requirement that fails");
+  judging->time_limit.add_to(*from);
   judging->expected_failures.add_to(*from);
   judging->output.add_to(*from);
   judging->reports.add_to(*from);

@@ -14,6 +14,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
@@ -37,6 +38,7 @@ struct VerifyOptions {
   std::vector<std::string> subjects;
   SelectionOptions selection{"full"};
   DeadlineOptions deadlines;
+  TimeLimit time_limit;
   SanitizerOptions sanitizer;
   PythonOptions python;
   std::vector<std::string> require;
@@ -100,12 +102,16 @@ void diagnose(SubjectReport& report, const JudgedCases& judged, Subject& subject
     suite.budget->time *= 0.5;
   }
   report.conforms_without = conforms_without(report, judged, subject, oracles, all_requirements(), suite);
-  report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden, end);
+  report.diagnosis = diagnosis::diagnose(report, subject, oracles, suite.golden, end, suite.stop);
 } catch (const Interrupted&) {
   report.interrupted = true;
+} catch (const std::exception& error) {
+  report.interrupted = true;
+  report.ended_by = fmt::format("no diagnosis: {}", error.what());
 }
 
-SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, const VerifyOptions& options) {
+SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, const VerifyOptions& options,
+                    const Stop& stop) {
   ProgressLine progress(options.output.shows_progress());
   const auto start = std::chrono::steady_clock::now();
   suite.progress = [&](const Progress& at) {
@@ -121,6 +127,7 @@ SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, cons
     diagnose(report, judged, subject, oracles, suite);
   }
   progress.clear();
+  if (report.interrupted && report.ended_by.empty()) report.ended_by = options.time_limit.ended_by(stop);
   return report;
 }
 
@@ -135,68 +142,105 @@ std::vector<std::string> titles_from(std::size_t judged, const std::vector<std::
   return titles;
 }
 
-int verify(const VerifyOptions& options) {
-  std::vector<Selection> selections = options.selection.selections();
-  for (Selection& selection : selections) demand(options.require, selection);
-  const std::optional<Manifest> golden = find_golden();
-  if (golden) check_arrays(*golden);  // now, not when GLD's turn comes after everything else
-  const ExpectedFailures expected = options.expected_failures.list(options.fail_fast);
-  options.reports.check();
-  std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
-  const Stop& stop = stop_on_signal();
+// One run: what is judged, and what came of it until now.
+class VerifyRun {
+ public:
+  explicit VerifyRun(const VerifyOptions& options) : options_(options) {
+    run_.time_limit = options.time_limit.seconds();
+  }
 
-  if (const std::optional<ModelConfig>& model = options.selection.model()) {
-    for (const std::string& sentence : model->assumed) fmt::print(text, "{}\n", sentence);
-  }
-  WorkerOptions worker = options.deadlines.worker_options();
-  options.sanitizer.apply_to(worker);
-  worker.stop = &stop;
-  Oracles oracles;
-  RunReport run = begun_run(ROPECHECK_VERSION);
-  std::vector<std::string> subjects = options.python.named(options.subjects);  // until their libraries are looked into
-  try {
-    const CallableSubjects callable = callable_subjects(subjects, worker, oracles, selections.front());
-    subjects = callable.names;
-    run.refused = callable.refused;
-    tell_refused(run.refused);
-    std::vector<std::string> named = subjects;
-    for (const RefusedSubject& one : run.refused) named.push_back(one.subject);
-    expected.check_subjects(named, selections);
-    for (const std::string& name : subjects) {
-      throw_if_requested(&stop);
-      const std::unique_ptr<Subject> subject =
-          callable.are_known ? open_subject(name, worker) : open_callable(name, worker, oracles, selections.front());
-      for (const Selection& selection : selections) {
-        throw_if_requested(&stop);
-        SuiteOptions suite;
-        suite.selection = selection;
-        suite.golden = golden ? &*golden : nullptr;
-        suite.stop = &stop;
-        suite.fail_fast = options.fail_fast;
-        suite.jobs = options.jobs > 0 ? options.jobs : cpu_count();
-        suite.expected_failures = expected.of(name, selection);
-        if (options.budget) {
-          suite.budget = {std::chrono::duration<double>(*options.budget), options.no_diagnosis ? 0 : share_of_diagnosis,
-                          most_telling_first()};
-        }
-        run.subjects.push_back(judge(*subject, oracles, suite, options));
-        fmt::print(text, "{}", terminal_report(run.subjects.back(), options.output.style(text)));
-        std::fflush(text);
-      }
+  int exit_code() {
+    for (Selection& selection : selections_) demand(options_.require, selection);
+    if (golden_) check_arrays(*golden_);  // now, not when GLD's turn comes after everything else
+    if (const std::optional<ModelConfig>& model = options_.selection.model()) {
+      for (const std::string& sentence : model->assumed) print_text(text_, "{}\n", sentence);
     }
-  } catch (const Interrupted&) {
-    run.not_judged = titles_from(run.subjects.size(), subjects, selections);
+    try {
+      judge_all();
+    } catch (const Interrupted&) {
+      run_.not_judged = titles_from(run_.subjects.size(), subjects_, selections_);
+    }
+    if (!golden_) {
+      print_text(text_, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
+    }
+    options_.reports.write(run_);
+    options_.expected_failures.write(expected_, run_, text_);
+    const int code = with_refused(exit_code_of(run_.subjects), run_.refused);
+    if (run_.not_judged.empty()) return code;
+    const std::size_t judged = run_.subjects.size();
+    print_text(text_, "{}: {} of {} subjects were judged\n", options_.time_limit.words(stop_), judged,
+               judged + run_.not_judged.size());
+    return code == exit_fails ? exit_fails : exit_incomplete;
   }
-  if (!golden) {
-    fmt::print(text, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
+
+ private:
+  void judge_all() {
+    WorkerOptions worker = options_.deadlines.worker_options();
+    options_.sanitizer.apply_to(worker);
+    worker.stop = &stop_;
+    const CallableSubjects callable = callable_subjects(subjects_, worker, oracles_, selections_.front());
+    subjects_ = callable.names;
+    run_.refused = callable.refused;
+    tell_refused(run_.refused);
+    std::vector<std::string> named = subjects_;
+    for (const RefusedSubject& one : run_.refused) named.push_back(one.subject);
+    expected_.check_subjects(named, selections_);
+    for (const std::string& name : subjects_) judge_or_refuse(name, worker, callable.are_known);
   }
-  options.reports.write(run);
-  options.expected_failures.write(expected, run, text);
-  const int code = with_refused(exit_code_of(run.subjects), run.refused);
-  if (run.not_judged.empty() || code == exit_fails) return code;
-  const std::size_t judged = run.subjects.size();
-  fmt::print(text, "interrupted: {} of {} subjects were judged\n", judged, judged + run.not_judged.size());
-  return exit_incomplete;
+
+  // An error that is not the kernel's must not lose what was judged before it, nor keep later subjects from their turn.
+  void judge_or_refuse(const std::string& name, const WorkerOptions& worker, bool is_known) try {
+    throw_if_requested(&stop_);
+    const std::unique_ptr<Subject> subject =
+        is_known ? open_subject(name, worker) : open_callable(name, worker, oracles_, selections_.front());
+    for (const Selection& selection : selections_) {
+      throw_if_requested(&stop_);
+      run_.subjects.push_back(judge(*subject, oracles_, suite_for(name, selection), options_, stop_));
+      print_text(text_, "{}", terminal_report(run_.subjects.back(), options_.output.style(text_)));
+      std::fflush(text_);
+    }
+  } catch (const SubjectError& error) {
+    if (subjects_.size() == 1 && run_.subjects.empty()) throw;
+    refuse(name, error.what());
+  } catch (const std::exception& error) {
+    if (run_.subjects.empty()) throw;
+    refuse(name, error.what());
+  }
+
+  void refuse(const std::string& name, const char* why) {
+    run_.refused.push_back({name, why});
+    tell_refused({run_.refused.back()});
+  }
+
+  SuiteOptions suite_for(const std::string& name, const Selection& selection) const {
+    SuiteOptions suite;
+    suite.selection = selection;
+    suite.golden = golden_ ? &*golden_ : nullptr;
+    suite.stop = &stop_;
+    suite.fail_fast = options_.fail_fast;
+    suite.jobs = options_.jobs > 0 ? options_.jobs : cpu_count();
+    suite.expected_failures = expected_.of(name, selection);
+    if (options_.budget) {
+      suite.budget = {std::chrono::duration<double>(*options_.budget), options_.no_diagnosis ? 0 : share_of_diagnosis,
+                      most_telling_first()};
+    }
+    return suite;
+  }
+
+  const VerifyOptions& options_;
+  std::FILE* text_ = options_.reports.on_stdout() ? stderr : stdout;
+  ExpectedFailures expected_ = options_.expected_failures.list(options_.fail_fast);
+  std::vector<Selection> selections_ = options_.selection.selections();
+  std::vector<std::string> subjects_ = options_.python.named(options_.subjects);  // until their libraries are looked into
+  const std::optional<Manifest> golden_ = find_golden();
+  Oracles oracles_;
+  RunReport run_ = begun_run(ROPECHECK_VERSION);
+  const Stop& stop_ = options_.time_limit.start();  // last: until now a signal ends the process, as nothing was judged
+};
+
+int verify(const VerifyOptions& options) {
+  options.reports.check();
+  return VerifyRun(options).exit_code();
 }
 
 }  // namespace
@@ -215,6 +259,7 @@ Action add_verify(CLI::App& app) {
       ->type_name(kinds::subject);
   options->selection.add_to(*command);
   options->deadlines.add_to(*command);
+  options->time_limit.add_to(*command);
   options->sanitizer.add_to(*command);
   options->python.add_to(*command);
   takes_list_of(command->add_option("--require", options->require, demand_help()), kinds::demand);

@@ -30,8 +30,8 @@ constexpr std::int64_t calls_of_a_plan = 200;  // roughly
 class Diagnosing {
  public:
   Diagnosing(const SubjectReport& report, Subject& subject, Oracles& oracles, const Manifest* golden,
-             std::optional<std::chrono::steady_clock::time_point> end)
-      : report_(report), end_(end), examiner_(subject, oracles, golden, report.selection.grade) {}
+             std::optional<std::chrono::steady_clock::time_point> end, const Stop* stop)
+      : report_(report), end_(end), stop_(stop), examiner_(subject, oracles, golden, report.selection.grade) {}
 
   Diagnosis run() {
     const std::optional<PlanDifference> plan =
@@ -41,7 +41,7 @@ class Diagnosing {
     examiner_.subject().renew();
     observe_all();
     unusual_ = needs_unusual_inputs(seen_);
-    weighed_ = weigh(seen_);
+    weighed_ = weigh(seen_, stop_);
     part_rivals();
     gather_pointers();
     Diagnosis result;
@@ -103,7 +103,8 @@ class Diagnosing {
         is_new = true;
       }
       if (!is_new) break;
-      weighed_ = weigh(seen_);
+      weighed_ = weigh(seen_, stop_);
+      throw_if_requested(stop_);
       if (weighed_.empty()) return;
     }
     tie_ = rivals.has_tie(weighed_);
@@ -295,6 +296,7 @@ class Diagnosing {
 
   const SubjectReport& report_;
   std::optional<std::chrono::steady_clock::time_point> end_;
+  const Stop* stop_;
   Examiner examiner_;
   Observations seen_;
   std::vector<Weighed> weighed_;   // hypotheses, best first
@@ -309,9 +311,10 @@ class Diagnosing {
 }  // namespace
 
 std::optional<Diagnosis> diagnose(const SubjectReport& report, Subject& subject, Oracles& oracles,
-                                  const Manifest* golden, std::optional<std::chrono::steady_clock::time_point> end) {
+                                  const Manifest* golden, std::optional<std::chrono::steady_clock::time_point> end,
+                                  const Stop* stop) {
   if (report.count(Verdict::fail) == 0) return std::nullopt;
-  return Diagnosing(report, subject, oracles, golden, end).run();
+  return Diagnosing(report, subject, oracles, golden, end, stop).run();
 }
 
 }  // namespace rope::diagnosis

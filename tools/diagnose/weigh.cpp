@@ -88,7 +88,7 @@ double cost_of(const Weighed& cause) {
 
 class Weigher {
  public:
-  explicit Weigher(const Sample& sample) : sample_(sample) {
+  Weigher(const Sample& sample, const Stop* stop) : sample_(sample), stop_(stop) {
     for (const Observation* seen : sample_.failed) {
       for (std::size_t r = 0; r < seen->rows.size(); ++r) all_rows_ += seen->wrong[r] != 0 ? 1 : 0;
     }
@@ -134,7 +134,8 @@ class Weigher {
     return result;
   }
 
-  static void hold(const Observation& seen, Weighed& result, Account& account) {
+  void hold(const Observation& seen, Weighed& result, Account& account) const {
+    throw_if_requested(stop_);
     std::optional<Simulated> simulated;
     if (applies(result.hypothesis, seen.before) || applies(result.with, seen.before)) {
       simulated = simulate(seen, change_of(result, seen.before));
@@ -202,6 +203,7 @@ class Weigher {
   }
 
   const Sample& sample_;
+  const Stop* stop_;
   std::size_t all_rows_ = 0;
 };
 
@@ -252,12 +254,13 @@ std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> q
 double promise(const Weighed& w) { return w.partial + w.fit; }
 
 // Two causes if the best of `quick` leaves much open. Looks only in small calls, because there are many pairs.
-std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> quick, double least_fit) {
+std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> quick, double least_fit,
+                                     const Stop* stop) {
   Sample small = sample;
   std::erase_if(small.failed, [](const Observation* one) { return one->elements() > small_call; });
   std::vector<Weighed> pairs;
   if (small.failed.empty()) return pairs;
-  const Weigher weigher(small);
+  const Weigher weigher(small, stop);
   std::stable_sort(quick.begin(), quick.end(),
                    [](const Weighed& a, const Weighed& b) { return promise(a) > promise(b); });
   for (std::size_t i = 0; i < partners && promise(quick[i]) > least_promise; ++i) {
@@ -280,10 +283,10 @@ Change change_of(const Weighed& cause, const Call& call) {
   return both(part(cause.hypothesis), part(cause.with));
 }
 
-std::vector<Weighed> weigh(const Observations& seen) {
+std::vector<Weighed> weigh(const Observations& seen, const Stop* stop) {
   const Sample sample = sample_of(seen);
   if (sample.failed.empty()) return {};
-  const Weigher weigher(sample);
+  const Weigher weigher(sample, stop);
   const std::vector<const Hypothesis*> all = all_that_show(sample);
   std::vector<Weighed> quick = quickly(weigher, that_explain_something(weigher, all));
   std::vector<Weighed> full;
@@ -293,7 +296,7 @@ std::vector<Weighed> weigh(const Observations& seen) {
     full = best_in_full(weigher, quick);
   }
   if (full[0].fit < leaves_much_open) {
-    for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better)) {
+    for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better, stop)) {
       full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
     }
     rank(full);

@@ -6,6 +6,7 @@
 
 #include "tools/diagnose/hypothesis.hpp"
 #include "tools/diagnose/literal.hpp"
+#include "tools/judge/call/stop.hpp"
 
 namespace rope::diagnosis {
 
@@ -26,7 +27,7 @@ struct Weighed {
 // What a cause changes in a call: nothing if it does not apply.
 Change change_of(const Weighed& cause, const Call& call);
 
-// Best first; hypotheses that explain nothing are left out.
-std::vector<Weighed> weigh(const Observations& seen);
+// Best first; hypotheses that explain nothing are left out. Throws Interrupted once `stop` is requested.
+std::vector<Weighed> weigh(const Observations& seen, const Stop* stop = nullptr);
 
 }  // namespace rope::diagnosis

@@ -21,6 +21,7 @@ Json subject_json(const GoldenReport& report) {
             {"beyond_the_contract", report.inexpressible},
             {"sources", Json::array()},
             {"golden", Json::array()}};
+  if (!report.ended_by.empty()) json["ended_by"] = report.ended_by;
   for (const AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
     json["sources"].push_back({{"source", golden_source_words(source)},
                                {"identical", report.count(source, GoldenVerdict::identical)},

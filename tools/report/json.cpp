@@ -135,6 +135,7 @@ Json subject_json(const SubjectReport& report) {
                       {"in_part", report.in_part()},
                       {"left_out", report.left_out()}};
   }
+  if (!report.ended_by.empty()) json["ended_by"] = report.ended_by;
   if (report.recovered_hangs > 0) json["recovered_hangs"] = report.recovered_hangs;
   json["require"] = required_words(report.selection);
   json["only"] = report.selection.only;
@@ -192,6 +193,7 @@ std::string json_report(const RunReport& run) {
             {"version", run.version}};
   if (!run.machine.empty()) json["machine"] = run.machine;
   if (!run.started.empty()) json["started"] = run.started;
+  if (run.time_limit > 0) json["time_limit"] = run.time_limit;
   json["subjects"] = Json::array();
   json["not_judged"] = run.not_judged;
   for (const RefusedSubject& one : run.refused) json["refused"].push_back({{"subject", one.subject}, {"why", one.why}});

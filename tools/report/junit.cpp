@@ -196,7 +196,10 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
   if (report.left_out() > 0) properties.add("budget", budget_words(report));
   if (report.diagnosis) properties.add("diagnosis", joined(diagnosis_lines(*report.diagnosis)));
   for (const RequirementResult& result : report.results) add_testcase(suite, result, report);
-  if (has_no_verdict(report)) add_error(suite, report.subject, verdict_words(report));
+  if (has_no_verdict(report)) {
+    const std::string why = report.ended_by.empty() ? "" : ": " + report.ended_by;
+    add_error(suite, report.subject, verdict_words(report) + why);
+  }
 }
 
 void add_not_judged(pugi::xml_node root, const std::string& subject, const std::string& why) {

@@ -93,6 +93,7 @@ std::string head(const SubjectReport& report) {
   if (report.conforms_without) {
     text += fmt::format("- claims: {}\n", plain(conforms_without_words(*report.conforms_without)));
   }
+  if (!report.ended_by.empty()) text += fmt::format("- ended early: {}\n", plain(report.ended_by));
   if (const std::string left_out = budget_words(report); !left_out.empty()) text += fmt::format("- {}\n", left_out);
   if (const std::string hangs = hang_words(report.recovered_hangs, report.calls); !hangs.empty()) {
     text += fmt::format("- hangs: {}\n", hangs);

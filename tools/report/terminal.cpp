@@ -140,6 +140,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
                      painted(style, paint, verdict_words(report)), count_words(report),
                      counted(report.executed(), "case"), counted(report.calls, "call"), report.seconds,
                      report.selection.seed) +
+         (report.ended_by.empty() ? "" : fmt::format("  ended early: {}\n", printable(report.ended_by))) +
          (left_out.empty() ? "" : fmt::format("  {}\n", left_out)) +
          (slow.empty() ? "" : fmt::format("  slow: {}\n", slow)) +
          (hangs.empty() ? "" : fmt::format("  hangs: {}\n", hangs)) +

@@ -183,7 +183,9 @@ std::string nothing_executed(const SubjectReport& report) {
 
 std::string verdict_words(const SubjectReport& report) {
   if (report.interrupted) {
-    return report.count(Verdict::fail) > 0 ? "does not conform; interrupted" : "interrupted: no verdict";
+    const char* how = report.ended_by.empty() ? "interrupted" : "incomplete";
+    return report.count(Verdict::fail) > 0 ? fmt::format("does not conform; {}", how)
+                                           : fmt::format("{}: no verdict", how);
   }
   if (report.executed() == 0 && report.left_out() == 0) return nothing_executed(report);
   if (report.count(Verdict::fail) > 0) return "does not conform";

@@ -24,6 +24,7 @@ struct RunReport {
   std::string machine = {};             // where it ran, in words; empty: not known
   std::string started = {};             // UTC, ISO 8601
   std::vector<RefusedSubject> refused = {};
+  double time_limit = 0;  // seconds; 0: none was set
 };
 
 std::string_view name(FailureKind kind);  // "value"

@@ -1,21 +1,17 @@
 #include "tools/report/write_file.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
 #include "reference/input_error.hpp"
+#include "tools/report/leftovers.hpp"
 
 namespace rope {
 
 namespace {
-
-std::string temporary_for(const std::filesystem::path& path) {
-  return fmt::format("{}.{}.tmp", path.string(), getpid());
-}
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw InputError(fmt::format("{}: cannot be written: {}; name a file in a folder that exists and can be written to",
@@ -40,6 +36,7 @@ std::filesystem::path file_of(const std::filesystem::path& path) {
 bool put(const char* name, std::string_view text) {
   std::FILE* file = std::fopen(name, "wb");
   if (file == nullptr) return false;
+  const InUse mine(name);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   return std::fclose(file) == 0 && written;
 }
@@ -55,6 +52,7 @@ void check_can_write(const std::filesystem::path& path) {
   if (file == nullptr) fail(path, errno);
   std::fclose(file);
   std::remove(temporary.c_str());
+  remove_leftovers(file_of(path));
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

@@ -1,7 +1,6 @@
 #include "tools/vectors/export.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,7 @@
 #include "impls/claims.hpp"
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tools/report/leftovers.hpp"
 #include "tools/report/write_file.hpp"
 #include "tools/vectors/export_readme.hpp"
 #include "tools/vectors/recorder.hpp"
@@ -40,7 +40,7 @@ class NewFolder {
  public:
   explicit NewFolder(const fs::path& folder)
       : folder_(folder.has_filename() ? folder : folder.parent_path()),
-        temporary_(fmt::format("{}.{}.tmp", folder_.string(), getpid())) {
+        temporary_(temporary_for(folder_)) {
     std::error_code error;
     if (fs::exists(folder_, error) && (!fs::is_directory(folder_, error) || !fs::is_empty(folder_, error))) {
       throw InputError(
@@ -51,7 +51,9 @@ class NewFolder {
         throw InputError(fmt::format("{}: cannot be made: {}; name a folder in one that exists and can be written to",
                                      (temporary_ / part).string(), error.message()));
       }
+      if (!mine_) mine_.emplace(temporary_);
     }
+    remove_leftovers(folder_);
   }
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
@@ -71,6 +73,7 @@ class NewFolder {
  private:
   fs::path folder_;
   fs::path temporary_;
+  std::optional<InUse> mine_;
 };
 
 // Of its inputs: expected values are not part of the call.
@@ -89,7 +92,7 @@ class Exporter {
         examiner_(recorder_, oracles, options.golden),
         vectors_{{}, options.version, options.selection, options.claims, {}, {}} {}
 
-  Exported run() {
+  Exported run() try {
     struct Task {
       Requirement requirement;
       std::vector<Case> cases;
@@ -98,7 +101,7 @@ class Exporter {
     std::size_t all = 0;
     for (const Requirement& requirement : all_requirements()) {
       if (!options_.selection.wants(requirement.id)) continue;
-      CaseList list(requirement.id, recorder_.claims(), options_.selection, options_.golden);
+      CaseList list(requirement.id, recorder_.claims(), options_.selection, options_.golden, options_.stop);
       requirement.cases(list);
       tasks.push_back({requirement, list.take()});
       all += tasks.back().cases.size();
@@ -119,6 +122,9 @@ class Exporter {
       throw InputError("nothing is left to export; ask for more requirements, types or sources, or claim more");
     }
     finish();
+    return exported_;
+  } catch (const Interrupted&) {
+    exported_.interrupted = true;
     return exported_;
   }
 

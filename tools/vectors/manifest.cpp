@@ -182,7 +182,7 @@ Claims read_claims(const Json& json, const std::string& path) {
 }
 
 Json parsed(const std::filesystem::path& path) {
-  const std::vector<std::byte> content = read_file(path);
+  const std::vector<std::byte> content = read_file(path, longest_json);
   return parse_json({reinterpret_cast<const char*>(content.data()), content.size()}, path.string());
 }
 

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
+#include "impls/position.hpp"
 #include "reference/dtype.hpp"
 #include "tests/kernels/mutants/mutant.hpp"
 
@@ -125,6 +127,35 @@ struct LongSequencesInVectors : Kernel {
   }
 };
 
+std::int64_t largest_position(const rope_call& call) {
+  const int axes = call.positions.data == nullptr ? 1 : call.positions.axes;
+  std::int64_t largest = 0;
+  for (std::int64_t batch = 0; batch < call.q.shape[0]; ++batch) {
+    for (std::int64_t seq = 0; seq < call.q.shape[1]; ++seq) {
+      for (int axis = 0; axis < axes; ++axis) {
+        largest = std::max(largest, position_of(call, axis, batch, seq));
+      }
+    }
+  }
+  return largest;
+}
+
+// Calls with tables whose largest position lies in [from, to) take a path that turns the other way.
+template <std::int64_t from, std::int64_t to>
+struct WrongWithTablesBetween : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    if (call.angle_source != ROPE_TABLES) return c;
+    const std::int64_t largest = largest_position(call);
+    const int32_t other = call.direction == ROPE_FORWARD ? ROPE_BACKWARD : ROPE_FORWARD;
+    if (from <= largest && largest < to) c.direction = other;
+    return c;
+  }
+};
+
+using WrongFrom40000 = WrongWithTablesBetween<40'000, 50'000>;
+using WrongFrom100000 = WrongWithTablesBetween<100'000, std::numeric_limits<std::int64_t>::max()>;
+
 }  // namespace
 
 Mutants path_by_size_mutants() {
@@ -147,6 +178,10 @@ Mutants path_by_size_mutants() {
                                    "one token in place, bf16 with head_dim 128: k comes out as it went in"),
       mutant<AxesOf64Pairs>("AXIS-64-PAIRS", "multi-axis", "pairs from 64 on follow the first axis"),
       mutant<TableRowInInt32>("TAB-ROW-INT32", "table-cache", "table row times row stride wraps at 2^31"),
+      mutant<WrongFrom40000>("TAB-FROM-40000", "table-cache",
+                             "tables, the largest position is from 40000 to 49999: turned backward"),
+      mutant<WrongFrom100000>("TAB-FROM-100000", "table-cache",
+                              "tables, the largest position is 100000 or more: turned backward"),
       mutant<LongSequencesInVectors>("LIM-LONG-VECTORS", "launch-limits",
                                      "128 tokens and more: pairs left over from vectors of four are not rotated"),
   };

@@ -52,6 +52,18 @@ TEST_CASE("When its time is over, a diagnosis gathers no more evidence") {
   CHECK(calls_until(now + std::chrono::hours(1)) == calls_until({}));
 }
 
+TEST_CASE("A diagnosis that is stopped ends while it weighs") {
+  Fake subject = misled([](Call& call) { call.base = 500000; });
+  Oracles oracles;
+  SuiteOptions options;
+  options.selection.level = Level::quick;
+  options.selection.only = {"ROT-01"};
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
+  Stop stop;
+  stop.request();
+  CHECK_THROWS_AS(diagnosis::diagnose(report, subject, oracles, nullptr, {}, &stop), Interrupted);
+}
+
 TEST_CASE("A position offset is found with its distance") {
   for (int by : {1, 2, 4}) {
     Fake subject = misled([=](Call& call) {

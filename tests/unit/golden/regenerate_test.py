@@ -335,6 +335,12 @@ def what_a_killed_run_left_is_cleaned_up() -> None:
                 assert status == 0 and not list(target.glob(".regenerate-*")), text
                 named = {a["file"] for c in manifest["cases"] for a in c["arrays"]}
                 assert {str(p.relative_to(target)) for p in target.rglob("*.npy")} == named
+    with folder() as target:  # killed while it copied the manifest
+        (target / ".regenerate-x").mkdir()
+        (target / ".regenerate-x" / store.NEXT).write_text('{"cases": [')
+        with store.staging(target):
+            pass
+        assert not list(target.glob(".regenerate-*"))
     assert ".regenerate-*/" in (ROOT / ".gitignore").read_text().splitlines()
 
 

@@ -8,6 +8,7 @@ import contextlib
 import copy
 import io
 import json
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -153,6 +154,32 @@ def a_damaged_file_is_named() -> None:
             assert exit_code == 1 and "dtype or shape is not the manifest's" in lines[0], lines
 
 
+def a_manifest_that_cannot_be_used_is_told() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "manifest.json"
+
+        def said() -> str:
+            text = io.StringIO()
+            with contextlib.redirect_stdout(text):
+                assert verify.main([name]) == 2, text.getvalue()
+            return text.getvalue()
+
+        assert "not a regular file" in said()
+        os.mkfifo(path)
+        assert "not a regular file" in said()
+        path.unlink()
+        path.symlink_to("/dev/zero")
+        assert "not a regular file" in said()
+        path.unlink()
+        path.write_text('{"cases": ' + "[" * 100_000 + "]" * 100_000 + "}")
+        assert "nested too deep" in said()
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+        assert "allowed are 67108864" in said()
+        path.write_text("[]")
+        assert "cannot be used" in said()
+
+
 def another_attention_factor_is_told() -> None:
     """The field of the case, which porters use, has to be the spec's lambda."""
     for name, wrong in (("labml/d64", 1.001), ("huggingface/llama/yarn-f32", 1.0)):
@@ -251,6 +278,7 @@ for test in (
     every_field_of_a_spec_matters,
     each_array_is_checked,
     a_damaged_file_is_named,
+    a_manifest_that_cannot_be_used_is_told,
     another_attention_factor_is_told,
     a_feature_that_does_not_turn_is_copied,
     the_readme_names_every_field_of_a_spec,

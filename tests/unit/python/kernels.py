@@ -157,6 +157,13 @@ def raises_no_room(call):
 
 
 @F32
+def raises_class_of_suite(call):
+    from ropecheck import serving
+
+    raise getattr(serving, "NoRoom", no_room)("says the kernel")
+
+
+@F32
 def raises_invalid_argument(call):
     raise invalid_argument("says the kernel")
 

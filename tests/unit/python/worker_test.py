@@ -191,6 +191,11 @@ class NotKernels(unittest.TestCase):
                 self.assertEqual(kind, "exception")
                 self.assertTrue(words.startswith(f"raised {name}: says the kernel"), words)
 
+    def test_a_class_of_the_suite_is_no_mark_either(self):
+        found, done = judge("kernels:raises_class_of_suite", "--only", "ROT-02")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(failures(found)["ROT-02"][0], "exception")
+
     def raised_from(self, function):
         from ropecheck import conventions
         from ropecheck.raised import is_of_adapter, place_of

@@ -299,6 +299,15 @@ TEST_CASE("pixel runs evenly from pi to pi max_frequency/2, constant is 1", "[ro
   check_theta(spec_of(6, scaling::Constant{}, 1234), 1, {{0, 1}, {1, 1}, {2, 1}});
 }
 
+TEST_CASE("frequencies that no kernel can follow are refused", "[rotation_plan]") {
+  using Catch::Contains;
+  const std::string allowed = "allowed are 1000 radians a position";
+  CHECK_THROWS_WITH(compile(spec_of(8, scaling::Linear{{}, 1e-300}), 1),
+                    Contains("the frequency of pair 0 is 1e+300; " + allowed));
+  CHECK_THROWS_WITH(compile(spec_of(8, {}, 1e-300), 1), Contains("the frequency of pair 1 is 1e+75; " + allowed));
+  CHECK_NOTHROW(compile(spec_of(8, scaling::Linear{{}, 1e-3}), 1));
+}
+
 TEST_CASE("xPos adds a magnitude to each pair", "[rotation_plan]") {
   RopeSpec spec = spec_of(8);
   spec.xpos = XPos{0.4, 512, 3};

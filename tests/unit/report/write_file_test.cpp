@@ -1,3 +1,4 @@
+#include "tools/report/leftovers.hpp"
 #include "tools/report/write_file.hpp"
 
 #include <sys/resource.h>
@@ -113,6 +114,28 @@ TEST_CASE("write_file: a pipe is written to and stays a pipe, as /dev/stdout mus
   CHECK(std::string(bytes, 4) == "text");
   CHECK(std::filesystem::is_fifo(path));
   close(reader);
+}
+
+TEST_CASE("write_file: what a killed process left goes, what a living one uses stays") {
+  const TemporaryFolder folder;
+  const std::string left = (folder / "report.json.123.tmp").string(), used = (folder / "report.json.124.tmp").string();
+  const auto make = [&] {
+    for (const char* name : {"report.json.123.tmp", "report.json.124.tmp", "report.json.x.tmp", "report.json.tmp",
+                             "other.json.123.tmp"}) {
+      std::ofstream(folder / name) << "half";
+    }
+    std::filesystem::create_directories(folder / "report.json.125.tmp/arrays");
+  };
+  make();
+  {
+    const InUse mine(used);
+    check_can_write(folder / "report.json");
+    CHECK_FALSE(std::filesystem::exists(left));
+    CHECK(std::filesystem::exists(used));
+    CHECK(files_in(folder) == 4);
+  }
+  check_can_write(folder / "report.json");
+  CHECK(files_in(folder) == 3);
 }
 
 TEST_CASE("write_file: checking whether a path can be written changes nothing") {

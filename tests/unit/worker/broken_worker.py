@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""page_worker.py with one fault that ropecheck must survive: broken_worker.py FAULT [sometimes].
+"""page_worker.py with one fault that ropecheck must survive: broken_worker.py FAULT [sometimes [OTHER_FAULT]].
 
-With "sometimes" only the calls of STA-01, at a sequence_length of 1000, meet the fault, and few claims are made. Each
-fault costs the start of an interpreter, and a run should take only seconds.
+With "sometimes" only the calls of STA-01, at a sequence_length of 1000, meet the fault, all others OTHER_FAULT, and few
+claims are made. Each fault costs the start of an interpreter, and a run should take only seconds.
 """
 
 import json
@@ -57,7 +57,7 @@ class Broken(page_worker.Worker):
 
     def run(self, call):
         if len(sys.argv) > 2 and call["attrs"]["sequence_length"] != 1000:
-            super().run(call)
+            getattr(self, sys.argv[3])(call) if len(sys.argv) > 3 else super().run(call)
         else:
             getattr(self, sys.argv[1])(call)
 
@@ -77,6 +77,11 @@ class Broken(page_worker.Worker):
 
     def deep_answer(self, call):
         self.send(b'{"id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n")
+
+    def never_reads(self, call):
+        super().run(call)
+        self.send(b"".join(b'{"id":%d,"ok":true}\n' % later for later in range(self.now, self.now + 100_000)))
+        time.sleep(1000)
 
     def half_line(self, call):
         super().run(call)
@@ -136,6 +141,9 @@ class Broken(page_worker.Worker):
         y = next(t for t in call["t"] if t["name"] == ("q" if call["attrs"]["in_place"] else "q_out"))
         if 0 not in y["shape"]:
             os.pwrite(self.files["outputs"], struct.pack("=f", 1e9), y["map"][0] + y["at"])
+
+    def lacks_room(self, call):
+        self.say({"id": self.now, "ok": False, "error": {"type": "no_room", "msg": "no memory for the tensors"}})
 
     def prints(self, call):
         super().run(call)

@@ -130,6 +130,19 @@ TEST_CASE("page worker: an exception is told apart from a status") {
   CHECK_FALSE(open_python({"broken_worker.py", "unsupported_by_name"}, 20)->apply(call).raised);
 }
 
+TEST_CASE("page worker: one that answers and does not read is given up when its messages have no room any more") {
+  const auto subject = open_python({"broken_worker.py", "never_reads"}, 20);
+  const auto start = std::chrono::steady_clock::now();
+  Reply reply;
+  for (int i = 0; i < 50'000 && reply.kind == ReplyKind::done; ++i) {
+    Call call = small_call();
+    reply = subject->apply(call);
+  }
+  CHECK(reply.kind == ReplyKind::misbehaved);
+  CHECK_THAT(reply.detail, StartsWith("answers, but does not read its calls; its process was killed"));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(60));
+}
+
 TEST_CASE("page worker: half an answer is shown") {
   Call call = small_call();
   CHECK_THAT(open_python({"broken_worker.py", "half_line"}, 1)->apply(call).detail,

@@ -14,8 +14,9 @@ Stop::Stop() : descriptor_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 
 Stop::~Stop() { close(descriptor_); }
 
-bool Stop::request() noexcept {
-  if (requested_.exchange(true)) return false;
+bool Stop::request(StopReason reason) noexcept {
+  StopReason none = StopReason::none;
+  if (!reason_.compare_exchange_strong(none, reason)) return false;
   const int interrupted = errno;  // of the code that a signal interrupts
   eventfd_write(descriptor_, 1);
   errno = interrupted;

@@ -8,6 +8,8 @@ namespace rope {
 // Ends what is going on. No std::exception: who handles errors must not take it for one.
 struct Interrupted {};
 
+enum class StopReason { none, asked, time_limit, cpu_limit };
+
 class Stop {
  public:
   Stop();
@@ -16,12 +18,13 @@ class Stop {
   ~Stop();
 
   // From any thread or signal handler. False if a stop was requested before.
-  bool request() noexcept;
-  bool requested() const noexcept { return requested_; }
+  bool request(StopReason reason = StopReason::asked) noexcept;
+  bool requested() const noexcept { return reason_ != StopReason::none; }
+  StopReason reason() const noexcept { return reason_; }  // of the first request
   int descriptor() const noexcept { return descriptor_; }  // readable from the request on
 
  private:
-  std::atomic<bool> requested_{false};
+  std::atomic<StopReason> reason_{StopReason::none};
   int descriptor_;
 };
 

@@ -14,12 +14,14 @@ bool Selection::wants(std::string_view requirement) const {
          });
 }
 
-CaseList::CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden)
+CaseList::CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden,
+                   const Stop* stop)
     : requirement_(requirement),
       claims_(std::move(claims)),
       selection_(std::move(selection)),
       representative_(claims_, selection_.dtypes),
-      golden_(golden) {}
+      golden_(golden),
+      stop_(stop) {}
 
 bool CaseList::selected(const Case& c) const {
   if (selection_.pairing && c.spec.pairing != *selection_.pairing) return false;
@@ -173,6 +175,7 @@ void CaseList::add_random(int count, const std::function<void(Case&)>& change,
   if (level() == Level::exhaustive) count *= 10;
   rc::Random drawn = random();
   for (int i = 0; i < count; ++i) {
+    throw_if_requested(stop_);
     const std::optional<Case> c = random_case(drawn, claims_, [&](Case& candidate) {
       select(candidate);
       change(candidate);
@@ -190,6 +193,7 @@ void CaseList::add_combined() {
   Combinations met(quick ? 2 : 3);
   rc::Random drawn = random();
   for (int i = 0; i < count; ++i) {
+    throw_if_requested(stop_);
     std::optional<Case> best;
     std::size_t most = 0;
     for (int n = 0; n < candidates; ++n) {

@@ -14,6 +14,7 @@
 #include "golden/manifest.hpp"
 #include "reference/error_model.hpp"
 #include "tools/judge/call/claims.hpp"
+#include "tools/judge/call/stop.hpp"
 #include "tools/judge/case/case.hpp"
 #include "tools/judge/case/demand.hpp"
 #include "tools/judge/case/representative.hpp"
@@ -41,8 +42,10 @@ struct Selection {
 
 class CaseList {
  public:
-  // `golden` may be null: then there are no golden files.
-  CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden);
+  // `golden` may be null: then there are no golden files. Whatever adds random cases throws Interrupted once `stop` is
+  // requested.
+  CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden,
+           const Stop* stop = nullptr);
 
   const Claims& claims() const { return claims_; }
   Level level() const { return selection_.level; }
@@ -92,6 +95,7 @@ class CaseList {
   Selection selection_;
   Representative representative_;
   const Manifest* golden_;
+  const Stop* stop_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;
 };

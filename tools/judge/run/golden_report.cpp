@@ -60,6 +60,10 @@ GoldenReport verify_golden(Subject& subject, Oracles& oracles, std::span<const R
     }
   } catch (const Interrupted&) {
     report.interrupted = true;
+  } catch (const std::exception& error) {
+    if (report.executed() == 0) throw;
+    report.interrupted = true;
+    report.ended_by = error.what();
   }
   return report;
 }

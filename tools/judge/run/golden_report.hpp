@@ -28,7 +28,8 @@ struct GoldenReport {
   std::string subject;
   std::vector<GoldenOutcome> outcomes;
   std::size_t inexpressible = 0;  // cases that no call of the contract can express, or that deviate from the definition
-  bool interrupted = false;
+  bool interrupted = false;  // the run ended before its end
+  std::string ended_by;      // what did it, in a sentence; empty: the user
 
   std::size_t count(GoldenVerdict verdict) const;
   std::size_t count(AngleSource source, GoldenVerdict verdict) const;

@@ -70,7 +70,8 @@ struct SubjectReport {
   std::int64_t calls = 0;
   std::int64_t recovered_hangs = 0;  // of these calls, with Reply::hung_before
   double seconds = 0;
-  bool interrupted = false;
+  bool interrupted = false;  // the run ended before its end
+  std::string ended_by;      // what did it, in a sentence; empty: the user
   std::optional<Budget> budget;  // if there was one
   std::string missing_claim;     // why no case was executed, if a claim is the reason
   bool only_position_0 = false;  // the claims allow no other, so nothing was turned

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <exception>
 #include <limits>
 #include <mutex>
 #include <set>
@@ -11,6 +10,7 @@
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/case/missing_claim.hpp"
+#include "tools/judge/run/run_end.hpp"
 #include "tools/judge/run/shrink.hpp"
 #include "tools/judge/run/task.hpp"
 #include "tools/judge/verdict/variants.hpp"
@@ -36,7 +36,12 @@ struct Lane {
 class Run {
  public:
   Run(Subject& subject, Oracles& oracles, std::span<const Requirement> requirements, const SuiteOptions& options)
-      : subject_(subject), oracles_(oracles), requirements_(requirements), options_(options), clock_(options.budget) {}
+      : subject_(subject),
+        oracles_(oracles),
+        requirements_(requirements),
+        options_(options),
+        clock_(options.budget),
+        end_(options.stop) {}
 
   SubjectReport report() {
     const auto start = std::chrono::steady_clock::now();
@@ -50,7 +55,6 @@ class Run {
     GradeUse uses;
     std::set<DType> failed;
     for (Task& task : tasks_) {
-      if (task.error) std::rethrow_exception(task.error);
       if (task.begun || options_.budget) {
         claims_seen_.add(std::span(task.cases).first(task.executed));
         join(task, uses, failed, report);
@@ -61,13 +65,14 @@ class Run {
     report.permitted_variants = permitted_variants(subject_.claims());
     if (measures(&Handling::with_horizon)) {
       Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
-      report.horizons = horizons(examiner);
+      report.horizons = measured([&] { return measure_horizons(examiner, options_.selection); });
       count(examiner, report);
     }
     // A kernel that hangs would hang again.
     if (measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs)) {
       Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
-      report.heatmaps = heatmaps(examiner, report.calls / 20);  // each has its own number of calls
+      const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
+      report.heatmaps = measured([&] { return measure_heatmaps(examiner, options_.selection, most_calls); });
       report.recovered_hangs += examiner.recovered_hangs();
     }
     judge_whole_run(report);
@@ -77,6 +82,8 @@ class Run {
     if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
     report.only_position_0 = claims.capabilities.max_position == 0;
     report.interrupted = stopped();
+    if (report.executed() == 0) end_.throw_error();
+    report.ended_by = end_.words();
     report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return report;
   }
@@ -84,7 +91,7 @@ class Run {
  private:
   static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
 
-  bool stopped() const { return is_requested(options_.stop); }
+  bool stopped() const { return end_.has_come(); }
 
   // Whether there is time for what is measured along with some requirements, and one of them was judged.
   bool measures(bool Handling::* along) const {
@@ -96,20 +103,19 @@ class Run {
     return result.failure && result.failure->finding.kind == FailureKind::timeout;
   }
 
-  std::vector<Heatmap> heatmaps(Examiner& examiner, std::int64_t most_calls) const try {
-    return measure_heatmaps(examiner, options_.selection, most_calls);
+  // Empty if the run ends meanwhile.
+  template <class Measure>
+  auto measured(const Measure& measure) -> decltype(measure()) try {
+    return measure();
   } catch (const Interrupted&) {
     return {};
-  }
-
-  std::vector<Horizon> horizons(Examiner& examiner) const try {
-    return measure_horizons(examiner, options_.selection);
-  } catch (const Interrupted&) {
+  } catch (...) {
+    end_.note_error(RunEnd::after_all_tasks);
     return {};
   }
 
   // Whether nobody wants the task's result any more.
-  bool is_over(const Task& task) const { return stopped() || task.index > last_ || clock_.is_over(); }
+  bool is_over(const Task& task) const { return end_.has_come_for(task.index) || task.index > last_ || clock_.is_over(); }
 
   // The run ends with this task: the results of later ones are dropped.
   void end_with(const Task& task) {
@@ -125,7 +131,11 @@ class Run {
       Task task;
       task.requirement = requirement;
       task.index = tasks_.size();
-      task.cases = cases_of(requirement);
+      try {
+        task.cases = cases_of(requirement);
+      } catch (const Interrupted&) {
+        return;
+      }
       tasks_.push_back(std::move(task));
       describe(tasks_.back());
       all_cases_ += static_cast<std::int64_t>(tasks_.back().cases.size());
@@ -139,7 +149,7 @@ class Run {
                    [&](const Case& c) { return c.requirement == requirement.id; });
       return chosen;
     }
-    CaseList list(requirement.id, subject_.claims(), options_.selection, options_.golden);
+    CaseList list(requirement.id, subject_.claims(), options_.selection, options_.golden, options_.stop);
     requirement.cases(list);
     return list.take();
   }
@@ -196,14 +206,14 @@ class Run {
       judge(turn, task, lane, examiner);
       lane.is_spoiled = lane.is_spoiled || (asks_wrongly && task.result.failed > 0);
     } catch (...) {
-      task.error = std::current_exception();
+      end_.note_error(task.index);
     }
     task.calls += examiner.calls();
     task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;
     if (fails) clock_.note_failure();
     if (options_.fail_fast && fails && options_.budget) clock_.end();
-    if (task.error || (options_.fail_fast && fails && !options_.budget)) end_with(task);
+    if (options_.fail_fast && fails && !options_.budget) end_with(task);
   }
 
   static void join(Task& task, GradeUse& uses, std::set<DType>& failed, SubjectReport& report) {
@@ -352,6 +362,7 @@ class Run {
   std::span<const Requirement> requirements_;
   const SuiteOptions& options_;
   BudgetClock clock_;
+  RunEnd end_;
   ClaimsSeen claims_seen_;
   std::vector<Task> tasks_;  // in the order of the requirements
   std::atomic<std::size_t> last_ = none;

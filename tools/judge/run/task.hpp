@@ -1,7 +1,6 @@
 // Tasks: the requirements of a run with their cases, and how these are shared out among processes and over the time.
 #pragma once
 
-#include <exception>
 #include <set>
 #include <span>
 #include <vector>
@@ -28,7 +27,6 @@ struct Task {
   std::set<DType> failed;  // dtypes
   std::int64_t calls = 0;
   std::int64_t recovered_hangs = 0;
-  std::exception_ptr error;  // that ended the run
 };
 
 // How many processes there may be.

@@ -37,10 +37,6 @@ def _raised(error: BaseException, **more: object) -> dict[str, Any]:
     return {"ok": False, "error": {**told, **{key: it for key, it in more.items() if it}}}
 
 
-class NoRoom(Exception):
-    """The device has no room for a call's tensors. The kernel was not called."""
-
-
 class NoReports:
     """Replaces FaultReports in the caller's process."""
 
@@ -63,6 +59,7 @@ class Server:
         self.name = name or name_of(kernel)
         self.capabilities = capabilities_of(kernel)
         self.library: ArrayLibrary = library_called(self.capabilities.array, device or self.capabilities.device)
+        self.lacks_room = False  # the device, for the tensors of this call; the kernel was not called
         self.earlier_results = EarlierResults(self.library)
         try:
             self.claims = self.capabilities.claims(self.library)
@@ -112,6 +109,7 @@ class Server:
 
     def answer(self, plan: Mapping[str, Any], files: Files) -> dict[str, Any]:
         """Runs the kernel once; whatever it raises is an answer."""
+        self.lacks_room = False
         try:
             if plan["fn"] != "apply":
                 raise Unsupported(f"{plan['fn']} is not known here")
@@ -125,8 +123,8 @@ class Server:
         except (Exception, SystemExit, GeneratorExit) as error:
             if lost := self.library.lost():
                 return {"ended": lost}
-            if isinstance(error, NoRoom):
-                return _error(NO_ROOM, str(error))
+            if self.lacks_room:
+                return _error(NO_ROOM, f"the tensors of this call cannot be put on the device: {error}")
             why = self._why_it_cannot_run(error)
             return _raised(error, trace=trace_of(error), cannot_run=why, at=place_of(error, self.function),
                            in_adapter=not why and is_of_adapter(error, self.function))
@@ -140,8 +138,9 @@ class Server:
     def _send(self, tensors: Mapping[str, Tensor]) -> None:
         try:
             self.library.send(tensors)
-        except (RuntimeError, MemoryError) as error:
-            raise NoRoom(f"the tensors of this call cannot be put on the device: {error}") from None
+        except (RuntimeError, MemoryError):
+            self.lacks_room = True  # not an exception of our own, which a kernel could raise
+            raise
 
     def _run(self, plan: Mapping[str, Any], files: Files) -> dict[str, Any]:
         attrs = plan["attrs"]

@@ -44,6 +44,9 @@ Json facts_of_run(const Json& report) {
     add("seed", fmt::format("{}", fmt::join(seeds, ", ")));
     add("time", fmt::format("{:.1f} s", seconds));
   }
+  if (report.contains("time_limit")) {
+    add("time limit", fmt::format("{:g} s", report.at("time_limit").get<double>()));
+  }
   add("schema", report.at("schema").dump());
   return facts;
 }

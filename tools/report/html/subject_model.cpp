@@ -44,6 +44,7 @@ Json remarks_of(const Json& subject) {
     remarks.push_back(labelled("Claims:", conforms_without_words(claims)));
   }
   if (const std::string note = word(subject, "claims_note"); !note.empty()) remarks.push_back(labelled("Claims:", note));
+  if (const std::string why = word(subject, "ended_by"); !why.empty()) remarks.push_back(labelled("Ended early:", why));
   if (subject.contains("recovered_hangs")) {
     remarks.push_back(labelled("Hangs:", hang_words(subject["recovered_hangs"], subject.at("calls"))));
   }

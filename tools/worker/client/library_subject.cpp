@@ -66,8 +66,9 @@ std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library
 
 KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
   const Launch launch = launch_for(library, options);
-  const worker::SharedMemory inputs("ropecheck-inputs");  // unused, but a worker expects them
-  const worker::SharedMemory outputs("ropecheck-outputs");
+  using Use = worker::SharedMemory::Use;
+  const worker::SharedMemory inputs("ropecheck-inputs", Use::read_only);  // unused, but a worker expects them
+  const worker::SharedMemory outputs("ropecheck-outputs", Use::writable);
   return naming(library, [&] {
     worker::WorkerProcess process(launch, inputs, outputs, options.stop);
     const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);

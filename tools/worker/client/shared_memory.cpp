@@ -3,22 +3,37 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <cerrno>
-#include <system_error>
+#include <cstring>
+
+#include "tools/worker/client/subject_error.hpp"
 
 namespace rope::worker {
 namespace {
 
-[[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
+[[noreturn]] void fail(const char* what) {
+  throw SubjectError(fmt::format("{}: {}; if `ulimit` limits memory or the size of files, lift it", what,
+                                 std::strerror(errno)));
+}
+
+// Of Linux 5.1.
+#ifndef F_SEAL_FUTURE_WRITE
+#define F_SEAL_FUTURE_WRITE 0x0010
+#endif
 
 }  // namespace
 
-SharedMemory::SharedMemory(const char* name) : memory_(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
+SharedMemory::SharedMemory(const char* name, Use use) : memory_(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
   if (!memory_) fail("memfd_create");
   // If a worker shrank the file, the suite would die of SIGBUS.
   if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing a memfd");
   reserve(1 << 16);
+  // A worker could open its read-only descriptor again, for writing. The mapping that is there stays writable.
+  if (use == Use::read_only) fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+  // A seal of the worker's could keep the file from growing.
+  if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0) fail("sealing a memfd");
 }
 
 SharedMemory::~SharedMemory() {
@@ -29,7 +44,12 @@ void SharedMemory::reserve(std::size_t bytes) {
   if (bytes <= size_) return;
   std::size_t size = size_ == 0 ? bytes : size_;
   while (size < bytes) size *= 2;
-  if (ftruncate(memory_.get(), static_cast<off_t>(size)) != 0) fail("growing shared memory");
+  // A worker may have made it larger; it cannot be made smaller again.
+  struct stat status {};
+  if (fstat(memory_.get(), &status) != 0) fail("the size of shared memory");
+  if (status.st_size < static_cast<off_t>(size) && ftruncate(memory_.get(), static_cast<off_t>(size)) != 0) {
+    fail("growing shared memory");
+  }
   void* mapped = data_ == nullptr
                      ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory_.get(), 0)
                      : mremap(data_, size_, size, MREMAP_MAYMOVE);

@@ -10,17 +10,19 @@ namespace rope::worker {
 
 class SharedMemory {
  public:
-  // `name` appears in /proc/PID/maps. Throws std::system_error if the system gives no memory.
-  explicit SharedMemory(const char* name);
+  enum class Use { read_only, writable };  // what a worker may do
+
+  // `name` appears in /proc/PID/maps. Throws SubjectError if the system gives no memory.
+  SharedMemory(const char* name, Use use);
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
   ~SharedMemory();
 
-  // At least this many bytes. If it grew, earlier results of bytes() are invalid. Throws std::system_error.
+  // At least this many bytes. If it grew, earlier results of bytes() are invalid. Throws SubjectError.
   void reserve(std::size_t bytes);
   std::span<std::byte> bytes() { return {data_, size_}; }
 
-  // For a worker. Nobody can map a read-only one writable.
+  // For a worker.
   FileDescriptor open_writable() const;
   FileDescriptor open_read_only() const;
 

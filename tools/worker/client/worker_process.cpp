@@ -32,6 +32,7 @@ enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, end_of_worker
 
 constexpr std::size_t kept_output = 4096;
 constexpr std::chrono::milliseconds end_after_disconnection{200};
+constexpr std::chrono::milliseconds longest_send{2000};  // a message is smaller than what the system keeps for a reader
 
 [[noreturn]] void fail(int error, const std::string& what) {
   throw SubjectError(fmt::format("{}: {}", what, std::strerror(error)));
@@ -177,11 +178,22 @@ void WorkerProcess::send(std::string_view line) {
   std::string text(line);
   text += '\n';
   std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t sent = ::send(connection_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(sent));
+  const Clock::time_point end = Clock::now() + longest_send;
+  while (!rest.empty() && reads_) {
+    const ssize_t sent = ::send(connection_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN || is_requested(stop_)) return;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    reads_ = left.count() > 0;
+    pollfd watched[] = {{connection_.get(), POLLOUT, 0},
+                        {process_.get(), POLLIN, 0},
+                        {stop_ != nullptr ? stop_->descriptor() : -1, POLLIN, 0}};
+    if (reads_) poll(watched, std::size(watched), static_cast<int>(left.count()));
+    if (watched[1].revents != 0) return;
   }
 }
 
@@ -226,6 +238,7 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
   bool has_spun = false;
   for (;;) {
     end_if_stopped();
+    if (!reads_) return {Event::deadline, ""};
     if (auto line = lines_.take()) return {Event::line, std::move(*line)};
     if (lines_.overflown()) return {Event::line, "(more than 1 MiB without a newline)"};
     if (connected_ && !has_spun) {

@@ -28,7 +28,7 @@ class WorkerProcess {
   enum class Event {
     line,     // text holds it
     died,     // wait_status() says how
-    deadline  // it lives
+    deadline  // it lives; at once if it does not read()
   };
   struct Heard {
     Event event;
@@ -42,7 +42,7 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();  // kills whatever is left of it
 
-  // A line without its newline. If the process is gone, the next hear() says so.
+  // A line without its newline. If the process is gone, or reads nothing, the next hear() says so.
   void send(std::string_view line);
 
   // Waits, and meanwhile collects what the process prints. After `died` call only output() and wait_status().
@@ -70,6 +70,7 @@ class WorkerProcess {
 
   bool alive() const { return pid_ > 0; }
   bool connected() const { return connected_; }
+  bool reads() const { return reads_; }  // until its messages fill all room that the system has for them
   int wait_status() const { return wait_status_; }
 
  private:
@@ -85,6 +86,7 @@ class WorkerProcess {
   FileDescriptor output_;
   FileDescriptor life_;  // its closing kills the worker, see native_host.cpp
   bool connected_ = true;
+  bool reads_ = true;
   int wait_status_ = 0;
   Spin spin_;
   LineBuffer lines_;

@@ -154,8 +154,8 @@ class Worker final : public WorkerSubject {
     const LayoutRules rules{alignment, placement, claims_.far_tensors, claims_.capabilities.overwrites_inputs != 0};
     CallLayout layout = lay_out(judged.call, rules);
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
-    inputs_.reserve(layout.input_bytes);
-    outputs_.reserve(layout.output_bytes);
+    inputs_->reserve(layout.input_bytes);
+    outputs_->reserve(layout.output_bytes);
     process_->forget_output();
     ++id_;
     send_call(judged, companion, layout);
@@ -186,7 +186,10 @@ class Worker final : public WorkerSubject {
   }
 
   void start() {
-    process_.emplace(launch_, inputs_, outputs_, options_.stop);
+    // What an earlier process, or one that it left behind, does to its memory must not reach this one.
+    inputs_.emplace("ropecheck-inputs", SharedMemory::Use::read_only);
+    outputs_.emplace("ropecheck-outputs", SharedMemory::Use::writable);
+    process_.emplace(launch_, *inputs_, *outputs_, options_.stop);
     const json hello = first_words(*process_, "hello", options_.first_call_deadline);
     try {
       read_claims(hello.at("claims"));
@@ -228,7 +231,7 @@ class Worker final : public WorkerSubject {
   }
 
   std::span<std::byte> pages(const Placed& placed) {
-    return (placed.read_only ? inputs_ : outputs_).bytes().subspan(placed.map_offset, placed.map_length);
+    return (placed.read_only ? *inputs_ : *outputs_).bytes().subspan(placed.map_offset, placed.map_length);
   }
 
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
@@ -308,8 +311,11 @@ class Worker final : public WorkerSubject {
 
   Reply give_up() {
     const std::string half_line = wire::printable(process_->unfinished(), 200);
-    const bool connected = process_->connected();
+    const bool connected = process_->connected(), reads = process_->reads();
     process_->kill();
+    if (!reads) {
+      return {ReplyKind::misbehaved, ROPE_FAILED, "answers, but does not read its calls; " + std::string(killed), 0};
+    }
     if (!connected) {
       return {ReplyKind::crashed, ROPE_FAILED,
               "closed its connection in the middle of the call and lived on; " + std::string(killed), 0};
@@ -357,8 +363,8 @@ class Worker final : public WorkerSubject {
   WorkerOptions options_;
   Claims claims_;
   std::string claims_note_;
-  SharedMemory inputs_{"ropecheck-inputs"};
-  SharedMemory outputs_{"ropecheck-outputs"};
+  std::optional<SharedMemory> inputs_;
+  std::optional<SharedMemory> outputs_;
   std::optional<WorkerProcess> process_;
   AddressSpace space_;
   bool native_ = false;

@@ -33,6 +33,15 @@ TEST_CASE("a proposal is kept once, under the requirement's id, where the claims
   CHECK(texts(list) == std::vector<std::string>{"ROT-01:", "ROT-01:seq=2"});
 }
 
+TEST_CASE("listing cases ends when it is stopped", "[case_list]") {
+  Stop stop;
+  CaseList list("ROT-01", test::all_claims(), {}, nullptr, &stop);
+  list.add_random(1, [](Case&) {});
+  stop.request();
+  CHECK_THROWS_AS(list.add_random(1, [](Case&) {}), Interrupted);
+  CHECK_THROWS_AS(list.add_combined(), Interrupted);
+}
+
 TEST_CASE("level quick takes one case in turn, the next one if the claims do not cover it", "[case_list]") {
   Claims claims = test::all_claims();
   claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_BACKWARD);

@@ -187,22 +187,27 @@ TEST_CASE("a kernel that cannot run twice at once is judged whole, in its one pr
   }
 }
 
-TEST_CASE("of several errors the first requirement's is thrown, for every number of jobs", "[jobs]") {
+TEST_CASE("of several errors the first requirement's ends the run, for every number of jobs", "[jobs]") {
   std::set<std::string> messages;
   for (const std::size_t jobs : {std::size_t{1}, std::size_t{2}, std::size_t{4}}) {
     const Kernel kernel = [](Call& call, Seen&) -> Reply {
-      if (call.q.shape[1] > 2) throw InputError("no room for " + std::to_string(call.q.count()) + " elements");
+      if (call.q.shape[1] > 3) throw InputError("no room for " + std::to_string(call.q.count()) + " elements");
       return right(call);
     };
     Process subject(kernel, 100);
-    try {
-      judged_with(subject, with_jobs(jobs));
-      FAIL("nothing was thrown");
-    } catch (const InputError& error) {
-      messages.insert(error.what());
-    }
+    const SubjectReport report = judged_with(subject, with_jobs(jobs));
+    CHECK(report.interrupted);
+    CHECK(report.executed() > 0);
+    messages.insert(report.ended_by);
   }
   CHECK(messages.size() == 1);
+  CHECK_THAT(*messages.begin(), Catch::StartsWith("no room for "));
+}
+
+TEST_CASE("an error before any case was judged is thrown", "[jobs]") {
+  const Kernel kernel = [](Call&, Seen&) -> Reply { throw InputError("no room at all"); };
+  Process subject(kernel, 100);
+  CHECK_THROWS_WITH(judged_with(subject, with_jobs(2)), "no room at all");
 }
 
 TEST_CASE("a stopped run ends every lane at its next case", "[jobs]") {
