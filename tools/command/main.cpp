@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,8 +41,12 @@ void occupy_standard_streams() {
   }
 }
 
+// A subject runs as the same user. It must not stop this process, read it or write to it: the verdicts are here.
+void refuse_tracing() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
 int main(int argc, char** argv) {
   occupy_standard_streams();
+  refuse_tracing();
   keep_freed_memory();
   try {
     const int code = rope::Application().run({argv + (argc > 0 ? 1 : 0), argv + argc});

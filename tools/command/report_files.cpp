@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
+#include <span>
 
+#include "golden/sha256.hpp"
 #include "reference/input_error.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/report/html/page.hpp"
@@ -47,6 +50,8 @@ void ReportFiles::write(std::size_t i, const std::string& text) const {
     fmt::print("{}", text);
   } else if (!files_[i].empty()) {
     write_file(files_[i], text);
+    std::fflush(stdout);  // what was printed before comes first
+    fmt::print(stderr, "{}: sha256 {}\n", files_[i], sha256(std::as_bytes(std::span(text))));
   }
 }
 

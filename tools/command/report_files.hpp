@@ -27,6 +27,7 @@ class ReportFiles {
 
   std::size_t count() const { return files_.size(); }
   bool wants(std::size_t i) const { return !files_[i].empty(); }
+  // Tells the digest of the file on stderr: who changes the file later cannot change what was printed.
   void write(std::size_t i, const std::string& text) const;
 
  private:

@@ -1,7 +1,7 @@
 #include "tools/worker/client/compute_sanitizer.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,13 +25,18 @@ constexpr std::string_view program = "compute-sanitizer";
 constexpr std::size_t most_lines = 12;  // of a finding; the host's stack says nothing about the kernel
 constexpr std::size_t longest_words = 1 << 12;
 
-// The file that compute-sanitizer writes to, in memory: nothing is left behind, however this process ends.
+// The file that compute-sanitizer writes to. It has a name: other programs cannot open this process's files by number.
 class Log {
  public:
-  Log() : file_(memfd_create("ropecheck-sanitizer", MFD_CLOEXEC)) {
-    if (!file_) throw SubjectError(fmt::format("memory for the words of {}: {}", program, std::strerror(errno)));
+  Log() : path_((std::filesystem::temp_directory_path() / "ropecheck-sanitizer.XXXXXX").string()) {
+    file_ = FileDescriptor(mkostemp(path_.data(), O_CLOEXEC));
+    if (!file_) throw SubjectError(fmt::format("{}: the log of {}: {}", path_, program, std::strerror(errno)));
   }
-  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_.get()); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  ~Log() { unlink(path_.c_str()); }
+
+  const std::string& path() const { return path_; }
   std::string text() const {
     std::string text;
     char bytes[1 << 14];
@@ -43,6 +48,7 @@ class Log {
   }
 
  private:
+  std::string path_;
   FileDescriptor file_;
 };
 
