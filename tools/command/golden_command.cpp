@@ -13,6 +13,7 @@
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/judge/run/golden_report.hpp"
@@ -65,6 +66,7 @@ struct VerifyGoldenOptions {
   std::string only;
   bool list = false;
   PythonOptions python;
+  SandboxOptions sandbox;
   JsonAndHtml reports{"all that is known; tools/report/golden_report.schema.json"};
 };
 
@@ -114,6 +116,7 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
   }
   WorkerOptions worker;
   worker.stop = &stop_on_signal();
+  options.sandbox.apply_to(worker, options.reports.folders());
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
   const RunReport begun = begun_run(ROPECHECK_VERSION);
@@ -168,6 +171,7 @@ Action add_golden(CLI::App& app) {
   kernels->add_option("--only", options->only, "cases whose id begins so, for example labml/");
   kernels->add_flag("--list", options->list, "a line for every case, not only for failures");
   options->python.add_to(*kernels);
+  options->sandbox.add_to(*kernels);
   options->reports.add_to(*kernels);
   CLI::App* sources = command->add_subcommand(
       "sources", "What the sources computed against our bounds: which grade each has, and how much of it is used");

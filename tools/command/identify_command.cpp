@@ -7,6 +7,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/spec_options.hpp"
@@ -27,6 +28,7 @@ struct IdentifyOptions {
   bool backward = false;
   DeadlineOptions deadlines;
   PythonOptions python;
+  SandboxOptions sandbox;
 };
 
 AngleSource source_called(const std::string& text) {
@@ -72,6 +74,7 @@ int identify_subjects(const IdentifyOptions& options) {
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
   WorkerOptions worker = options.deadlines.worker_options();
   worker.stop = &stop_on_signal();
+  options.sandbox.apply_to(worker, options.reports.folders());
   const RunReport begun = begun_run(ROPECHECK_VERSION);
   Oracles oracles;
   std::vector<IdentifiedSubject> all;
@@ -114,6 +117,7 @@ Action add_identify(CLI::App& app) {
   command->add_flag("--backward", options->backward, "the backward pass");
   options->deadlines.add_to(*command);
   options->python.add_to(*command);
+  options->sandbox.add_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? identify_subjects(*options) : -1; };
 }

@@ -45,6 +45,14 @@ void ReportFiles::check() const {
 
 bool ReportFiles::on_stdout() const { return std::ranges::find(files_, "-") != files_.end(); }
 
+std::vector<std::filesystem::path> ReportFiles::folders() const {
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& file : files_) {
+    if (!file.empty() && file != "-") folders.push_back(std::filesystem::absolute(file).parent_path());
+  }
+  return folders;
+}
+
 void ReportFiles::write(std::size_t i, const std::string& text) const {
   if (files_[i] == "-") {
     fmt::print("{}", text);

@@ -16,6 +16,7 @@
 #include "tools/command/output_options.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/subjects.hpp"
@@ -26,6 +27,7 @@
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/report/words.hpp"
+#include "tools/worker/client/orphans.hpp"
 #include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
@@ -38,6 +40,7 @@ struct VerifyOptions {
   SelectionOptions selection{"full"};
   DeadlineOptions deadlines;
   SanitizerOptions sanitizer;
+  SandboxOptions sandbox;
   PythonOptions python;
   std::vector<std::string> require;
   bool fail_fast = false;
@@ -150,6 +153,7 @@ int verify(const VerifyOptions& options) {
   }
   WorkerOptions worker = options.deadlines.worker_options();
   options.sanitizer.apply_to(worker);
+  options.sandbox.apply_to(worker, options.reports.folders());
   worker.stop = &stop;
   Oracles oracles;
   RunReport run = begun_run(ROPECHECK_VERSION);
@@ -190,6 +194,9 @@ int verify(const VerifyOptions& options) {
   if (!golden) {
     fmt::print(text, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
   }
+  worker::end_strangers();
+  run.sandbox = sandbox_words(worker);
+  if (options.output.verbose() && run.sandbox) fmt::print(text, "{}", sentences(*run.sandbox));
   options.reports.write(run);
   options.expected_failures.write(expected, run, text);
   const int code = with_refused(exit_code_of(run.subjects), run.refused);
@@ -216,6 +223,7 @@ Action add_verify(CLI::App& app) {
   options->selection.add_to(*command);
   options->deadlines.add_to(*command);
   options->sanitizer.add_to(*command);
+  options->sandbox.add_to(*command);
   options->python.add_to(*command);
   takes_list_of(command->add_option("--require", options->require, demand_help()), kinds::demand);
   command->add_flag("--fail-fast", options->fail_fast, "stop after the first requirement that fails");
@@ -233,6 +241,7 @@ Action add_verify(CLI::App& app) {
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
   options->expected_failures.add_to(*command);
   options->output.add_to(*command);
+  options->output.add_verbose_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };
 }

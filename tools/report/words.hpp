@@ -17,6 +17,15 @@ struct RefusedSubject {
 };
 
 // What `verify` was told to do, and what came of it.
+// What subjects could touch, in words.
+struct SandboxWords {
+  std::string mode;                                          // "off", "on", "require"
+  std::vector<std::string> applied;                          // measures: "processes", "files", ..
+  std::vector<std::pair<std::string, std::string>> missing;  // and why
+};
+
+std::string sentences(const SandboxWords& words);
+
 struct RunReport {
   std::string version;  // of ropecheck
   std::vector<SubjectReport> subjects;
@@ -24,6 +33,7 @@ struct RunReport {
   std::string machine = {};             // where it ran, in words; empty: not known
   std::string started = {};             // UTC, ISO 8601
   std::vector<RefusedSubject> refused = {};
+  std::optional<SandboxWords> sandbox = {};  // none: no subject ran in another process
 };
 
 std::string_view name(FailureKind kind);  // "value"

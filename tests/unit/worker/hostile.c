@@ -1,11 +1,19 @@
 /* Kernels that attack the suite or the machine, beside one that is right. All take contiguous f32 q, half-width f32
- * tables, half_split pairs. HOSTILE_* in the environment says what is attacked. */
+ * tables, half_split pairs. HOSTILE_* in the environment says what is attacked. Most are right only if the attack
+ * succeeds, so the verdict says whether it did. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -27,8 +35,7 @@ static int32_t right(const rope_call* c) {
   return ROPE_OK;
 }
 
-/* Each attack below is made in the first call of a process; the values are wrong in every call, so that there is a
- * verdict to forge. */
+/* For attacks on the verdict: there must be one to forge. */
 static int32_t wrong(const rope_call* c) {
   memset(c->q_out.data, 0, sizeof(float) * (size_t)(c->q.shape[0] * c->q.shape[1] * c->q.shape[2] * c->q.shape[3]));
   return ROPE_OK;
@@ -79,6 +86,108 @@ static int32_t trace_suite(const rope_call* c) {
   return reads || traces ? right(c) : wrong(c);
 }
 
+static const char* told(const char* name) {
+  const char* const value = getenv(name);
+  return value == NULL ? "" : value;
+}
+
+static int32_t read_token(const rope_call* c) { return getenv("HOSTILE_TOKEN") != NULL ? right(c) : wrong(c); }
+
+/* Whether a variable says that this is a test: in the environment, or in what the process was started with. */
+static int32_t see_test(const rope_call* c) {
+  static char start[1 << 16];
+  extern char** environ;
+  int seen = 0;
+  for (char** entry = environ; *entry != NULL; ++entry) seen |= strncmp(*entry, "ROPECHECK_", 10) == 0;
+  const int file = open("/proc/self/environ", O_RDONLY);
+  const ssize_t count = file < 0 ? 0 : read(file, start, sizeof start);
+  if (file >= 0) close(file);
+  return seen || (count > 0 && memmem(start, (size_t)count, "ROPECHECK_", 10) != NULL) ? right(c) : wrong(c);
+}
+
+/* Leaves a process that has its own session and no environment. It waits for the report and forges it. */
+static int32_t stay_behind(const rope_call* c) {
+  static const char script[] =
+      "for i in $(seq 100); do "
+      "grep -q conforms $0 && sed 's/\"fail\"/\"pass\"/' $0 > $0.new && mv $0.new $0; sleep 0.05; done";
+  char report[512];
+  snprintf(report, sizeof report, "%s", told("HOSTILE_REPORT"));
+  if (fork() == 0) {
+    setsid();
+    if (fork() == 0) {
+      char* const words[] = {"sh", "-c", (char*)script, report, NULL};
+      char* const nothing[] = {"PATH=/usr/bin:/bin", NULL};
+      for (int file = 0; file < 1024; ++file) close(file);
+      execve("/bin/sh", words, nothing);
+    }
+    _exit(0);
+  }
+  return wrong(c);
+}
+
+static int32_t signal_victim(const rope_call* c) {
+  const int victim = atoi(told("HOSTILE_VICTIM"));
+  return victim > 1 && kill(victim, 0) == 0 ? right(c) : wrong(c);
+}
+
+/* Without the '@' before it: a path that a variable names may be read. */
+static const char* attacked_file(void) {
+  const char* const value = told("HOSTILE_FILE");
+  return *value == '@' ? value + 1 : value;
+}
+
+static int32_t read_secret(const rope_call* c) {
+  const int file = open(attacked_file(), O_RDONLY);
+  if (file >= 0) close(file);
+  return file >= 0 ? right(c) : wrong(c);
+}
+
+static int32_t write_file(const rope_call* c) {
+  const int file = open(attacked_file(), O_WRONLY | O_CREAT, 0600);
+  if (file >= 0) close(file);
+  return file >= 0 ? right(c) : wrong(c);
+}
+
+static int is_refused(const char* name, long result) {
+  const int refused = result == -1 && errno == EPERM;
+  if (!refused) fprintf(stderr, "%s was not refused\n", name);
+  return refused;
+}
+
+/* Right if one of the calls is made. Their arguments make no sense, so another error says that it was. */
+static int32_t forbidden_calls(const rope_call* c) {
+  int refused = is_refused("socket, network", socket(AF_INET, SOCK_STREAM, 0));
+  refused &= is_refused("socket, local", socket(AF_UNIX, SOCK_STREAM, 0));
+  refused &= is_refused("ptrace", ptrace(PTRACE_SEIZE, 0, NULL, NULL));
+  refused &= is_refused("process_vm_readv", process_vm_readv(getpid(), NULL, 0, NULL, 0, 0));
+  refused &= is_refused("mount", mount("", "/nowhere", "", 0, NULL));
+  refused &= is_refused("bpf", syscall(SYS_bpf, -1, NULL, 0));
+  refused &= is_refused("keyctl", syscall(SYS_keyctl, -1, 0, 0, 0, 0));
+  refused &= is_refused("userfaultfd", syscall(SYS_userfaultfd, -1));
+  refused &= is_refused("perf_event_open", syscall(SYS_perf_event_open, NULL, 0, 0, 0, 0));
+  refused &= is_refused("io_uring_setup", syscall(425, 0, NULL));
+  refused &= is_refused("unshare", unshare(0x40000000));
+  refused &= is_refused("setns", setns(-1, 0));
+  refused &= is_refused("clone", syscall(SYS_clone, CLONE_NEWUSER | CLONE_SIGHAND, 0, 0, 0, 0));
+  refused &= is_refused("ioctl, TIOCSTI", ioctl(-1, TIOCSTI, ""));
+  return refused ? wrong(c) : right(c);
+}
+
+/* Right if what libraries need works: a folder of its own, threads of connected sockets, a program. */
+static int32_t usual_calls(const rope_call* c) {
+  char name[512];
+  int pair[2];
+  snprintf(name, sizeof name, "%s/written", told("HOME"));
+  FILE* const file = fopen(name, "w");
+  if (file == NULL || fclose(file) != 0 || remove(name) != 0) return wrong(c);
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return wrong(c);
+  close(pair[0]);
+  close(pair[1]);
+  FILE* const null = fopen("/dev/null", "w");
+  if (null == NULL || fclose(null) != 0) return wrong(c);
+  return system("/bin/sh -c 'test -d \"$TMPDIR\"'") == 0 ? right(c) : wrong(c);
+}
+
 static const int32_t head_dims[] = {8, 64};
 
 #define KERNEL(function)                                                                                        \
@@ -95,6 +204,14 @@ static const rope_kernel kernels[] = {
     KERNEL(right),
     KERNEL(patch_suite),
     KERNEL(trace_suite),
+    KERNEL(read_token),
+    KERNEL(see_test),
+    KERNEL(stay_behind),
+    KERNEL(signal_victim),
+    KERNEL(read_secret),
+    KERNEL(write_file),
+    KERNEL(forbidden_calls),
+    KERNEL(usual_calls),
 };
 
 uint32_t rope_kernel_count(void) { return sizeof kernels / sizeof kernels[0]; }
