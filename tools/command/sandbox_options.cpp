@@ -11,6 +11,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// One value each time that it is given: a list would swallow the subject behind it.
+CLI::Option* may_be_repeated(CLI::Option* option) {
+  return option->expected(1)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void check_variables(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (name.find('=') == name.npos && !name.empty()) continue;
@@ -28,13 +33,13 @@ void SandboxOptions::add_to(CLI::App& command) {
                {"off", "on", "require"})
       ->capture_default_str()
       ->group(group);
-  command.add_option("--allow", allowed_, "a file or folder that it may read and write; may be repeated")
+  may_be_repeated(
+      command.add_option("--allow", allowed_, "a file or folder that it may read and write; may be repeated"))
       ->type_name(kinds::file)
-      ->allow_extra_args(false)
       ->group(group);
-  command.add_option("--env", variables_, "a variable that it gets besides the usual ones; may be repeated")
+  may_be_repeated(
+      command.add_option("--env", variables_, "a variable that it gets besides the usual ones; may be repeated"))
       ->type_name("NAME")
-      ->allow_extra_args(false)
       ->group(group);
 }
 
