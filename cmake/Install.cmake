@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 set(libraries "${CMAKE_INSTALL_LIBEXECDIR}/ropecheck")
 set(data "${CMAKE_INSTALL_DATADIR}/ropecheck")
 install(TARGETS ropecheck RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ropecheck)
-install(TARGETS ropecheck_host ropecheck_faults
+install(TARGETS ropecheck_host ropecheck_sandbox ropecheck_faults
   RUNTIME DESTINATION "${libraries}" COMPONENT ropecheck
   LIBRARY DESTINATION "${libraries}" COMPONENT ropecheck)
 if(TARGET ropecheck_cuda)

@@ -13,6 +13,7 @@ CHANGING = (
     (re.compile(r"(?<![\w.])/(?:[\w.+@~-]+/)+"), "PATH/"),
     (re.compile(r"(?<![\w.])\d+\.\d+\.\d+(?:[\w.+-]*\w)?"), "VERSION"),
     (re.compile(r"\b(pid|process|PID)(:? )\d+\b"), r"\1\2NUMBER"),
+    (re.compile(r"\bsha256 [0-9a-f]{64}\b"), "sha256 DIGEST"),
     (re.compile(r"\b0x[57][0-9a-f]{11}\b"), "ADDRESS"),
     # The last bits of a sine or a product differ with the CPU and with the version of numpy or torch.
     (re.compile(r"worst \S+ of the bound: .*"), "worst SHARE of the bound"),

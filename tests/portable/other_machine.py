@@ -118,7 +118,8 @@ class OtherMachine(unittest.TestCase):
         names = [set(each.namelist()) for each in wheels]
         self.assertEqual(names[0], names[1])
         different = {name for name in names[0] if wheels[0].read(name) != wheels[1].read(name)}
-        compiled = {f"ropecheck/bin/{name}" for name in ("ropecheck", "ropecheck_host", "libropecheck_faults.so")}
+        compiled = {f"ropecheck/bin/{name}" for name in ("ropecheck", "ropecheck_host", "ropecheck_sandbox",
+                                                         "libropecheck_faults.so")}
         self.assertEqual({name for name in different if ".dist-info/" not in name}, compiled)
 
     def test_tables_and_exact_values_are_the_same_bits(self):

@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 
 #include "tools/worker/client/library_subject.hpp"
+#include "tools/worker/client/program_files.hpp"
 
 namespace rope {
 namespace {
@@ -40,12 +41,32 @@ void worker_other_call(benchmark::State& state) {
 }
 BENCHMARK(worker_other_call)->Arg(4)->Arg(64)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
+WorkerOptions in_sandbox() {
+  WorkerOptions options;
+  options.sandbox = std::make_shared<sandbox::Sandbox>(sandbox::Policy{}, program_file("ropecheck_sandbox"));
+  return options;
+}
+
 // Start, hello, one call, end.
 void worker_start(benchmark::State& state) {
   Call call = call_of(8);
   for (auto _ : state) expect_done(state, open_library(library, "")->apply(call));
 }
 BENCHMARK(worker_start)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+void worker_start_in_sandbox(benchmark::State& state) {
+  const WorkerOptions options = in_sandbox();
+  Call call = call_of(8);
+  for (auto _ : state) expect_done(state, open_library(library, "", options)->apply(call));
+}
+BENCHMARK(worker_start_in_sandbox)->UseRealTime()->Unit(benchmark::kMicrosecond);
+
+void worker_same_call_in_sandbox(benchmark::State& state) {
+  const auto subject = open_library(library, "", in_sandbox());
+  Call call = call_of(state.range(0));
+  for (auto _ : state) expect_done(state, subject->apply(call));
+}
+BENCHMARK(worker_same_call_in_sandbox)->Arg(8)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace rope

@@ -14,6 +14,7 @@
 #include "tools/command/output_options.hpp"
 #include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/judge/run/golden_report.hpp"
@@ -67,6 +68,7 @@ struct VerifyGoldenOptions {
   bool list = false;
   PythonOptions python;
   TimeLimit time_limit;
+  SandboxOptions sandbox;
   JsonAndHtml reports{"all that is known; tools/report/golden_report.schema.json"};
 };
 
@@ -115,6 +117,7 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
         fmt::format("--only: no golden case begins with \"{}\"; see ropecheck list goldens", options.only));
   }
   WorkerOptions worker;
+  options.sandbox.apply_to(worker, options.reports.folders());
   options.reports.check();
   const Stop& stop = options.time_limit.start();
   worker.stop = &stop;
@@ -178,6 +181,7 @@ Action add_golden(CLI::App& app) {
   kernels->add_flag("--list", options->list, "a line for every case, not only for failures");
   options->time_limit.add_to(*kernels);
   options->python.add_to(*kernels);
+  options->sandbox.add_to(*kernels);
   options->reports.add_to(*kernels);
   CLI::App* sources = command->add_subcommand(
       "sources", "What the sources computed against our bounds: which grade each has, and how much of it is used");

@@ -8,6 +8,7 @@
 #include "tools/command/option_values.hpp"
 #include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/spec_options.hpp"
@@ -29,6 +30,7 @@ struct IdentifyOptions {
   DeadlineOptions deadlines;
   TimeLimit time_limit;
   PythonOptions python;
+  SandboxOptions sandbox;
 };
 
 AngleSource source_called(const std::string& text) {
@@ -75,6 +77,7 @@ int identify_subjects(const IdentifyOptions& options) {
   WorkerOptions worker = options.deadlines.worker_options();
   const Stop& stop = options.time_limit.start();
   worker.stop = &stop;
+  options.sandbox.apply_to(worker, options.reports.folders());
   const RunReport begun = begun_run(ROPECHECK_VERSION);
   Oracles oracles;
   std::vector<IdentifiedSubject> all;
@@ -122,6 +125,7 @@ Action add_identify(CLI::App& app) {
   options->deadlines.add_to(*command);
   options->time_limit.add_to(*command);
   options->python.add_to(*command);
+  options->sandbox.add_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? identify_subjects(*options) : -1; };
 }

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -42,8 +43,12 @@ void occupy_standard_streams() {
   }
 }
 
+// A subject runs as the same user. It must not stop this process, read it or write to it: the verdicts are here.
+void refuse_tracing() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
 int main(int argc, char** argv) {
   occupy_standard_streams();
+  refuse_tracing();
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // writing then fails with a sentence, as on a full disk
   try {

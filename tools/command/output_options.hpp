@@ -1,4 +1,4 @@
-// How much is written for a person, and in colour or not: --quiet and --color.
+// How much is written for a person, and in colour or not: --quiet, --verbose and --color.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,12 +16,17 @@ class OutputOptions {
  public:
   void add_to(CLI::App& command);
 
+  void add_verbose_to(CLI::App& command);  // after add_to(); only where subjects are started
+
   TerminalStyle style(std::FILE* text) const;
+  bool verbose() const { return verbose_; }
   bool quiet() const { return quiet_; }
   bool shows_progress() const { return !quiet_ && can_show_progress(); }
 
  private:
+  CLI::Option* quiet_option_ = nullptr;
   bool quiet_ = false;
+  bool verbose_ = false;
   std::string colour_ = "auto";
 };
 

@@ -8,6 +8,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/judge/run/explain.hpp"
@@ -80,6 +81,8 @@ Action add_replay(CLI::App& app) {
   deadlines->add_to(*command);
   auto sanitizer = std::make_shared<SanitizerOptions>();
   sanitizer->add_to(*command);
+  auto sandbox = std::make_shared<SandboxOptions>();
+  sandbox->add_to(*command);
   auto python = std::make_shared<PythonOptions>();
   python->add_to(*command);
   return [=]() -> int {
@@ -87,6 +90,7 @@ Action add_replay(CLI::App& app) {
     WorkerOptions worker = deadlines->worker_options();
     worker.stop = &stop_on_signal();
     sanitizer->apply_to(worker);
+    sandbox->apply_to(worker);
     return replay_case(*id, python->named({*subject}).front(), *require, worker);
   };
 }

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
+#include <span>
 
+#include "golden/sha256.hpp"
 #include "reference/input_error.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/print_text.hpp"
@@ -43,11 +46,21 @@ void ReportFiles::check() const {
 
 bool ReportFiles::on_stdout() const { return std::ranges::find(files_, "-") != files_.end(); }
 
+std::vector<std::filesystem::path> ReportFiles::folders() const {
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& file : files_) {
+    if (!file.empty() && file != "-") folders.push_back(std::filesystem::absolute(file).parent_path());
+  }
+  return folders;
+}
+
 void ReportFiles::write(std::size_t i, const std::string& text) const {
   if (files_[i] == "-") {
     print_text(stdout, "{}", text);
   } else if (!files_[i].empty()) {
     write_file(files_[i], text);
+    std::fflush(stdout);  // what was printed before comes first
+    fmt::print(stderr, "{}: sha256 {}\n", files_[i], sha256(std::as_bytes(std::span(text))));
   }
 }
 

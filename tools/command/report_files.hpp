@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,12 @@ class ReportFiles {
   // Whether a report goes to stdout; the text for a person then goes to stderr.
   bool on_stdout() const;
 
+  // That the files lie in.
+  std::vector<std::filesystem::path> folders() const;
+
   std::size_t count() const { return files_.size(); }
   bool wants(std::size_t i) const { return !files_[i].empty(); }
+  // Tells the digest of the file on stderr: who changes the file later cannot change what was printed.
   void write(std::size_t i, const std::string& text) const;
 
  private:
@@ -43,6 +48,7 @@ class JsonAndHtml {
   void add_to(CLI::App& command) { files_.add_to(command); }
   void check() const { files_.check(); }
   bool on_stdout() const { return files_.on_stdout(); }
+  std::vector<std::filesystem::path> folders() const { return files_.folders(); }
   bool wanted() const { return files_.wants(0) || files_.wants(1); }
   void write(const std::string& json) const;
 

@@ -11,6 +11,7 @@ class ReportOptions {
   void add_to(CLI::App& command) { files_.add_to(command); }
   void check() const { files_.check(); }
   bool on_stdout() const { return files_.on_stdout(); }
+  std::vector<std::filesystem::path> folders() const { return files_.folders(); }
   void write(const RunReport& run) const;
 
  private:

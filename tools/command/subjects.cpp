@@ -56,12 +56,18 @@ std::string without_package(const std::string& said, const worker::Launch& launc
       python, python);
 }
 
+// HOME is hidden, and a module may lie there.
+std::string with_hint(const std::string& said, const WorkerOptions& options) {
+  if (!options.sandbox || said.find("No module named") == said.npos) return said;
+  return said + "; a module in HOME is found with --allow FOLDER or --sandbox off";
+}
+
 std::unique_ptr<Subject> open_python(const std::string& name, const WorkerOptions& options) {
   const worker::Launch launch = python_launch(name);
   try {
     return open_worker(launch, name, options);
   } catch (const SubjectError& error) {
-    throw SubjectError(fmt::format("{}: {}", name, without_package(error.what(), launch)));
+    throw SubjectError(fmt::format("{}: {}", name, without_package(with_hint(error.what(), options), launch)));
   }
 }
 

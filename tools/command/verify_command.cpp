@@ -17,6 +17,7 @@
 #include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/report_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
 #include "tools/command/selection_options.hpp"
 #include "tools/command/subjects.hpp"
@@ -27,6 +28,7 @@
 #include "tools/report/progress.hpp"
 #include "tools/report/terminal.hpp"
 #include "tools/report/words.hpp"
+#include "tools/worker/client/orphans.hpp"
 #include "tools/worker/client/subject_error.hpp"
 
 namespace rope {
@@ -40,6 +42,7 @@ struct VerifyOptions {
   DeadlineOptions deadlines;
   TimeLimit time_limit;
   SanitizerOptions sanitizer;
+  SandboxOptions sandbox;
   PythonOptions python;
   std::vector<std::string> require;
   bool fail_fast = false;
@@ -163,6 +166,9 @@ class VerifyRun {
     if (!golden_) {
       print_text(text_, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
     }
+    worker::end_strangers();
+    run_.sandbox = sandbox_words(worker_);
+    if (options_.output.verbose() && run_.sandbox) print_text(text_, "{}", sentences(*run_.sandbox));
     options_.reports.write(run_);
     options_.expected_failures.write(expected_, run_, text_);
     const int code = with_refused(exit_code_of(run_.subjects), run_.refused);
@@ -175,24 +181,24 @@ class VerifyRun {
 
  private:
   void judge_all() {
-    WorkerOptions worker = options_.deadlines.worker_options();
-    options_.sanitizer.apply_to(worker);
-    worker.stop = &stop_;
-    const CallableSubjects callable = callable_subjects(subjects_, worker, oracles_, selections_.front());
+    options_.sanitizer.apply_to(worker_);
+    options_.sandbox.apply_to(worker_, options_.reports.folders());
+    worker_.stop = &stop_;
+    const CallableSubjects callable = callable_subjects(subjects_, worker_, oracles_, selections_.front());
     subjects_ = callable.names;
     run_.refused = callable.refused;
     tell_refused(run_.refused);
     std::vector<std::string> named = subjects_;
     for (const RefusedSubject& one : run_.refused) named.push_back(one.subject);
     expected_.check_subjects(named, selections_);
-    for (const std::string& name : subjects_) judge_or_refuse(name, worker, callable.are_known);
+    for (const std::string& name : subjects_) judge_or_refuse(name, callable.are_known);
   }
 
   // An error that is not the kernel's must not lose what was judged before it, nor keep later subjects from their turn.
-  void judge_or_refuse(const std::string& name, const WorkerOptions& worker, bool is_known) try {
+  void judge_or_refuse(const std::string& name, bool is_known) try {
     throw_if_requested(&stop_);
     const std::unique_ptr<Subject> subject =
-        is_known ? open_subject(name, worker) : open_callable(name, worker, oracles_, selections_.front());
+        is_known ? open_subject(name, worker_) : open_callable(name, worker_, oracles_, selections_.front());
     for (const Selection& selection : selections_) {
       throw_if_requested(&stop_);
       run_.subjects.push_back(judge(*subject, oracles_, suite_for(name, selection), options_, stop_));
@@ -233,6 +239,7 @@ class VerifyRun {
   std::vector<Selection> selections_ = options_.selection.selections();
   std::vector<std::string> subjects_ = options_.python.named(options_.subjects);  // until their libraries are looked into
   const std::optional<Manifest> golden_ = find_golden();
+  WorkerOptions worker_ = options_.deadlines.worker_options();
   Oracles oracles_;
   RunReport run_ = begun_run(ROPECHECK_VERSION);
   const Stop& stop_ = options_.time_limit.start();  // last: until now a signal ends the process, as nothing was judged
@@ -261,6 +268,7 @@ Action add_verify(CLI::App& app) {
   options->deadlines.add_to(*command);
   options->time_limit.add_to(*command);
   options->sanitizer.add_to(*command);
+  options->sandbox.add_to(*command);
   options->python.add_to(*command);
   takes_list_of(command->add_option("--require", options->require, demand_help()), kinds::demand);
   command->add_flag("--fail-fast", options->fail_fast, "stop after the first requirement that fails");
@@ -278,6 +286,7 @@ Action add_verify(CLI::App& app) {
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
   options->expected_failures.add_to(*command);
   options->output.add_to(*command);
+  options->output.add_verbose_to(*command);
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };
 }

@@ -112,6 +112,12 @@ Json diagnosis_json(const Diagnosis& diagnosis) {
   return json;
 }
 
+Json sandbox_json(const SandboxWords& words) {
+  Json json{{"mode", words.mode}, {"applied", words.applied}, {"missing", Json::array()}};
+  for (const auto& [measure, why] : words.missing) json["missing"].push_back({{"measure", measure}, {"why", why}});
+  return json;
+}
+
 Json subject_json(const SubjectReport& report) {
   Json json{{"subject", report.subject},
             {"conforms", report.conforms()},
@@ -196,6 +202,7 @@ std::string json_report(const RunReport& run) {
   if (run.time_limit > 0) json["time_limit"] = run.time_limit;
   json["subjects"] = Json::array();
   json["not_judged"] = run.not_judged;
+  if (run.sandbox) json["sandbox"] = sandbox_json(*run.sandbox);
   for (const RefusedSubject& one : run.refused) json["refused"].push_back({{"subject", one.subject}, {"why", one.why}});
   for (const SubjectReport& report : run.subjects) json["subjects"].push_back(subject_json(report));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

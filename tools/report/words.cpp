@@ -72,6 +72,25 @@ std::string worst_words(const RequirementResult& result) {
   return text;
 }
 
+std::string sentences(const SandboxWords& words) {
+  const auto is_applied = [&](std::string_view measure) {
+    return std::ranges::find(words.applied, measure) != words.applied.end();
+  };
+  if (words.mode == "off") return "sandbox: off; a subject may touch whatever this user may\n";
+  constexpr std::pair<std::string_view, std::string_view> each[] = {
+      {"environment", "a subject gets a list of variables"},
+      {"privileges", "it has no privileges"},
+      {"processes", "it sees no other processes, and none of its own outlives it"},
+      {"files", "it reads no HOME, and writes only to a scratch folder"},
+      {"calls", "it opens no sockets and traces no process"}};
+  std::string text;
+  for (const auto& [measure, sentence] : each) {
+    if (is_applied(measure)) text += fmt::format("sandbox: {}\n", sentence);
+  }
+  for (const auto& [measure, why] : words.missing) text += fmt::format("sandbox: missing: {}: {}\n", measure, why);
+  return text;
+}
+
 std::string counted(std::int64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }

@@ -16,6 +16,15 @@ struct RefusedSubject {
   std::string why;
 };
 
+// What subjects could touch, in words.
+struct SandboxWords {
+  std::string mode;                                          // "off", "on", "require"
+  std::vector<std::string> applied;                          // measures: "processes", "files", ..
+  std::vector<std::pair<std::string, std::string>> missing;  // and why
+};
+
+std::string sentences(const SandboxWords& words);
+
 // What `verify` was told to do, and what came of it.
 struct RunReport {
   std::string version;  // of ropecheck
@@ -25,6 +34,7 @@ struct RunReport {
   std::string started = {};             // UTC, ISO 8601
   std::vector<RefusedSubject> refused = {};
   double time_limit = 0;  // seconds; 0: none was set
+  std::optional<SandboxWords> sandbox = {};  // none: no subject ran in another process
 };
 
 std::string_view name(FailureKind kind);  // "value"

@@ -40,6 +40,7 @@ SETS = {s.name: s for s in (
     Set("styles", "styles.so"),
     Set("engines", "engines.so"),
     Set("reported", "reported.so"),
+    Set("cheaters", "cheaters.so", by_default=False),
     PYTHON,
 )}
 OWN = "own_"  # modules of kernels with the decorator; other modules are named after their convention

@@ -93,7 +93,8 @@ class Runner:
         """Runs several jobs of one command in one run: a result for each, or None if the run was stopped."""
         arguments = [word for job in jobs for word in job.subject.arguments(self.build, self.interpreter)]
         # One job: several runs at once already use every core.
-        words = ["verify", *arguments, *jobs[0].command, "--jobs", "1", "--json", "-"]
+        passed = [word for name in environment or () for word in ("--env", name)]
+        words = ["verify", *arguments, *jobs[0].command, *passed, "--jobs", "1", "--json", "-"]
         exit_code, out, err = self.run(words, TIME_LIMIT[jobs[0].level], environment)
         if self.stopped:
             return [None] * len(jobs)

@@ -29,6 +29,7 @@ INSTALLED = """
     lib/pkgconfig/ropecheck.pc
     libexec/ropecheck/libropecheck_faults.so
     libexec/ropecheck/ropecheck_host
+    libexec/ropecheck/ropecheck_sandbox
     share/doc/ropecheck/LICENSE
     share/doc/ropecheck/PROTOCOL.md
     share/ropecheck/golden/README.md

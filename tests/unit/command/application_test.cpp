@@ -64,6 +64,7 @@ TEST_CASE("command line: a list of values ends where a word is none of them") {
       parsed({"vectors", "export", "--features", "key", "offset", "--source", "tables", "calls"});
   CHECK(files.at("folder") == Words{"calls"});
   CHECK(files.at("--features") == Words{"key", "offset"});
+  CHECK(parsed({"verify", "--env", "A", "--env", "B", "half_split"}).at("--env") == Words{"A", "B"});
   CHECK(parsed({"vectors", "verify", "--only", "ROT", "calls"}).at("folder") == Words{"calls"});
   CHECK(parsed({"replay", "--require", "A1", "ROT-01:head_dim=2", "--subject", "a"}).at("case") ==
         Words{"ROT-01:head_dim=2"});

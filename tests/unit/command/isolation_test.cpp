@@ -46,7 +46,8 @@ Judged judge(const std::string& subject, const char* head_dim, const char* deadl
   static int count = 0;
   const std::string mark = "MARK_OF_A_TEST=" + std::to_string(getpid()) + "." + std::to_string(++count);
   Words command{"verify",     subject,  "--level",    "quick",  "--dtype", "f32",
-                "--head-dim", head_dim, "--deadline", deadline, "--json",  "-"};
+                "--head-dim", head_dim, "--deadline", deadline, "--json",  "-",
+                "--env",      "MARK_OF_A_TEST"};
   command.insert(command.end(), more.begin(), more.end());
   Judged judged;
   judged.result = ropecheck(command, {mark, "PYTHONDONTWRITEBYTECODE=1"});

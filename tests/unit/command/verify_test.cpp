@@ -160,7 +160,8 @@ TEST_CASE("command: a subject without a kernel is refused by path and reason") {
   check_refused(3, {"verify", (build_folder() / "zero_kernels.so").string()}, {"zero_kernels.so holds no kernels"});
   check_refused(3, {"verify", mutants + "#PAIR-99"}, {mutants + " holds no kernel PAIR-99; did you mean PAIR-", "? it holds none, PAIR-01"});
   const std::string crashing = (build_folder() / "throwing.so").string();
-  check_refused(3, {"verify", crashing}, {crashing + ": the subject aborted", "while it was loaded, before any call"},
+  check_refused(3, {"verify", crashing, "--env", "CRASH_WHILE_LOADING"},
+                {crashing + ": the subject aborted", "while it was loaded, before any call"},
                 {"CRASH_WHILE_LOADING=1"});
   const std::string future = (build_folder() / "future_abi.so").string();
   check_refused(

@@ -60,6 +60,7 @@ class Wheel(unittest.TestCase):
     def test_what_it_carries(self):
         names = zipfile.ZipFile(self.wheel).namelist()
         self.assertLessEqual({"ropecheck/py.typed", "ropecheck/bin/ropecheck", "ropecheck/bin/ropecheck_host",
+                              "ropecheck/bin/ropecheck_sandbox",
                               "ropecheck/bin/libropecheck_faults.so", "ropecheck/bin/golden/manifest.json",
                               "ropecheck/conventions/huggingface.py"}, set(names))
         self.assertTrue(any(name.startswith("ropecheck-") and name.endswith("LICENSE") for name in names))

@@ -275,7 +275,8 @@ class Time(unittest.TestCase):
         """The verdicts, and how many processes loaded the kernel. Loading a framework costs seconds."""
         with tempfile.TemporaryDirectory() as folder:
             starts = Path(folder) / "starts"
-            found, _ = judge(kernel, "--only", only, variables={"COUNT_STARTS": str(starts)})
+            found, _ = judge(kernel, "--only", only, "--allow", folder, "--env", "COUNT_STARTS",
+                             variables={"COUNT_STARTS": str(starts)})
             return [one["verdict"] for one in found["requirements"]], starts.read_text().count("started\n")
 
     def test_a_kernel_that_takes_wrong_calls_is_not_started_again(self):

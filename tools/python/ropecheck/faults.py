@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import faulthandler
-import os
 import sys
+
+from ropecheck import own_variables
 
 FILE = "ROPECHECK_FAULTS"  # the variable by which ropecheck names the library
 
@@ -18,9 +19,12 @@ class FaultReports:
         # Enabled first, so our handler runs first and then calls this one: it prints the Python lines that led there.
         faulthandler.enable(file=sys.stderr, all_threads=False)
         self._library: ctypes.CDLL | None = None
+        file = own_variables.value(FILE)
+        if file is None:
+            return
         try:
-            library = ctypes.CDLL(os.environ[FILE])
-        except (KeyError, OSError):  # no such variable, file or sanitizer
+            library = ctypes.CDLL(file)
+        except OSError:  # no such file, or no sanitizer
             return
         library.ropecheck_set_current_call.argtypes = [ctypes.c_longlong]
         if library.ropecheck_install_fault_handler(connection) == 0:

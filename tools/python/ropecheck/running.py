@@ -122,7 +122,7 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, device:
             here = stack.enter_context(
                 KernelHere(conventions.adapt(kernel, convention) if convention else kernel, shown, device or "",
                            kernel))
-            words = command(here.subject)
+            words = [*command(here.subject), "--sandbox", "off"]  # the relay has to reach this process
         else:
             if name.startswith("python:") and python is None:
                 # This process found the function; the worker has to find it too.

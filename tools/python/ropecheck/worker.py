@@ -9,6 +9,7 @@ import fcntl
 import os
 import sys
 
+from ropecheck import own_variables
 from ropecheck.errors import RopecheckError
 from ropecheck.protocol import LOST_CONNECTION, VERSION, Connection, Files, NoWorker, announced_files
 
@@ -38,7 +39,7 @@ def settle(files: Files) -> None:
     die_with_parent(files.life)
     ctypes.CDLL(None).prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
-    del os.environ["ROPECHECK_WORKER"]
+    own_variables.take_out()
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # otherwise JAX takes most of a device's memory
 
 

@@ -1,7 +1,7 @@
 #include "tools/worker/client/compute_sanitizer.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tools/judge/run/examiner.hpp"
-#include "tools/worker/client/file_descriptor.hpp"
+#include "tools/worker/protocol/file_descriptor.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/client/worker_subject.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -25,13 +25,18 @@ constexpr std::string_view program = "compute-sanitizer";
 constexpr std::size_t most_lines = 12;  // of a finding; the host's stack says nothing about the kernel
 constexpr std::size_t longest_words = 1 << 12;
 
-// The file that compute-sanitizer writes to, in memory: nothing is left behind, however this process ends.
+// The file that compute-sanitizer writes to. It has a name: other programs cannot open this process's files by number.
 class Log {
  public:
-  Log() : file_(memfd_create("ropecheck-sanitizer", MFD_CLOEXEC)) {
-    if (!file_) throw SubjectError(fmt::format("memory for the words of {}: {}", program, std::strerror(errno)));
+  explicit Log(const std::filesystem::path& folder) : path_((folder / "ropecheck-sanitizer.XXXXXX").string()) {
+    file_ = FileDescriptor(mkostemp(path_.data(), O_CLOEXEC));
+    if (!file_) throw SubjectError(fmt::format("{}: the log of {}: {}", path_, program, std::strerror(errno)));
   }
-  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_.get()); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+  ~Log() { unlink(path_.c_str()); }
+
+  const std::string& path() const { return path_; }
   std::string text() const {
     std::string text;
     char bytes[1 << 14];
@@ -43,6 +48,7 @@ class Log {
   }
 
  private:
+  std::string path_;
   FileDescriptor file_;
 };
 
@@ -57,6 +63,7 @@ Launch under(const std::filesystem::path& sanitizer, SanitizerTool tool, const L
   if (tool == SanitizerTool::memcheck) words.insert(words.end(), {"--report-api-errors", "no"});
   words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
   watched.environment.emplace_back("ROPECHECK_SANITIZED=1");
+  watched.filtered = false;  // it traces its program and talks to it through sockets
   return watched;
 }
 
@@ -176,7 +183,7 @@ SanitizerReport run_sanitized(const Launch& launch, const std::string& name, con
         "compute-sanitizer, which would watch this kernel, is not in PATH and not where CUDA is (CUDA_HOME, CUDA_PATH, "
         "/usr/local/cuda), or was not to be used (--compute-sanitizer)"};
   }
-  const Log log;
+  const Log log(options.sandbox ? options.sandbox->scratch() : std::filesystem::temp_directory_path());
   WorkerOptions patient = options;
   patient.deadline =
       std::max(options.deadline, options.first_call_deadline);  // a tool makes a kernel many times as slow

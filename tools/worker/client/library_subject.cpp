@@ -65,7 +65,8 @@ std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library
 }
 
 KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions& options) {
-  const Launch launch = launch_for(library, options);
+  Launch launch = launch_for(library, options);
+  launch.sandbox = options.sandbox;
   using Use = worker::SharedMemory::Use;
   const worker::SharedMemory inputs("ropecheck-inputs", Use::read_only);  // unused, but a worker expects them
   const worker::SharedMemory outputs("ropecheck-outputs", Use::writable);

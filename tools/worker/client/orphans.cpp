@@ -32,15 +32,29 @@ std::string read_file(const std::string& path) {
   return text.str();
 }
 
-// Children of every thread: an orphan may be given to any thread.
-std::vector<pid_t> children() {
+// Of every thread: an orphan may be given to any thread.
+std::vector<pid_t> children_of(const std::string& process) {
   std::vector<pid_t> result;
   std::error_code gone;
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", gone)) {
+  for (const auto& thread : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process), gone)) {
     std::ifstream list(thread.path() / "children");
     for (pid_t pid = 0; list >> pid;) result.push_back(pid);
   }
   return result;
+}
+
+std::vector<pid_t> children() { return children_of("self"); }
+
+// Those that this process had before its first worker.
+const std::vector<pid_t>& own_children() {
+  static const std::vector<pid_t> own = children();
+  return own;
+}
+
+void end(pid_t pid) {
+  ::kill(pid, SIGKILL);  // not waited for yet, so the number is still its own
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 struct Status {
@@ -84,7 +98,19 @@ bool is_orphan(pid_t pid, const std::string& mark, pid_t group) {
 
 void adopt_orphans() {
   static const bool can_list = std::filesystem::exists("/proc/thread-self/children");
-  if (can_list) prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  if (!can_list) return;
+  own_children();
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+void end_strangers() {
+  const std::vector<pid_t>& own = own_children();
+  for (int generation = 0; generation < most_generations; ++generation) {
+    std::vector<pid_t> found = children();
+    std::erase_if(found, [&](pid_t pid) { return std::ranges::find(own, pid) != own.end(); });
+    if (found.empty()) return;
+    for (const pid_t pid : found) end(pid);
+  }
 }
 
 std::string new_mark() {
@@ -100,11 +126,7 @@ void end_orphans(const std::string& mark, pid_t group) {
     std::vector<pid_t> found = children();
     std::erase_if(found, [&](pid_t pid) { return !is_orphan(pid, mark, group); });
     if (found.empty()) return;
-    for (const pid_t pid : found) {
-      ::kill(pid, SIGKILL);  // not waited for yet, so the number is still its own
-      while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-      }
-    }
+    for (const pid_t pid : found) end(pid);
   }
 }
 

@@ -15,6 +15,10 @@ void adopt_orphans();
 // "NAME=value", different each time; goes into a worker's environment.
 std::string new_mark();
 
+// Kills and waits for every child of this process that it did not have when adopt_orphans() was first called. Call it
+// when no worker is left, in a program whose children are all workers: it finds also what end_orphans() does not.
+void end_strangers();
+
 // Kills and waits for every adopted process that has the mark or is in the group, and for what these leave behind.
 // Call it after the worker itself has been waited for. A process that removes the mark from its environment and leaves
 // the group is not found. It must not be guessed at, because a program may have other children than workers.

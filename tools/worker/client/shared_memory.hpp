@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <span>
 
-#include "tools/worker/client/file_descriptor.hpp"
+#include "tools/worker/protocol/file_descriptor.hpp"
 
 namespace rope::worker {
 

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <filesystem>
+#include <memory>
 
 #include "tools/judge/call/stop.hpp"
+#include "tools/worker/sandbox/sandbox.hpp"
 
 namespace rope {
 
@@ -27,6 +29,8 @@ struct WorkerOptions {
   std::filesystem::path host;
   // The program under which kernels on a CUDA device can be run, compute_sanitizer.hpp. Empty: there is none.
   std::filesystem::path compute_sanitizer;
+  // What the subject's processes may touch. None: whatever this process may.
+  std::shared_ptr<sandbox::Sandbox> sandbox;
   // Once it is requested, whatever waits for the subject throws Interrupted.
   const Stop* stop = nullptr;
 };

@@ -28,7 +28,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // High numbers: a kernel that closes what it takes for its own files does no harm.
-enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, end_of_worker_fds };
+// The last three are closed before the worker's own program starts.
+enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, told_fd, ruleset_fd, filter_fd, end_of_worker_fds };
 
 constexpr std::size_t kept_output = 4096;
 constexpr std::chrono::milliseconds end_after_disconnection{200};
@@ -39,11 +40,13 @@ constexpr std::chrono::milliseconds longest_send{2000};  // a message is smaller
 }
 
 // Above the worker's numbers, so that moving one into place never overwrites another.
-FileDescriptor lifted(const FileDescriptor& fd) {
-  FileDescriptor high(fcntl(fd.get(), F_DUPFD_CLOEXEC, static_cast<int>(end_of_worker_fds)));
+FileDescriptor lifted(int fd) {
+  FileDescriptor high(fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(end_of_worker_fds)));
   if (!high) fail(errno, "preparing a worker's files (it needs 230 of them; see `ulimit -n`)");
   return high;
 }
+
+FileDescriptor lifted(const FileDescriptor& fd) { return lifted(fd.get()); }
 
 struct Pair {
   FileDescriptor ours;
@@ -62,6 +65,15 @@ Pair pipe_pair(bool we_read) {
   if (pipe2(fds, O_CLOEXEC) != 0) fail(errno, "a pipe to a worker");
   return {FileDescriptor(fds[we_read ? 0 : 1]), FileDescriptor(fds[we_read ? 1 : 0])};
 }
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& text : strings) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
 
 class SpawnSetup {
  public:
@@ -90,6 +102,9 @@ class SpawnSetup {
   posix_spawnattr_t attributes;
 };
 
+namespace {
+
+// Our own, without ROPECHECK_ variables and without those that are replaced.
 std::vector<std::string> environment_with(const std::vector<std::string>& added) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -100,16 +115,34 @@ std::vector<std::string> environment_with(const std::vector<std::string>& added)
     if (!name.starts_with("ROPECHECK_") && !is_replaced) result.emplace_back(*entry);
   }
   result.insert(result.end(), added.begin(), added.end());
-  result.push_back(fmt::format("ROPECHECK_WORKER=v={} protocol={} inputs={} outputs={} life={}", wire::version,
-                               int{protocol_fd}, int{inputs_fd}, int{outputs_fd}, int{life_fd}));
   return result;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> result;
-  for (std::string& text : strings) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
+sandbox::Sandbox::Entry entry_of(const Launch& launch) {
+  std::vector<std::string> variables = launch.environment;
+  variables.push_back(fmt::format("ROPECHECK_WORKER=v={} protocol={} inputs={} outputs={} life={}", wire::version,
+                                  int{protocol_fd}, int{inputs_fd}, int{outputs_fd}, int{life_fd}));
+  if (!launch.sandbox) return {launch.arguments, environment_with(variables)};
+  try {
+    return launch.sandbox->entry(launch.arguments, variables, {told_fd, life_fd, ruleset_fd, filter_fd},
+                                 launch.filtered);
+  } catch (const std::exception& error) {
+    throw SubjectError(error.what());
+  }
+}
+
+[[noreturn]] void fail_to_start(const Launch& launch, int error) {
+  fail(error, fmt::format("the worker program {} cannot be started", launch.arguments.at(0)));
+}
+
+[[noreturn]] void fail_to_enter(const Launch& launch, const sandbox::Message& failure) {
+  if (failure.what == sandbox::Told::program_failed) fail_to_start(launch, failure.number);
+  throw SubjectError(fmt::format("the sandbox of a worker: {}; --sandbox off does without", words_of(failure)));
+}
+
+void wait_for(pid_t pid, int* status) {
+  while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
+  }
 }
 
 // A crash is reported in words; a core file for each would only fill the disk. And if memory runs out, the system
@@ -146,19 +179,7 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
   setup.give(their_outputs, outputs_fd);
   setup.give(their_life, life_fd);
 
-  std::vector<std::string> arguments = launch.arguments;
-  std::vector<std::string> environment = environment_with(launch.environment);
-  adopt_orphans();
-  environment.push_back(mark_ = new_mark());
-  {
-    const Starting starting;
-    if (const int error = posix_spawnp(&pid_, arguments.at(0).c_str(), &setup.actions, &setup.attributes,
-                                       pointers(arguments).data(), pointers(environment).data())) {
-      pid_ = -1;
-      fail(error, fmt::format("the worker program {} cannot be started", arguments[0]));
-    }
-    note_living(pid_);
-  }
+  start(launch, setup);
   process_ = FileDescriptor(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
   if (!process_) {
     const int error = errno;
@@ -170,6 +191,39 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
   output_ = std::move(output.ours);
   life_ = std::move(life.ours);
   fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+}
+
+// In a sandbox, what is started first is a program that starts the worker beside itself. Or it becomes the worker.
+void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
+  sandbox::Sandbox::Entry entry = entry_of(launch);
+  Pair told = pipe_pair(true);
+  FileDescriptor their_told = lifted(told.theirs);
+  told.theirs.reset();
+  FileDescriptor their_ruleset, their_filter;
+  if (entry.is_told) setup.give(their_told, told_fd);
+  if (entry.ruleset >= 0) setup.give(their_ruleset = lifted(entry.ruleset), ruleset_fd);
+  if (entry.filter >= 0) setup.give(their_filter = lifted(entry.filter), filter_fd);
+  adopt_orphans();
+  if (!entry.in_namespace) entry.environment.push_back(mark_ = new_mark());
+  const Starting starting;
+  if (const int error = posix_spawnp(&pid_, entry.arguments.at(0).c_str(), &setup.actions, &setup.attributes,
+                                     pointers(entry.arguments).data(), pointers(entry.environment).data())) {
+    pid_ = -1;
+    fail_to_start(launch, error);
+  }
+  note_living(pid_);
+  if (!entry.is_told) return;
+  their_told.reset();  // what is told ends when nobody holds it
+  const sandbox::Entered entered = sandbox::read_told(told.ours);
+  init_ = entered.init;
+  if (entered.worker > 0) {
+    forget_living(pid_);
+    wait_for(pid_, nullptr);
+    note_living(pid_ = entered.worker);
+  }
+  if (!entered.failure) return;
+  kill();
+  fail_to_enter(launch, *entered.failure);
 }
 
 WorkerProcess::~WorkerProcess() { kill(); }
@@ -315,11 +369,15 @@ void WorkerProcess::kill() {
   // Before it is waited for: until then no other process can have its number.
   ::kill(-pid_, SIGKILL);
   ::kill(pid_, SIGKILL);
+  if (init_ > 0) ::kill(init_, SIGKILL);  // and with it everything in its namespace
   forget_living(pid_);
-  while (waitpid(pid_, &wait_status_, 0) < 0 && errno == EINTR) {
+  wait_for(pid_, &wait_status_);
+  if (init_ > 0) {
+    wait_for(init_, nullptr);
+  } else {
+    end_orphans(mark_, pid_);
   }
-  end_orphans(mark_, pid_);
-  pid_ = -1;
+  pid_ = init_ = -1;
 }
 
 }  // namespace rope::worker

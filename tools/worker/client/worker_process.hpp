@@ -6,22 +6,28 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "tools/judge/call/stop.hpp"
-#include "tools/worker/client/file_descriptor.hpp"
+#include "tools/worker/protocol/file_descriptor.hpp"
 #include "tools/worker/client/shared_memory.hpp"
 #include "tools/worker/protocol/line_buffer.hpp"
 #include "tools/worker/protocol/spin.hpp"
+#include "tools/worker/sandbox/sandbox.hpp"
 
 namespace rope::worker {
 
 struct Launch {
   std::vector<std::string> arguments;    // the program first; looked up in PATH if it has no slash
   std::vector<std::string> environment;  // "NAME=value", added to our own environment without its ROPECHECK_ variables
+  std::shared_ptr<sandbox::Sandbox> sandbox = nullptr;  // none: the process may do what this one may
+  bool filtered = true;                                 // in a sandbox: its system calls
 };
+
+class SpawnSetup;
 
 class WorkerProcess {
  public:
@@ -74,12 +80,14 @@ class WorkerProcess {
   int wait_status() const { return wait_status_; }
 
  private:
+  void start(const Launch& launch, SpawnSetup& setup);
   void end_if_stopped();
   bool receive();  // whether anything new came from the connection
   void drain_output();
 
   const Stop* stop_;
   pid_t pid_ = -1;
+  pid_t init_ = -1;         // the first process of its namespace; -1: it has none of its own
   std::string mark_;        // in the environment of everything it starts
   FileDescriptor process_;  // a pidfd: a forked child may hold the connection open beyond the end of the worker
   FileDescriptor connection_;

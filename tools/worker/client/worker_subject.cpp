@@ -48,6 +48,7 @@ class Worker final : public WorkerSubject {
  public:
   Worker(const Launch& launch, std::string name, const WorkerOptions& options)
       : launch_(launch), name_(std::move(name)), options_(options) {
+    launch_.sandbox = options_.sandbox;
     start();
   }
 

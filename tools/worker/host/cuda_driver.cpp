@@ -33,26 +33,26 @@ namespace {
 
 constexpr unsigned non_blocking = 1;  // CU_STREAM_NON_BLOCKING
 
-const char* driver_library() {
-  const char* named = std::getenv("ROPECHECK_CUDA_DRIVER");
-  return named != nullptr ? named : "libcuda.so.1";
-}
+struct Library {
+  const std::string& name;
+  void* opened;
+};
 
 template <class Function>
-void look_up(void* library, const char* name, Function& function) {
-  void* found = dlsym(library, name);
+void look_up(const Library& library, const char* name, Function& function) {
+  void* found = dlsym(library.opened, name);
   if (found == nullptr) {
     throw std::runtime_error(fmt::format(
-        "no CUDA driver: {} has no function {}; a driver of CUDA 10 or later is needed", driver_library(), name));
+        "no CUDA driver: {} has no function {}; a driver of CUDA 10 or later is needed", library.name, name));
   }
   function = reinterpret_cast<Function>(found);
 }
 
 }  // namespace
 
-CudaDriver::CudaDriver() {
-  void* library = dlopen(driver_library(), RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
+CudaDriver::CudaDriver(const std::string& name) {
+  const Library library{name, dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)};
+  if (library.opened == nullptr) {
     throw std::runtime_error(
         fmt::format("no CUDA driver: {}; kernels for CUDA run where an NVIDIA driver is installed", dlerror()));
   }

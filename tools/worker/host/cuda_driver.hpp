@@ -18,9 +18,11 @@ using DevicePointer = std::uint64_t;  // CUdeviceptr; bytes
 
 class CudaDriver {
  public:
+  static constexpr const char* usual_library = "libcuda.so.1";
+
   // Device 0, and its primary context, which the CUDA runtime of a kernel's library uses too. Throws
   // std::runtime_error that begins with "no CUDA driver" or "no CUDA device" and says what was tried.
-  CudaDriver();
+  explicit CudaDriver(const std::string& library);
   CudaDriver(const CudaDriver&) = delete;
   CudaDriver& operator=(const CudaDriver&) = delete;
 

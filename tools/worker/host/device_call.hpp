@@ -29,7 +29,7 @@ struct CannotPlace : std::runtime_error {
 class DeviceCalls {
  public:
   // Throws std::runtime_error if there is no device. `sanitized`: this process runs under compute-sanitizer.
-  explicit DeviceCalls(bool sanitized) : sanitized_(sanitized) {}
+  DeviceCalls(const std::string& driver, bool sanitized) : sanitized_(sanitized), driver_(driver) {}
 
   // Runs the kernel on the tensors of `call`; the outputs are then in the host's memory. Breaches are: inputs that
   // changed, bytes beside a tensor that changed, and work on another stream than the given one. Throws CannotPlace

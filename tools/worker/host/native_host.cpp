@@ -39,6 +39,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view mark = "ROPECHECK_MARK=";  // by which ropecheck finds what a kernel leaves behind
+
 struct Announced {
   int version = 0;
   int protocol = -1;
@@ -111,11 +113,28 @@ void settle(const Announced& fds) {
   die_with_parent(fds.life);
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   std::setvbuf(stdout, nullptr, _IOLBF, 1 << 12);  // output before a crash must not be lost
-  unsetenv("ROPECHECK_WORKER");
   // Otherwise a launch would wait for the held stream: always, for lack of queues, or to load its code.
   unsetenv("CUDA_LAUNCH_BLOCKING");
   unsetenv("CUDA_DEVICE_MAX_CONNECTIONS");
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+}
+
+// A kernel must not see that it is under test. The text is overwritten too: /proc shows it.
+void forget_own_variables() {
+  for (char** entry = environ; *entry != nullptr;) {
+    const std::string_view text(*entry);
+    if (!text.starts_with("ROPECHECK_") || text.starts_with(mark)) {
+      ++entry;
+      continue;
+    }
+    std::memset(*entry, 0, text.size());
+    for (char** later = entry; *later != nullptr; ++later) *later = later[1];
+  }
+}
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
 bool is_on_device(const rope_kernel& kernel) { return kernel.claims.device == ROPE_CUDA; }
@@ -272,9 +291,12 @@ void serve(Connection& connection, const NativeLibrary& library, const rope_kern
 int worker_main() {
   using namespace worker;
   const std::optional<Announced> fds = announced();
-  const char* library_path = std::getenv("ROPECHECK_LIBRARY");
-  const char* kernel_name = std::getenv("ROPECHECK_KERNEL");  // absent: only the names are wanted
-  if (!fds || library_path == nullptr) {
+  const std::optional<std::string> library_path = variable("ROPECHECK_LIBRARY");
+  const std::optional<std::string> kernel_name = variable("ROPECHECK_KERNEL");  // absent: only the names are wanted
+  const std::string driver = variable("ROPECHECK_CUDA_DRIVER").value_or(CudaDriver::usual_library);
+  const bool sanitized = variable("ROPECHECK_SANITIZED").has_value();
+  forget_own_variables();
+  if (!fds || !library_path) {
     std::fputs("a worker is started by ropecheck, not by hand\n", stderr);
     return 2;
   }
@@ -288,18 +310,17 @@ int worker_main() {
     install_fault_handler(fds->protocol);
     note_loaded_modules();
     GuardedMemory memory;
-    const NativeLibrary library(library_path);
+    const NativeLibrary library(*library_path);
     note_loaded_modules();
-    if (kernel_name == nullptr) {
+    if (!kernel_name) {
       connection.send(text_of(list_of(library)));
       _exit(0);
     }
-    rope_kernel kernel = library.kernel(kernel_name);
+    rope_kernel kernel = library.kernel(*kernel_name);
     apply_of_kernel = std::exchange(kernel.apply, watched_apply);
     std::optional<DeviceCalls> device;
-    const bool sanitized = std::getenv("ROPECHECK_SANITIZED") != nullptr;
-    if (is_on_device(kernel)) device.emplace(sanitized);
-    connection.send(text_of(hello(*kernel_name == 0 ? library.names().front() : kernel_name, kernel, memory)));
+    if (is_on_device(kernel)) device.emplace(driver, sanitized);
+    connection.send(text_of(hello(kernel_name->empty() ? library.names().front() : *kernel_name, kernel, memory)));
     serve(connection, library, kernel, memory, device ? &*device : nullptr, *fds);
     // compute-sanitizer writes its findings when a process ends as usual.
     if (sanitized) std::exit(0);

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import jax
 import numpy as np
 
+from ropecheck import own_variables
 from ropecheck.arrays.of_jax import DTYPES, JaxArrays
 from ropecheck.arrays.library import STAND_IN
 from ropecheck.errors import SubjectError
@@ -23,7 +23,7 @@ class JaxOnDevice(JaxArrays):
     def __init__(self) -> None:
         super().__init__()
         try:
-            self._device = jax.devices(os.environ.get(STAND_IN, "cuda"))[0]
+            self._device = jax.devices(own_variables.value(STAND_IN) or "cuda")[0]
         except RuntimeError as error:
             raise SubjectError(f"no CUDA device: JAX {jax.__version__} finds none ({error}); kernels for CUDA run where "
                                "there is one, and on the CPU without --device cuda") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from typing import Any
 
 import torch
 
-from ropecheck import names
+from ropecheck import names, own_variables
 from ropecheck.arrays.library import STAND_IN
 from ropecheck.arrays.of_torch import DTYPES, TorchArrays
 from ropecheck.errors import SubjectError
@@ -49,7 +48,7 @@ class TorchOnDevice(TorchArrays):
     device = "cuda"
 
     def __init__(self) -> None:
-        self._device = torch.device(os.environ.get(STAND_IN, "cuda"))
+        self._device = torch.device(own_variables.value(STAND_IN) or "cuda")
         self._stream: Any = None
         if self._device.type == "cuda":
             if not torch.cuda.is_available():

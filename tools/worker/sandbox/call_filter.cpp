@@ -1,0 +1,149 @@
+#include "tools/worker/sandbox/call_filter.hpp"
+
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "tools/worker/sandbox/entry.hpp"
+
+namespace rope::sandbox {
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t machine = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t machine = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t machine = 0;
+#endif
+
+constexpr std::uint32_t other_numbers = 0x40000000;  // x86's third table of calls
+
+constexpr std::uint32_t number_at = offsetof(seccomp_data, nr);
+constexpr std::uint32_t machine_at = offsetof(seccomp_data, arch);
+
+// The lower half: both machines are little-endian. No value that is compared needs the upper one.
+constexpr std::uint32_t argument_at(std::size_t i) {
+  return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + i * sizeof(std::uint64_t));
+}
+
+constexpr std::uint32_t refuse = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t not_there = SECCOMP_RET_ERRNO | ENOSYS;
+
+// Calls 424 and later have the same number everywhere.
+constexpr std::uint32_t refused_calls[] = {
+    SYS_socket, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
+    438 /* pidfd_getfd */, 440 /* process_madvise */, 448 /* process_mrelease */,
+    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */,
+    431 /* fsconfig */, 432 /* fsmount */, 433 /* fspick */, 442 /* mount_setattr */,
+    SYS_setns, SYS_unshare, SYS_bpf, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_userfaultfd, SYS_perf_event_open,
+    425 /* io_uring_setup */, 426 /* io_uring_enter */, 427 /* io_uring_register */,
+    SYS_open_by_handle_at, SYS_kexec_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon,
+    SYS_swapoff, SYS_acct, SYS_quotactl, SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_setdomainname,
+    SYS_syslog, SYS_fanotify_init,
+#if defined(__x86_64__)
+    SYS_iopl, SYS_ioperm, SYS_kexec_file_load,
+#endif
+};
+
+constexpr std::uint32_t signalling_calls[] = {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo};
+
+constexpr std::uint32_t new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
+                                         CLONE_NEWPID | CLONE_NEWNET;
+
+class Program {
+ public:
+  void load(std::uint32_t offset) { add(BPF_LD | BPF_W | BPF_ABS, offset); }
+  void end(std::uint32_t verdict) { add(BPF_RET | BPF_K, verdict); }
+  // The next `count` instructions run only if it is.
+  void if_equal(std::uint32_t value, std::uint8_t count) { add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, count); }
+  void if_not_equal(std::uint32_t value, std::uint8_t count) { add(BPF_JMP | BPF_JEQ | BPF_K, value, count, 0); }
+  void if_at_least(std::uint32_t value, std::uint8_t count) { add(BPF_JMP | BPF_JGE | BPF_K, value, 0, count); }
+  void if_any_bit(std::uint32_t bits, std::uint8_t count) { add(BPF_JMP | BPF_JSET | BPF_K, bits, 0, count); }
+
+  std::vector<sock_filter> take() { return std::move(instructions_); }
+
+ private:
+  void add(int code, std::uint32_t value, std::uint8_t if_true = 0, std::uint8_t if_false = 0) {
+    instructions_.push_back({static_cast<std::uint16_t>(code), if_true, if_false, value});
+  }
+
+  std::vector<sock_filter> instructions_;
+};
+
+// The number of the call is loaded, before and after.
+void refuse_by_arguments(Program& program) {
+  program.if_equal(SYS_socketpair, 4);
+  program.load(argument_at(0));
+  program.if_not_equal(AF_UNIX, 1);
+  program.end(refuse);
+  program.end(SECCOMP_RET_ALLOW);
+  program.if_equal(SYS_clone, 4);
+  program.load(argument_at(0));
+  program.if_any_bit(new_namespaces, 1);
+  program.end(refuse);
+  program.end(SECCOMP_RET_ALLOW);
+  // It would type into the terminal that ropecheck runs in.
+  program.if_equal(SYS_ioctl, 6);
+  program.load(argument_at(1));
+  program.if_equal(TIOCSTI, 1);
+  program.end(refuse);
+  program.if_equal(TIOCLINUX, 1);
+  program.end(refuse);
+  program.load(number_at);
+}
+
+void refuse_signals(Program& program) {
+  for (const std::uint32_t call : signalling_calls) {
+    program.if_equal(call, 6);
+    program.load(argument_at(0));
+    program.if_equal(own_process, 1);
+    program.end(SECCOMP_RET_ALLOW);
+    program.if_not_equal(0, 1);  // 0: the worker's own group
+    program.end(refuse);
+    program.load(number_at);
+  }
+  for (const std::uint32_t call : {std::uint32_t{SYS_tkill}, std::uint32_t{424} /* pidfd_send_signal */}) {
+    program.if_equal(call, 1);
+    program.end(refuse);
+  }
+}
+
+}  // namespace
+
+bool can_filter_calls() {
+  const std::uint32_t action = SECCOMP_RET_ERRNO;
+  return machine != 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+std::vector<sock_filter> call_filter(bool keep_signals) {
+  Program program;
+  program.load(machine_at);
+  program.if_not_equal(machine, 1);
+  program.end(refuse);
+  program.load(number_at);
+  program.if_at_least(other_numbers, 1);
+  program.end(refuse);
+  // Its flags are in memory, where no filter sees them. Libraries then call clone.
+  program.if_equal(SYS_clone3, 1);
+  program.end(not_there);
+  for (const std::uint32_t call : refused_calls) {
+    program.if_equal(call, 1);
+    program.end(refuse);
+  }
+  if (keep_signals) refuse_signals(program);
+  refuse_by_arguments(program);
+  program.end(SECCOMP_RET_ALLOW);
+  return program.take();
+}
+
+}  // namespace rope::sandbox

@@ -1,0 +1,19 @@
+// Which system calls a subject may make: a program for seccomp. A refused call fails with EPERM, so that libraries go
+// on without it.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <vector>
+
+namespace rope::sandbox {
+
+// Whether the system filters calls, and we know this machine's numbers.
+bool can_filter_calls();
+
+// Refused: new sockets (a pair that is connected to itself is allowed), tracing and reading other processes, mounting,
+// namespaces, loading into the system, keys, io_uring. `keep_signals`: also signals to other processes, where nothing
+// else keeps them within the sandbox.
+std::vector<sock_filter> call_filter(bool keep_signals);
+
+}  // namespace rope::sandbox

@@ -1,0 +1,148 @@
+// ropecheck_sandbox: restricts itself and becomes the worker. Started for every worker, so it is small and uses only
+// system calls; what it needs is prepared by sandbox.cpp, once a run.
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <initializer_list>
+
+#include "tools/worker/sandbox/entry.hpp"
+
+#ifndef SYS_landlock_restrict_self
+#define SYS_landlock_restrict_self 446
+#endif
+
+namespace rope::sandbox {
+namespace {
+
+constexpr int failed = 127;
+constexpr int longest_filter = 1024;
+constexpr int first_inherited_by_none = 256;  // ropecheck gives a worker lower numbers only
+
+void tell(const EntryOptions& options, Told what, int number) {
+  const Message message{what, number};
+  if (write(options.told, &message, sizeof message) != sizeof message) _exit(failed);
+}
+
+[[noreturn]] void fail(const EntryOptions& options, Told what) {
+  tell(options, what, errno);
+  _exit(failed);
+}
+
+bool write_file(const char* name, const char* text) {
+  const int file = open(name, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool written = write(file, text, strlen(text)) == static_cast<ssize_t>(strlen(text));
+  close(file);
+  return written;
+}
+
+bool map_identity(unsigned user, unsigned group) {
+  char users[64], groups[64];
+  snprintf(users, sizeof users, "%u %u 1", user, user);
+  snprintf(groups, sizeof groups, "%u %u 1", group, group);
+  return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/uid_map", users) &&
+         write_file("/proc/self/gid_map", groups);
+}
+
+// A process beside this one: ropecheck is its parent, and waits for it. 0 in the new process.
+long sibling() { return syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); }
+
+// The namespace's first process. When it ends, the system ends all others; and it ends with ropecheck.
+[[noreturn]] void be_init(int life) {
+  signal(SIGCHLD, SIG_IGN);
+  for (int file = 0; file < first_inherited_by_none; ++file) {
+    if (file != life) close(file);
+  }
+  pollfd end{life, POLLIN, 0};
+  while (poll(&end, 1, -1) <= 0) {
+  }
+  _exit(0);
+}
+
+// Returns only in the worker. The worker is not the first process: that one would ignore signals such as SIGABRT.
+void enter_namespaces(const EntryOptions& options) {
+  const bool users = options.namespaces == static_cast<int>(Namespaces::users_and_processes);
+  const unsigned user = geteuid(), group = getegid();
+  if (unshare(CLONE_NEWPID | (users ? CLONE_NEWUSER : 0)) != 0) fail(options, Told::namespaces_failed);
+  if (users && !map_identity(user, group)) fail(options, Told::namespaces_failed);
+  const long init = sibling();
+  if (init < 0) fail(options, Told::namespaces_failed);
+  if (init == 0) be_init(options.life);
+  tell(options, Told::init, static_cast<int>(init));
+  const long worker = sibling();
+  if (worker < 0) fail(options, Told::namespaces_failed);
+  if (worker > 0) {
+    tell(options, Told::worker, static_cast<int>(worker));
+    _exit(0);
+  }
+  setpgid(0, 0);
+}
+
+// The superuser keeps one capability: to open files whatever their mode. Landlock says which files.
+bool drop_privileges() {
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (syscall(SYS_capget, &header, data) != 0) return false;
+  if (data[0].permitted == 0 && data[1].permitted == 0) return true;
+  for (unsigned long capability = 0; capability < 64; ++capability) {
+    if (capability != CAP_DAC_OVERRIDE) prctl(PR_CAPBSET_DROP, capability, 0, 0, 0);  // fails beyond the last one
+  }
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  const unsigned kept = data[0].permitted & (1U << CAP_DAC_OVERRIDE);
+  data[0] = {kept, kept, 0};
+  data[1] = {0, 0, 0};
+  return syscall(SYS_capset, &header, data) == 0;
+}
+
+bool filter_calls(int file) {
+  static sock_filter instructions[longest_filter];
+  const ssize_t bytes = pread(file, instructions, sizeof instructions, 0);
+  if (bytes <= 0) return false;
+  const auto count = static_cast<unsigned short>(static_cast<std::size_t>(bytes) / sizeof(sock_filter));
+  for (int i = 0; i < count; ++i) {
+    if (instructions[i].k == own_process) instructions[i].k = static_cast<unsigned>(getpid());
+  }
+  const sock_fprog program{count, instructions};
+  // Older systems slow down every process with a filter, unless told not to.
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0;
+}
+
+int enter(const EntryOptions& options, char** program) {
+  for (const int file : {options.told, options.ruleset, options.filter}) {
+    if (file >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
+  }
+  if (options.namespaces != 0) enter_namespaces(options);
+  if (!drop_privileges()) fail(options, Told::privileges_failed);
+  if (options.ruleset >= 0 && syscall(SYS_landlock_restrict_self, options.ruleset, 0) != 0) {
+    fail(options, Told::files_failed);
+  }
+  if (options.filter >= 0 && !filter_calls(options.filter)) fail(options, Told::calls_failed);
+  execvp(program[0], program);
+  fail(options, Told::program_failed);
+}
+
+}  // namespace
+}  // namespace rope::sandbox
+
+int main(int argc, char** argv) {
+  using namespace rope::sandbox;
+  EntryOptions options;
+  if (argc < 3 || sscanf(argv[1], entry_format, &options.namespaces, &options.told, &options.life, &options.ruleset,
+                         &options.filter) != 5) {
+    fputs("ropecheck_sandbox is started by ropecheck; run ropecheck itself\n", stderr);
+    return 2;
+  }
+  return enter(options, argv + 2);
+}
