@@ -97,8 +97,8 @@ const Scaling* rule_that_fails(const Observations& seen) {
 
 bool is_nan(const Finding& finding) { return finding.element && std::isnan(finding.element->actual); }
 
-// What became of a NaN or an infinity, or that one came out of numbers. Empty: neither.
-std::string words_of_special(const Element& element) {
+// What became of a NaN or an infinity, or that one came out of numbers. nullopt: neither.
+std::optional<std::string> words_of_special(const Element& element) {
   const double expected = element.expected, actual = element.actual;
   if (!element.pair) return "pass-through features are not copied bit for bit: they are computed with";
   if (std::isnan(expected) && actual == 0) return "NaN is replaced by 0";
@@ -110,7 +110,8 @@ std::string words_of_special(const Element& element) {
   if (std::isfinite(expected) && std::isnan(actual)) {
     return "a NaN or an infinity in one feature makes other features NaN: they are multiplied by 0, not left out";
   }
-  return std::isfinite(expected) && std::isinf(actual) ? "finite results come out infinite" : "";
+  if (std::isfinite(expected) && std::isinf(actual)) return "finite results come out infinite";
+  return std::nullopt;
 }
 
 // Where it fails: a formula that divides 0 by 0 does so for few parameters.
@@ -132,8 +133,7 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
                         : std::string("the angles do not follow the rule"));
   }
   if (row.adds == Adds::special && finding.element) {
-    const std::string words = words_of_special(*finding.element);
-    if (!words.empty()) pointer.candidate.sentence = words;
+    if (auto words = words_of_special(*finding.element)) pointer.candidate.sentence = std::move(*words);
   }
 }
 

@@ -80,9 +80,8 @@ std::optional<Case> parting(const Case& c, const Claims& claims) {
 
 // The sentence of what was kept, if it predicts every row.
 std::optional<std::string> kept_by(const Case& c, Examiner& examiner) {
-  const bool by_length = std::holds_alternative<scaling::Dynamic>(c.spec.scaling) ||
-                         std::holds_alternative<scaling::LongRope>(c.spec.scaling);
-  if (c.before.empty() || c.source != AngleSource::computed || !by_length) return std::nullopt;
+  const bool by_length = follows_length(c.spec.scaling) && c.source == AngleSource::computed;
+  if (c.before.empty() || !by_length) return std::nullopt;
   std::vector<AfterCalls> all;
   all.push_back(after_calls(c, examiner));
   if (!all[0].seen->answered() || !all[0].seen->failed()) return std::nullopt;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "tools/judge/call/row_placement.hpp"
 #include "tools/judge/run/explain.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
