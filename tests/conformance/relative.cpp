@@ -20,6 +20,11 @@ struct Rotated {
   const Trial& key_trial() const { return joint ? query : key; }
   const Tensor& key_input() const { return joint ? *query.k : key.q; }
   const Tensor& key_output() const { return joint ? query.call.k_result() : key.call.q_result(); }
+  // Of several query heads that share a key head, each is scored with it.
+  RowIndex key_row(RowIndex row) const {
+    row.head = row.head * key_input().shape[2] / query.q.shape[2];
+    return row;
+  }
 };
 
 Rotated rotate(const Case& c, Examiner& examiner) {
@@ -103,7 +108,7 @@ Finding shift_invariance(const Case& c, Examiner& examiner) {
     return related_row(r.query, r.query.q, r.query.call.q_result(), row, at);
   };
   const auto keys = [](const Rotated& r, const RowIndex& row, Expectation& at) {
-    return related_row(r.key_trial(), r.key_input(), r.key_output(), row, at);
+    return related_row(r.key_trial(), r.key_input(), r.key_output(), r.key_row(row), at);
   };
   for (std::int64_t b = 0; b < c.batch; ++b) {
     for (std::int64_t h = 0; h < c.heads; ++h) {
@@ -160,8 +165,10 @@ Finding toeplitz(const Case& c, Examiner& examiner) {
   for (std::int64_t h = 0; h < c.heads; ++h) {
     std::vector<RelatedRow> q, k;
     for (std::int64_t s = 0; s < c.seq; ++s) {
-      q.push_back(related_row(rotated.query, rotated.query.q, rotated.query.call.q_result(), {0, s, h}, expected));
-      k.push_back(related_row(rotated.key_trial(), rotated.key_input(), rotated.key_output(), {0, s, h}, expected));
+      const RowIndex row{0, s, h};
+      q.push_back(related_row(rotated.query, rotated.query.q, rotated.query.call.q_result(), row, expected));
+      k.push_back(related_row(rotated.key_trial(), rotated.key_input(), rotated.key_output(), rotated.key_row(row),
+                              expected));
     }
     for (std::size_t m = 1; m < q.size(); ++m) {
       for (std::size_t n = 1; n < k.size(); ++n) {

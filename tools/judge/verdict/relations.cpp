@@ -43,11 +43,9 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
     result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + of_tables);
     // Two elements, each within the bound, move the norm by at most sqrt(2) times the bound.
     result.norm_bound.push_back(std::numbers::sqrt2 * (expectation.bound_by_any_angle(p, r) + of_tables));
-    const bool is_finite = std::isfinite(result.value[static_cast<std::size_t>(expectation.first(p))]) &&
-                           std::isfinite(result.value[static_cast<std::size_t>(expectation.second(p))]);
-    // Nothing is known of a pair whose bound is infinite. In a sum, it would make the bound NaN beside a pair of zeros.
-    const bool is_lost = std::isinf(result.pair_bound.back()) ||
-                         (expectation.may_overflow(r, result.pair_bound.back()) && !is_finite);
+    const bool is_lost = expectation.may_overflow(r, result.pair_bound.back()) &&
+                         !(std::isfinite(result.value[static_cast<std::size_t>(expectation.first(p))]) &&
+                           std::isfinite(result.value[static_cast<std::size_t>(expectation.second(p))]));
     result.lost.push_back(is_lost);
     result.has_lost = result.has_lost || is_lost;
   }
