@@ -69,6 +69,7 @@ class WorkerProcess {
   void kill();
 
   bool alive() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
   bool connected() const { return connected_; }
   int wait_status() const { return wait_status_; }
 
