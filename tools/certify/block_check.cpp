@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/certify/values.hpp"
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/judge.hpp"
@@ -14,7 +15,17 @@ namespace {
 bool differs_in_start_only(const Case& c, const Case& kept) {
   Case moved = kept;
   moved.start = c.start;
-  return c.form == PositionForm::offset && c.source != AngleSource::tables && c.sequence_length > 0 && moved == c;
+  return c.form == PositionForm::offset && c.source != AngleSource::tables && c.sequence_length > 0 &&
+         !is_counted(c.input) && moved == c;
+}
+
+// The case of the head with the worst element only, where heads differ in what they hold.
+Case only_worst_head(const Case& c, const Finding& finding) {
+  Case one = c;
+  if (!is_of_products(c.input) || c.heads == 1 || !finding.element) return one;
+  one.heads = 1;
+  one.seed += static_cast<std::uint64_t>(finding.element->row.head);
+  return one;
 }
 
 // The kernel gave no results that could be judged: whatever else the block holds is lost with it.
@@ -47,22 +58,38 @@ Call BlockCheck::call_of(const Case& c) {
   return kept_call_;
 }
 
-Finding BlockCheck::judged(const Case& c, BlockResult* result) {
-  examiner_.make_earlier_calls(c);
-  const Trial trial = examiner_.run(call_of(c));
+Finding BlockCheck::judged(const Kind& kind, const Trial& trial, const Case& c, UseHistogram* histogram) {
   if (!trial.ok()) return trial.problem;
   Expectation expected = examiner_.expectation(c, trial.call);
-  return judge_call(trial.call, trial.q, trial.k, expected, result == nullptr ? nullptr : &result->histogram);
+  UseHistogram of_call;
+  Finding finding = judge_call(trial.call, trial.q, trial.k, expected, &of_call);
+  if (!finding.passed() && kind.may_flush) {
+    of_call = {};
+    finding = judge_tensor("q", trial.q, without_flushed(trial.q, trial.call.q_result(), expected), expected, &of_call);
+  }
+  if (histogram != nullptr) histogram->add(of_call);
+  return finding;
+}
+
+Finding BlockCheck::judged(const Kind& kind, const Case& c, BlockResult* result) {
+  // To find a minimal case, each call gets a new process; in a block there is one for all.
+  if (kind.keeps_process && result != nullptr) {
+    for (const Case& earlier : earlier_cases(c)) examiner_.run(earlier);
+  } else {
+    examiner_.make_earlier_calls(c);
+  }
+  return judged(kind, examiner_.run(call_of(c)), c, result == nullptr ? nullptr : &result->histogram);
 }
 
 // The earliest half that fails, again and again. If neither does, the tokens need each other.
 Json BlockCheck::failure_of(const Sweep& sweep, const Case& c, const Finding& finding) {
+  const Kind& kind = kind_called(sweep.kind);
   Case minimal = c;
   Finding found = finding;
   for (bool is_smaller = true; is_smaller;) {
     is_smaller = false;
     for (const Case& half : halves(minimal, examiner_.subject().claims())) {
-      const Finding of_half = judged(half, nullptr);
+      const Finding of_half = judged(kind, half, nullptr);
       if (of_half.passed()) continue;
       minimal = half;
       found = of_half;
@@ -70,8 +97,18 @@ Json BlockCheck::failure_of(const Sweep& sweep, const Case& c, const Finding& fi
       break;
     }
   }
+  if (const Case one = only_worst_head(minimal, found); one != minimal) {
+    const Finding of_head = judged(kind, one, nullptr);
+    if (!of_head.passed()) {
+      minimal = one;
+      found = of_head;
+    }
+  }
   Json json = finding_json(found, minimal, examiner_.subject().name(), plan_.grade);
   json["over"] = sweep.over;
+  if (kind.keeps_process && judged(kind, c, nullptr).passed()) {
+    json["message"] = json["message"].get<std::string>() + "; it fails only after the earlier calls of its block";
+  }
   if (minimal.seq == 1) json["position"] = minimal.start;
   return json;
 }
@@ -92,13 +129,15 @@ BlockResult BlockCheck::check(std::int64_t block) {
   const Range range = sweep.range(at.block);
   BlockResult result;
   result.block = block;
+  const Kind& kind = kind_called(sweep.kind);
+  if (kind.keeps_process) examiner_.subject().renew();
   const Claims& claims = examiner_.subject().claims();
-  for (const Part& part : kind_called(sweep.kind).parts(sweep, range)) {
+  for (const Part& part : kind.parts(sweep, range)) {
     if (!uncovered(part.c, claims).empty()) {
       result.not_claimed += part.elements;
       continue;
     }
-    const Finding finding = judged(part.c, &result);
+    const Finding finding = judged(kind, part.c, &result);
     note(sweep, part.c, finding, result);
     if (ends_block(finding)) break;
     result.checked += part.elements;

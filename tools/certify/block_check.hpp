@@ -13,13 +13,14 @@ class BlockCheck {
   BlockCheck(Subject& subject, const Plan& plan) : plan_(plan), examiner_(subject, oracles_, nullptr, plan.grade) {}
 
   BlockResult check(std::int64_t block);
-  Finding check(const Case& c) { return judged(c, nullptr); }
+  Finding check(const Kind& kind, const Case& c) { return judged(kind, c, nullptr); }
 
   double kernel_seconds() const { return examiner_.kernel_seconds(); }
 
  private:
   Call call_of(const Case& c);
-  Finding judged(const Case& c, BlockResult* result);
+  Finding judged(const Kind& kind, const Case& c, BlockResult* result);
+  Finding judged(const Kind& kind, const Trial& trial, const Case& c, UseHistogram* histogram);
   void note(const Sweep& sweep, const Case& c, const Finding& finding, BlockResult& result);
   Json failure_of(const Sweep& sweep, const Case& c, const Finding& finding);
 

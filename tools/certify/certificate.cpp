@@ -99,7 +99,8 @@ Json certificate(const Plan& plan, const Identity& identity, const Results& resu
     for (std::int64_t i = 0; i < sweep.blocks(); ++i) collect(of, results.at(block++));
     if (of.failed_blocks > 0) json["conforms"] = false;
     if (of.failed_blocks == 0 && of.sum.checked + of.sum.not_claimed != sweep.size) {
-      throw Incomplete(fmt::format("{}: {} of {} elements were checked", words_of(sweep), of.sum.checked, sweep.size - of.sum.not_claimed));
+      throw Incomplete(fmt::format("{}: {} of {} elements were checked", words_of(sweep), of.sum.checked,
+                                   sweep.size - of.sum.not_claimed));
     }
     json["sweeps"].push_back(swept_json(sweep, of));
   }
@@ -119,7 +120,7 @@ Certificate read_certificate(const std::filesystem::path& path) {
   fields.read("conforms", result.conforms);
   const Json *plan = fields.find("plan"), *identity = fields.find("identity"), *sweeps = fields.find("sweeps");
   if (plan == nullptr || identity == nullptr || sweeps == nullptr || !sweeps->is_array()) {
-    throw InputError(fmt::format("{}: is no certificate; expected plan, identity and sweeps", where));
+    throw InputError(fmt::format("{}: misses a field; expected plan, identity and sweeps", where));
   }
   result.plan = plan_from_json(*plan, where + ".plan");
   result.identity = identity_from_json(*identity, where + ".identity");

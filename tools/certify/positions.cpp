@@ -30,22 +30,6 @@ std::int64_t positions_of(const Case& c, const Request& request, const Selection
   return count;
 }
 
-// How a call can begin at any position: by an offset, else by positions as a tensor. False: it cannot.
-bool can_begin_anywhere(Case& c, const Claims& claims) {
-  Case later = c;
-  later.start = 1;
-  later.sequence_length = 0;
-  for (const PositionForm form : {PositionForm::offset, PositionForm::shared}) {
-    later.form = form;
-    later.position_dtype = claims.position_dtype();
-    if (!uncovered(later, claims).empty()) continue;
-    c.form = form;
-    c.position_dtype = later.position_dtype;
-    return true;
-  }
-  return false;
-}
-
 void add_sweep(Case c, const Request& request, const Selection& selection, std::vector<Sweep>& sweeps) {
   const Claims& claims = request.claims;
   Sweep sweep{"positions", "position", c, positions_of(c, request, selection), 0};
@@ -61,6 +45,21 @@ void add_sweep(Case c, const Request& request, const Selection& selection, std::
 }
 
 }  // namespace
+
+bool can_begin_anywhere(Case& c, const Claims& claims) {
+  Case later = c;
+  later.start = 1;
+  later.sequence_length = 0;
+  for (const PositionForm form : {PositionForm::offset, PositionForm::shared}) {
+    later.form = form;
+    later.position_dtype = claims.position_dtype();
+    if (!uncovered(later, claims).empty()) continue;
+    c.form = form;
+    c.position_dtype = later.position_dtype;
+    return true;
+  }
+  return false;
+}
 
 void propose_positions(const Request& request, const Selection& selection, std::vector<Sweep>& sweeps) {
   for (const Case& c : ways(request, selection, position_head_dim)) add_sweep(c, request, selection, sweeps);

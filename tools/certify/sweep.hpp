@@ -56,6 +56,8 @@ struct Kind {
   std::string_view sentence;  // what is enumerated
   void (*propose)(const Request& request, const Selection& selection, std::vector<Sweep>& sweeps);
   std::vector<Part> (*parts)(const Sweep& sweep, Range range);  // in order
+  bool may_flush = false;       // zeros are right in the place of subnormal numbers
+  bool keeps_process = false;   // one process makes all calls of a block
 };
 
 std::span<const Kind> kinds();

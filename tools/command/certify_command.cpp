@@ -96,13 +96,14 @@ void print_plan(const Plan& plan, const std::string& subject, const std::vector<
   double all = 0;
   for (std::size_t i = 0; i < plan.sweeps.size(); ++i) {
     const certify::Sweep& sweep = plan.sweeps[i];
-    fmt::print("  {:>13} {}s  {}", sweep.size, sweep.over, words_of(sweep));
-    if (!seconds.empty()) fmt::print("  about {}", duration_words(seconds[i]));
+    fmt::print("  {:>13}  {}", sweep.size, words_of(sweep));
+    if (!seconds.empty()) fmt::print(": about {}", duration_words(seconds[i]));
     fmt::print("\n");
     if (!seconds.empty()) all += seconds[i];
   }
-  fmt::print("{}: {}, {} elements in {} blocks, plan {}\n", subject, counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"),
-             plan.elements(), plan.blocks(), digest(plan));
+  fmt::print("{}: {}, {} elements in {} blocks, plan {}\n", subject,
+             counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"), plan.elements(), plan.blocks(),
+             digest(plan));
   if (!seconds.empty()) fmt::print("about {} for one process on this machine\n", duration_words(all));
 }
 
@@ -146,10 +147,13 @@ int run_one_shard(const RunOptions& options) {
 void print_sweep(const Json& sweep, bool quiet) {
   const bool failed = sweep["failed_blocks"] > 0;
   if (quiet && !failed) return;
-  const std::string grade = sweep["grade"].is_null() ? "" : fmt::format(", grade {}", sweep["grade"].get<std::string>());
+  const Json& found = sweep["grade"];
+  const std::string grade = found.is_null() ? "" : fmt::format(", grade {}", found.get<std::string>());
   const Json& use = sweep["worst"]["use"];
-  fmt::print("  {}  {}: {} of {} checked{}{}\n", failed ? "FAIL" : "ok  ", sweep["sweep"].get<std::string>(),
-             sweep["checked"].dump(), sweep["size"].dump(), grade,
+  const std::int64_t not_claimed = sweep["not_claimed"];
+  fmt::print("  {}  {}: {} of {} checked{}{}{}\n", failed ? "FAIL" : "ok  ", sweep["sweep"].get<std::string>(),
+             sweep["checked"].dump(), sweep["size"].dump(),
+             not_claimed > 0 ? fmt::format(", {} not claimed", not_claimed) : "", grade,
              use.is_number() && use >= 0 && !failed
                  ? fmt::format(", worst {:.3f} of the bound", use.get<double>())
                  : "");
@@ -158,6 +162,16 @@ void print_sweep(const Json& sweep, bool quiet) {
     if (failure.contains("element")) fmt::print("        at {}\n", failure["element"]["place"].get<std::string>());
     fmt::print("        {}\n", failure["replay"].get<std::string>());
   }
+}
+
+std::string verdict_words(const Plan& plan, const Json& json) {
+  if (json["conforms"]) {
+    return fmt::format("conforms on all {} elements of {}", plan.elements(),
+                       counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"));
+  }
+  std::int64_t failed = 0;
+  for (const Json& sweep : json["sweeps"]) failed += sweep["failed_blocks"].get<std::int64_t>();
+  return fmt::format("does not conform: {} of {} blocks failed", failed, plan.blocks());
 }
 
 int merge_folder(const Folder& folder, bool quiet) {
@@ -175,9 +189,7 @@ int merge_folder(const Folder& folder, bool quiet) {
   certify::write_synced(folder.certificate(), certify::with_digest(json));
   for (const Json& sweep : json["sweeps"]) print_sweep(sweep, quiet);
   const bool conforms = json["conforms"];
-  fmt::print("{}: {} on all {} elements of {}; {}\n", identity->subject, conforms ? "conforms" : "does not conform",
-             plan.elements(), counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"),
-             folder.certificate().string());
+  fmt::print("{}: {}; {}\n", identity->subject, verdict_words(plan, json), folder.certificate().string());
   return conforms ? exit_conforms : exit_fails;
 }
 
@@ -287,7 +299,8 @@ Action add_certify(CLI::App& app) {
                    "CPUs")
       ->check(CLI::Range(1, 1024))
       ->type_name("N");
-  command->add_flag("--dry-run", options->dry_run, "print the sweeps, their sizes and the estimated time; write nothing");
+  command->add_flag("--dry-run", options->dry_run,
+                    "print the sweeps, their sizes and the estimated time; write nothing");
   options->add_to(*command);
   options->output.add_to(*command);
 

@@ -18,7 +18,8 @@ const std::string one_element = (build_folder() / "one_element.so").string();
 
 // A small plan: f32, one pairing, the first 2^20 positions of two pairs.
 Words small(const std::string& subject, const fs::path& folder, const Words& more = {}) {
-  Words words{"certify", subject, "--out", folder.string(), "--head-dim", "4", "--dtype", "f32", "--sweep", "positions"};
+  Words words{"certify", subject,   "--out", folder.string(), "--head-dim",
+              "4",       "--dtype", "f32",   "--sweep",       "positions"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -42,6 +43,20 @@ std::size_t journal_bytes(const fs::path& folder) {
   return bytes;
 }
 
+// "valid", or the first place that breaks the schema; empty if there is no validator.
+std::string schema_answer(const TemporaryFolder& folder, const Json& json) {
+  if (jsonschema_python().empty()) {
+    WARN("left out: Python's jsonschema is not installed (Debian package python3-jsonschema)");
+    return "";
+  }
+  write(folder / "document", json.dump() + "\n");
+  const Result answer =
+      run_program({"sh", "-c", R"("$0" "$1" "$2" < "$3")", jsonschema_python(),
+                   (source_folder() / "tests/unit/report/schema_errors.py").string(),
+                   (source_folder() / "tools/certify/certificate.schema.json").string(), folder / "document"});
+  return answer.out.substr(0, answer.out.find('\n'));
+}
+
 // Changes one bit in the middle of a file.
 void flip_bit(const fs::path& path) {
   std::string text = read(path);
@@ -59,6 +74,7 @@ TEST_CASE("command: a certificate says that every position was checked, and is c
   CHECK_THAT(result.out, Contains("half_split: conforms on all "));
   const Json json = certificate_in(folder / "out");
   CHECK(json["conforms"] == true);
+  if (const std::string answer = schema_answer(folder, json); !answer.empty()) CHECK(answer == "valid");
   for (const Json& sweep : json["sweeps"]) {
     CHECK(sweep["checked"] == sweep["size"]);
     CHECK(sweep["right_up_to"] == sweep["size"].get<std::int64_t>() - 1);
@@ -72,8 +88,9 @@ TEST_CASE("command: a certificate says that every position was checked, and is c
   CAPTURE(check.out, check.err);
   CHECK(check.exit_code == 0);
   CHECK_THAT(check.out, Contains("3 blocks recomputed, 0 unlike the certificate (seed 1)"));
-  check_refused(2, {"certificate", "check", (folder / "out").string(), "--spot", "1", "--subject", one_element + "#right"},
-                {"the certificate is not", "one_element.so"});
+  const Words other{"certificate", "check", (folder / "out").string(), "--spot", "1", "--subject",
+                    one_element + "#right"};
+  check_refused(2, other, {"the certificate is not", "one_element.so"});
 }
 
 TEST_CASE("command: the certificate has the same bytes for every number of shards") {
@@ -132,7 +149,7 @@ TEST_CASE("command: a kernel that is wrong at one position is rejected by certif
   const Result result = ropecheck(small(one_element + "#position", folder / "out", {"--jobs", "2"}));
   CAPTURE(result.out, result.err);
   CHECK(result.exit_code == 1);
-  CHECK_THAT(result.out, Contains("does not conform on all"));
+  CHECK_THAT(result.out, Contains("does not conform: 3 of 48 blocks failed"));
   CHECK_THAT(result.out, Contains("position 524287"));
   const Json json = certificate_in(folder / "out");
   CHECK(json["conforms"] == false);
@@ -148,7 +165,41 @@ TEST_CASE("command: a kernel that is wrong at one position is rejected by certif
     }
   }
   CHECK(is_named);
+  if (const std::string answer = schema_answer(folder, json); !answer.empty()) CHECK(answer == "valid");
   CHECK(ropecheck({"certificate", "check", (folder / "out").string()}).exit_code == 1);
+}
+
+TEST_CASE("command: one value, one product, one head_dim and one pair of calls that are wrong are named") {
+  const TemporaryFolder folder;
+  const struct {
+    const char* kernel;
+    Words words;
+    const char* shard;  // it has the block with the element, and few others
+    const char* named;
+  } rows[] = {
+      {"payload", {"--sweep", "values", "--dtype", "bf16"}, "12/48", "start=32677,"},     // 0x7FA5
+      {"product", {"--sweep", "roundings", "--dtype", "bf16"}, "32/256", "seed=16343"},  // 0x3FD7
+      {"head_dim", {"--sweep", "shapes", "--dtype", "f32"}, "11/403", "head_dim=346,"},
+      {"pair", {"--sweep", "states", "--head-dim", "16"}, "49/300", "before=f32:7:5"},
+  };
+  for (const auto& [kernel, words, shard, named] : rows) {
+    const std::string subject = one_element + "#" + kernel, out = folder / kernel;
+    Words plan{"certify", "plan", subject, out};
+    plan.insert(plan.end(), words.begin(), words.end());
+    REQUIRE(ropecheck(plan).exit_code == 0);
+    const Result run = ropecheck({"certify", "run", subject, out, "--shard", shard});
+    CAPTURE(subject, run.out, run.err);
+    REQUIRE(run.exit_code == 0);
+    std::string file = shard;
+    file.replace(file.find('/'), 1, "-of-");
+    const Json blocks = Json::parse(read(folder / kernel / "shards" / (file + ".json")))["blocks"];
+    const auto failed = std::find_if(blocks.begin(), blocks.end(), [](const Json& b) { return b.contains("failure"); });
+    REQUIRE(failed != blocks.end());
+    const std::string minimal = (*failed)["failure"]["case"];
+    CHECK_THAT(minimal, Contains(named));
+    CHECK(ropecheck({"replay", minimal, "--subject", subject}).exit_code == 1);
+    CHECK(ropecheck({"replay", minimal, "--subject", one_element + "#right"}).exit_code == 0);
+  }
 }
 
 TEST_CASE("command: a crash costs its block, is recorded with its position, and the sweep goes on") {
@@ -192,7 +243,7 @@ TEST_CASE("command: certify's mistakes are answered") {
   check_refused(2, {"certificate", "check", "/nowhere"}, {"/nowhere cannot be read"});
   const Result dry = ropecheck({"certify", "half_split", "--dry-run", "--dtype", "bf16"});
   CHECK(dry.exit_code == 0);
-  CHECK_THAT(dry.out, Contains("1048576 positions  positions of bf16, computed") && Contains("for one process"));
+  CHECK_THAT(dry.out, Contains("1048576  positions of bf16, computed") && Contains("for one process"));
 }
 
 }  // namespace rope

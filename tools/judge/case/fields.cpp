@@ -371,7 +371,7 @@ std::span<const Field> fields() {
             .simpler = {to_default(24, &Case::pattern)},
             .switches = {off_default(22, &Case::pattern, [](const Case& c) {
                                      return c.pattern == PositionPattern::recurring
-                                                ? "positions that begin like those of a batch before"
+                                                ? "positions that begin as in a batch before"
                                                 : "positions that are not consecutive";
                                    })}},
       Field{.text = text_of("start", &Case::start),

@@ -105,6 +105,10 @@ class TensorJudge {
       const double reach = expectation_.reach(row_.a[p], row_.b[p], p);
       const PerGrade<double> bounds = expectation_.bounds(p, reach);
       const Pair pair{p, angles[p], x, first, second, reach};
+      if (!std::isfinite(row_.a[p]) || !std::isfinite(row_.b[p])) {
+        compare_special(index, pair, y);
+        continue;
+      }
       const double of_first = compare(index, first, pair, false, row_.exact[p].first, y, bounds);
       const double of_second = compare(index, second, pair, true, row_.exact[p].second, y, bounds);
       if (histogram_ != nullptr) histogram_->add(std::max(of_first, of_second));
@@ -142,6 +146,25 @@ class TensorJudge {
                           expectation_.backward(),
                           of_second};
     return use;
+  }
+
+  // A pair that holds a NaN or an infinity shows it in both features, as SPC-01 asks. Where the angle leaves a feature
+  // out of the sum, a kernel may leave it out, too.
+  void compare_special(const RowIndex& index, const Pair& pair, const Row& y) {
+    const double a = row_.a[pair.index], b = row_.b[pair.index];
+    const double shown = std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN()
+                                                        : std::numeric_limits<double>::infinity();
+    const auto is_zero = [](DoubleDouble x) { return x.hi == 0; };
+    const PairAngle& t = pair.angle;
+    const bool leaves_out =
+        is_zero(t.cos_first) || is_zero(t.sin_first) || is_zero(t.cos_second) || is_zero(t.sin_second);
+    for (const int feature : {pair.first, pair.second}) {
+      const double actual = y.value(feature);
+      const bool shows = std::isnan(shown) ? std::isnan(actual) : !std::isfinite(actual);
+      const double use = shows || leaves_out ? 0 : std::numeric_limits<double>::infinity();
+      note(use, index, feature, pair.index, shown, y, std::fabs(actual - shown), 0);
+      if (histogram_ != nullptr && feature == pair.first) histogram_->add(use);
+    }
   }
 
   // Infinite for a NaN or if nothing is allowed, and always above 1.
