@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "reference/input_error.hpp"
-#include "tools/command/demand_options.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/selection_options.hpp"
 
@@ -24,11 +22,6 @@ std::string sweep_help() {
   return text;
 }
 
-// A certificate of a demand other than a grade would have to say what it means for each sweep.
-void check_is_grade(const Selection& selection) {
-  if (selection.demands != 0) throw InputError("--require: a certificate takes only a grade, from A1 to C3");
-}
-
 }  // namespace
 
 void CertifyOptions::add_to(CLI::App& command) {
@@ -39,14 +32,14 @@ void CertifyOptions::add_to(CLI::App& command) {
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
       ->type_name("N");
-  command.add_option("--require", require_, "the grade that every element must keep, from A1 to C3; default: C3")
-      ->type_name("GRADE");
+  takes_one_of(command.add_option("--require", require_, "the grade that every element must keep"),
+               {"A1", "A2", "A3", "B1", "B2", "B3", "C1", "C2", "C3"})
+      ->capture_default_str();
 }
 
 certify::Plan CertifyOptions::plan_for(const Claims& claims) const {
   Selection common;
-  demand(require_, common);
-  check_is_grade(common);
+  common.grade = *grade_from_name(require_);
   common.pairing = spec_.pairing();
   common.base = spec_.base();
   for (const std::string& text : dtypes_) common.dtypes.push_back(*dtype_from_name(text));

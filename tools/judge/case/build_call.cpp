@@ -109,6 +109,11 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
       laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key, c.in_place ? canary : input_canary);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
+  if (is_counted(c.input) && c.spec.rotary_dim == c.spec.head_dim && has_rows_in_order(tensor)) {
+    tensor.bytes.assign(tensor.bytes.size(), std::byte{0});
+    for_each_row(tensor, [&](const RowIndex& row, std::byte* data) { put_counted(c, row, tensor, data); });
+    return tensor;  // nothing is drawn
+  }
   std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
   const auto dim = static_cast<std::size_t>(c.spec.head_dim);
   const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
