@@ -24,6 +24,7 @@ install(FILES impls/include/rope_kernel.h DESTINATION "${CMAKE_INSTALL_INCLUDEDI
 foreach(schema IN ITEMS report plan golden_report)
   install(FILES tools/report/${schema}.schema.json DESTINATION "${data}/schemas" COMPONENT ropecheck_development)
 endforeach()
+install(FILES tools/certify/certificate.schema.json DESTINATION "${data}/schemas" COMPONENT ropecheck_development)
 install(FILES reference/rope_spec.schema.json DESTINATION "${data}/schemas" COMPONENT ropecheck_development)
 install(FILES golden/manifest.schema.json DESTINATION "${data}/schemas" COMPONENT ropecheck_development
   RENAME golden_manifest.schema.json)

@@ -66,6 +66,9 @@ BENCHMARKS = (
         "ropecheck f32, correctly rounded", "numpy f32", "torch f32, vectorised", "MPFR, correctly rounded",
         "ropecheck f32, table kept", "ropecheck f32, from nothing, base not embedded", "torch, naive")),
     google("worker_bench", ("worker_bench.cpp", "idle_kernel.c"), tuple(f"{call}/real_time" for call in CALLS)),
+    Benchmark(("certify_bench.py",), lambda build, python, _: [
+        python or sys.executable, HERE / "certify_bench.py", build / "ropecheck", "--positions", 20000],
+        tuple(f"| {dtype}" for dtype in ("f32", "bf16", "f16"))),
     # Its measuring code, with a kernel for the CPU: few machines have a device.
     in_python("cuda_bench.py", "mutants.so#none", (
         "| copy", "| none, tables", "| none, tables, in place", "| none, angles computed",

@@ -58,7 +58,7 @@ Application::Application()
   app_.set_version_flag("-V,--version", ROPECHECK_VERSION, "print the version");
   app_.require_subcommand(1);
   for (const auto& add : {add_verify, add_identify, add_plan, add_replay, add_golden, add_vectors, add_report, add_compare,
-                          add_list, add_help, add_completion, add_man}) {
+                          add_certify, add_certificate, add_list, add_help, add_completion, add_man}) {
     actions_.push_back(add(app_));
   }
 }

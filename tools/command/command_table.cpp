@@ -27,6 +27,7 @@ OptionRow row_of(const CLI::Option& option) {
 
 CommandRow described(const CLI::App& command, std::vector<std::string> path) {
   CommandRow row{std::move(path), command.get_description(), {}, {}, {}};
+  row.needs_command = command.get_require_subcommand_min() > 0;
   for (const CLI::Option* option : command.get_options({})) {
     if (option->get_positional()) {
       row.arguments.push_back(row_of(*option));
@@ -52,7 +53,7 @@ std::string name_of(const CommandRow& command) {
 std::string usage_of(const CommandRow& command) {
   std::string text = name_of(command);
   if (!command.groups.empty()) text += " [OPTIONS]";
-  if (!command.commands.empty()) text += " COMMAND";
+  if (!command.commands.empty()) text += command.needs_command ? " COMMAND" : " [COMMAND]";
   for (const OptionRow& argument : command.arguments) {
     const std::string word = heading_of(argument) + (argument.is_list ? " .." : "");
     text += argument.required ? " " + word : fmt::format(" [{}]", word);

@@ -29,6 +29,7 @@ struct CommandRow {
   std::vector<OptionRow> arguments;
   std::vector<OptionGroup> groups;
   std::vector<CommandRow> commands;
+  bool needs_command = false;  // one of them has to be given
 };
 
 // The table of this command and those below it. `path` leads to it.

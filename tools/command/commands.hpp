@@ -19,6 +19,8 @@ Action add_golden(CLI::App& app);
 Action add_vectors(CLI::App& app);
 Action add_report(CLI::App& app);
 Action add_compare(CLI::App& app);
+Action add_certify(CLI::App& app);
+Action add_certificate(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_help(CLI::App& app);
 Action add_completion(CLI::App& app);

@@ -1,5 +1,7 @@
 #include "tools/command/deadline_options.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -34,6 +36,14 @@ WorkerOptions DeadlineOptions::worker_options() const {
   options.first_call_deadline = from_seconds(first_);
   options.first_call_is_limited = given_first_ != nullptr && given_first_->count() > 0;
   return options;
+}
+
+std::vector<std::string> DeadlineOptions::words() const {
+  std::vector<std::string> words{"--deadline", fmt::format("{}", call_)};
+  if (given_first_ != nullptr && given_first_->count() > 0) {
+    words.insert(words.end(), {"--first-deadline", fmt::format("{}", first_)});
+  }
+  return words;
 }
 
 }  // namespace rope

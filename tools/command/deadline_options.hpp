@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "tools/worker/client/worker_options.hpp"
 
@@ -11,6 +13,7 @@ class DeadlineOptions {
  public:
   void add_to(CLI::App& command);
   WorkerOptions worker_options() const;
+  std::vector<std::string> words() const;  // the same for another process
 
  private:
   double call_ = 10;

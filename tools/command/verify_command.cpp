@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <chrono>
 
@@ -7,6 +6,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tools/command/callable_subject.hpp"
 #include "tools/command/commands.hpp"
+#include "tools/command/cpu_count.hpp"
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/demand_options.hpp"
 #include "tools/command/expected_failures_options.hpp"
@@ -87,12 +87,6 @@ CallableSubjects callable_subjects(const std::vector<std::string>& names, const 
   }
   if (callable.names.empty()) throw SubjectError(callable.refused.front().why);
   return callable;
-}
-
-// Those that this process may use.
-std::size_t cpu_count() {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? static_cast<std::size_t>(CPU_COUNT(&allowed)) : 1;
 }
 
 void diagnose(SubjectReport& report, const JudgedCases& judged, Subject& subject, Oracles& oracles,

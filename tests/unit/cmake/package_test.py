@@ -41,6 +41,7 @@ INSTALLED = """
     share/ropecheck/golden/verify.py
     share/ropecheck/python/rope_kernel.py
     share/ropecheck/python/ropecheck/worker.py
+    share/ropecheck/schemas/certificate.schema.json
     share/ropecheck/schemas/golden_manifest.schema.json
     share/ropecheck/schemas/golden_report.schema.json
     share/ropecheck/schemas/plan.schema.json

@@ -16,11 +16,11 @@ using Json = nlohmann::ordered_json;
 TEST_CASE("command: a wrong command line is answered with a right one") {
   check_refused(2, {},
                 {"no command was given; the commands are verify, identify, plan, replay, golden, vectors, report, "
-                 "compare, list, help"});
+                 "compare, certify, certificate, list, help"});
   check_refused(
       2, {"frobnicate"},
       {"\"frobnicate\" is not a command; the commands are verify, identify, plan, replay, golden, vectors, report, "
-       "compare, list"});
+       "compare, certify, certificate, list"});
   check_refused(2, {"verrify"}, {"\"verrify\" is not a command; did you mean verify? the commands are verify"});
   check_refused(2, {"verify", "--frobnicate"}, {"verify: unknown option \"--frobnicate\"", "ropecheck verify --help"});
   check_refused(2, {"replay", "ROT-01:head_dim=2"}, {"replay: --subject is required", "ropecheck replay --help"});

@@ -6,6 +6,7 @@
 
 #include "golden/input_generator.hpp"
 #include "tools/judge/call/tensor_walk.hpp"
+#include "tools/judge/case/counted_values.hpp"
 
 namespace rope {
 namespace {
@@ -84,6 +85,10 @@ double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_
       return drawn * std::exp2(std::ilogb(std::min(largest_finite(c.dtype), largest_finite(c.out_dtype))) - 5);
     case InputKind::subnormal: return drawn * smallest_subnormal(c.dtype) / unit_roundoff(c.dtype) / 32;
     case InputKind::zero: return 0;
+    case InputKind::counted_first:
+    case InputKind::counted_second:
+    case InputKind::products_first:
+    case InputKind::products_second: return 0;  // the other feature: put_counted()
     case InputKind::unit: return first_feature ? 1 : 0;
     case InputKind::spread: return drawn;
     case InputKind::constant: return drawn;
@@ -104,6 +109,11 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
       laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key, c.in_place ? canary : input_canary);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
+  if (is_counted(c.input) && c.spec.rotary_dim == c.spec.head_dim && has_rows_in_order(tensor)) {
+    tensor.bytes.assign(tensor.bytes.size(), std::byte{0});
+    for_each_row(tensor, [&](const RowIndex& row, std::byte* data) { put_counted(c, row, tensor, data); });
+    return tensor;  // nothing is drawn
+  }
   std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
   const auto dim = static_cast<std::size_t>(c.spec.head_dim);
   const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
@@ -129,9 +139,11 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
       const int pair = split ? j % half : j / 2;
       const bool first = j >= c.spec.rotary_dim || (split ? j < half : j % 2 == 0);
       double& value = values[static_cast<std::size_t>(j)];
+      if (is_counted(c.input) && j >= c.spec.rotary_dim) continue;
       value = input_value(c, value, j < c.spec.rotary_dim && pair == lonely, first);
     }
     store(c.dtype, data, tensor.strides[3], dim, values.data());
+    if (is_counted(c.input)) put_counted(c, row, tensor, data);
   });
   return tensor;
 }
@@ -277,6 +289,10 @@ Tensor first_rows(const Tensor& table, std::int64_t rows) {
 
 void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const std::int64_t rows = largest_position(c) + 1 + c.spare_rows;
+  if (is_of_products(c.input)) {
+    call.cos = call.sin = counted_table(c, rows);
+    return;
+  }
   const Oracles::TableKind kind{c.given, c.full_tables, c.unequal_halves, of_angles(c.layout) == Layout::strided};
   const Oracles::Tables& tables = oracles.tables(
       c.spec, sequence_length(c), kind, rows,

@@ -94,8 +94,23 @@ enum class InputKind {
   constant,   // as spread, the same row for every token: then scores depend only on the distance
   huge,       // as spread, the largest below half the largest number of input and output type
   subnormal,  // as spread, all below the smallest normal number of the type
-  zero
+  zero,
+  // The token's position, modulo 2^16, gives the sign and the highest bits of one feature of each pair; the other is 0.
+  // So 65536 tokens have every number, NaN and infinity of a 16-bit type.
+  counted_first,
+  counted_second,
+  // As counted, but the seed plus the head takes the place of the position. Tables that are given hold every number from
+  // -1 to 1 of their 16-bit type, one after the other, as cosine and as sine.
+  products_first,
+  products_second
 };
+
+constexpr bool is_of_products(InputKind input) {
+  return input == InputKind::products_first || input == InputKind::products_second;
+}
+constexpr bool is_counted(InputKind input) {
+  return input == InputKind::counted_first || input == InputKind::counted_second || is_of_products(input);
+}
 
 // Whether the numbers have an unusual size.
 constexpr bool is_of_unusual_size(InputKind input) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "tools/judge/call/call.hpp"
 #include "tools/judge/call/claims.hpp"
@@ -52,6 +53,9 @@ class Subject {
   virtual const Claims& claims() const = 0;
   // What a reader should know about the claims, in a sentence; empty: nothing.
   virtual std::string claims_note() const { return ""; }
+
+  // The files whose code the kernel's process has loaded so far; empty if that is this process.
+  virtual std::vector<std::string> code_files() const { return {}; }
 
   // Runs the kernel on the call. Outputs (q and k, if in place) are written into the call's tensors; all other tensors
   // come back unchanged. Never throws because of what the kernel does.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -43,11 +44,13 @@ class Row {
 
 class TensorJudge {
  public:
-  TensorJudge(const std::string& name, const Tensor& input, const Tensor& output, Expectation& expectation)
+  TensorJudge(const std::string& name, const Tensor& input, const Tensor& output, Expectation& expectation,
+              UseHistogram* histogram)
       : name_(name),
         input_(input),
         output_(output),
         expectation_(expectation),
+        histogram_(histogram),
         required_(expectation.required()),
         x_(input),
         y_(output),
@@ -95,20 +98,27 @@ class TensorJudge {
     const bool is_unremarkable =
         finding_.element &&
         is_within(row_, expectation_.row_bounds(), finding_.use_by_grade, required_, finding_.use);
+    if (is_unremarkable && histogram_ != nullptr) histogram_->add(row_, expectation_.row_bounds(), required_);
     for (std::size_t p = 0; p < angles.size() && !is_unremarkable; ++p) {
       const int first = expectation_.first(p);
       const int second = expectation_.second(p);
       const double reach = expectation_.reach(row_.a[p], row_.b[p], p);
       const PerGrade<double> bounds = expectation_.bounds(p, reach);
       const Pair pair{p, angles[p], x, first, second, reach};
-      compare(index, first, pair, false, row_.exact[p].first, y, bounds);
-      compare(index, second, pair, true, row_.exact[p].second, y, bounds);
+      if (!std::isfinite(row_.a[p]) || !std::isfinite(row_.b[p])) {
+        compare_special(index, pair, y);
+        continue;
+      }
+      const double of_first = compare(index, first, pair, false, row_.exact[p].first, y, bounds);
+      const double of_second = compare(index, second, pair, true, row_.exact[p].second, y, bounds);
+      if (histogram_ != nullptr) histogram_->add(std::max(of_first, of_second));
     }
     for (auto j = static_cast<int>(2 * angles.size()); j < input_.shape[3]; ++j) compare_copy(index, j, x, y);
   }
 
-  void compare(const RowIndex& index, int feature, const Pair& pair, bool of_second, DoubleDouble exact, const Row& y,
-               const PerGrade<double>& bounds) {
+  // The element's error in units of the deciding bound.
+  double compare(const RowIndex& index, int feature, const Pair& pair, bool of_second, DoubleDouble exact, const Row& y,
+                 const PerGrade<double>& bounds) {
     const double actual = y.value(feature);
     const double bound =
         bounds[static_cast<std::size_t>(required_.angle)][static_cast<std::size_t>(required_.arithmetic)];
@@ -123,7 +133,7 @@ class TensorJudge {
         if (used > finding_.use_by_grade[g][w]) finding_.use_by_grade[g][w] = used;
       }
     }
-    if (!note(use, index, feature, pair.index, exact.hi, y, error, bound)) return;
+    if (!note(use, index, feature, pair.index, exact.hi, y, error, bound)) return use;
     Element& e = *finding_.element;
     e.phi = pair.angle.phi;
     e.rotation = Rotation{expectation_.source(),
@@ -135,6 +145,26 @@ class TensorJudge {
                           expectation_.lambda(),
                           expectation_.backward(),
                           of_second};
+    return use;
+  }
+
+  // A pair that holds a NaN or an infinity shows it in both features, as SPC-01 asks. Where the angle leaves a feature
+  // out of the sum, a kernel may leave it out, too.
+  void compare_special(const RowIndex& index, const Pair& pair, const Row& y) {
+    const double a = row_.a[pair.index], b = row_.b[pair.index];
+    const double shown = std::isnan(a) || std::isnan(b) ? std::numeric_limits<double>::quiet_NaN()
+                                                        : std::numeric_limits<double>::infinity();
+    const auto is_zero = [](DoubleDouble x) { return x.hi == 0; };
+    const PairAngle& t = pair.angle;
+    const bool leaves_out =
+        is_zero(t.cos_first) || is_zero(t.sin_first) || is_zero(t.cos_second) || is_zero(t.sin_second);
+    for (const int feature : {pair.first, pair.second}) {
+      const double actual = y.value(feature);
+      const bool shows = std::isnan(shown) ? std::isnan(actual) : !std::isfinite(actual);
+      const double use = shows || leaves_out ? 0 : std::numeric_limits<double>::infinity();
+      note(use, index, feature, pair.index, shown, y, std::fabs(actual - shown), 0);
+      if (histogram_ != nullptr && feature == pair.first) histogram_->add(use);
+    }
   }
 
   // Infinite for a NaN or if nothing is allowed, and always above 1.
@@ -211,6 +241,7 @@ class TensorJudge {
   const Tensor& input_;
   const Tensor& output_;
   Expectation& expectation_;
+  UseHistogram* const histogram_;  // may be null
   const Grade required_;
   Finding finding_;
   Row x_, y_;
@@ -230,17 +261,19 @@ void judge_tokens(std::span<TensorJudge* const> judges, const Tensor& first, Exp
 }  // namespace
 
 Finding judge_tensor(const std::string& tensor_name, const Tensor& input, const Tensor& output,
-                     Expectation& expectation) {
-  TensorJudge judge(tensor_name, input, output, expectation);
+                     Expectation& expectation, UseHistogram* histogram) {
+  TensorJudge judge(tensor_name, input, output, expectation, histogram);
   TensorJudge* const one[] = {&judge};
   judge_tokens(one, input, expectation);
   return judge.finding();
 }
 
-Finding judge_call(const Call& after, const Tensor& q, const std::optional<Tensor>& k, Expectation& expectation) {
-  if (!k) return judge_tensor("q", q, after.q_result(), expectation);
+Finding judge_call(const Call& after, const Tensor& q, const std::optional<Tensor>& k, Expectation& expectation,
+                   UseHistogram* histogram) {
+  if (!k) return judge_tensor("q", q, after.q_result(), expectation, histogram);
   const std::string name_of_q = "q", name_of_k = "k";
-  TensorJudge of_q(name_of_q, q, after.q_result(), expectation), of_k(name_of_k, *k, after.k_result(), expectation);
+  TensorJudge of_q(name_of_q, q, after.q_result(), expectation, histogram);
+  TensorJudge of_k(name_of_k, *k, after.k_result(), expectation, histogram);
   TensorJudge* const both[] = {&of_q, &of_k};
   judge_tokens(both, q, expectation);
   Finding finding = of_q.finding();

@@ -75,6 +75,7 @@ class WorkerProcess {
   void kill();
 
   bool alive() const { return pid_ > 0; }
+  pid_t pid() const { return pid_; }
   bool connected() const { return connected_; }
   bool reads() const { return reads_; }  // until its messages fill all room that the system has for them
   int wait_status() const { return wait_status_; }

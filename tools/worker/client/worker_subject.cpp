@@ -14,6 +14,7 @@
 #include "tools/worker/client/answer.hpp"
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_message.hpp"
+#include "tools/worker/client/code_files.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
@@ -65,6 +66,10 @@ class Worker final : public WorkerSubject {
   Reply apply(Call& call, Placement placement) override { return reply_to(bound(call), nullptr, placement); }
 
   std::int64_t deaths() const override { return deaths_; }
+
+  std::vector<std::string> code_files() const override {
+    return process_ && process_->alive() ? code_files_of(process_->pid()) : std::vector<std::string>{};
+  }
 
   bool end() override {
     if (!process_ || !process_->alive()) return false;

@@ -1,0 +1,249 @@
+// ropecheck certify and certificate as a person runs them.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "tests/unit/command/command_checks.hpp"
+
+namespace rope {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+const std::string one_element = (build_folder() / "one_element.so").string();
+
+// A small plan: f32, one pairing, the first 2^20 positions of two pairs.
+Words small(const std::string& subject, const fs::path& folder, const Words& more = {}) {
+  Words words{"certify", subject,   "--out", folder.string(), "--head-dim",
+              "4",       "--dtype", "f32",   "--sweep",       "positions"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Json certificate_in(const fs::path& folder) { return Json::parse(read(folder / "certificate.json")); }
+
+void wait_for(const std::function<bool()>& happens) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!happens()) {
+    if (std::chrono::steady_clock::now() > end) throw std::runtime_error("it did not happen");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+std::size_t journal_bytes(const fs::path& folder) {
+  std::size_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder / "shards", ignored)) {
+    if (entry.path().extension() == ".journal") bytes += entry.file_size(ignored);
+  }
+  return bytes;
+}
+
+// "valid", or the first place that breaks the schema; empty if there is no validator.
+std::string schema_answer(const TemporaryFolder& folder, const Json& json) {
+  if (jsonschema_python().empty()) {
+    WARN("left out: Python's jsonschema is not installed (Debian package python3-jsonschema)");
+    return "";
+  }
+  write(folder / "document", json.dump() + "\n");
+  const Result answer =
+      run_program({"sh", "-c", R"("$0" "$1" "$2" < "$3")", jsonschema_python(),
+                   (source_folder() / "tests/unit/report/schema_errors.py").string(),
+                   (source_folder() / "tools/certify/certificate.schema.json").string(), folder / "document"});
+  return answer.out.substr(0, answer.out.find('\n'));
+}
+
+// Changes one bit in the middle of a file.
+void flip_bit(const fs::path& path) {
+  std::string text = read(path);
+  text[text.size() / 2] ^= 1;
+  write(path, text);
+}
+
+}  // namespace
+
+TEST_CASE("command: a certificate says that every position was checked, and is checked itself") {
+  const TemporaryFolder folder;
+  const Result result = ropecheck(small("half_split", folder / "out", {"--jobs", "1"}));
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("half_split: conforms on all "));
+  const Json json = certificate_in(folder / "out");
+  CHECK(json["conforms"] == true);
+  if (const std::string answer = schema_answer(folder, json); !answer.empty()) CHECK(answer == "valid");
+  for (const Json& sweep : json["sweeps"]) {
+    CHECK(sweep["checked"] == sweep["size"]);
+    CHECK(sweep["right_up_to"] == sweep["size"].get<std::int64_t>() - 1);
+    std::int64_t counted = 0;
+    for (const Json& bin : sweep["histogram"]) counted += bin.get<std::int64_t>();
+    CHECK(2 * counted == sweep["compared"]);
+    CHECK(sweep["histogram"].back() == 0);
+  }
+  const Result check = ropecheck({"certificate", "check", (folder / "out").string(), "--spot", "3", "--subject",
+                                  "half_split", "--seed", "1"});
+  CAPTURE(check.out, check.err);
+  CHECK(check.exit_code == 0);
+  CHECK_THAT(check.out, Contains("3 blocks recomputed, 0 unlike the certificate (seed 1)"));
+  const Words other{"certificate", "check", (folder / "out").string(), "--spot", "1", "--subject",
+                    one_element + "#right"};
+  check_refused(2, other, {"the certificate is not", "one_element.so"});
+}
+
+TEST_CASE("command: the certificate has the same bytes for every number of shards") {
+  const TemporaryFolder folder;
+  REQUIRE(ropecheck(small("half_split", folder / "one", {"--jobs", "1"})).exit_code == 0);
+  REQUIRE(ropecheck(small("half_split", folder / "two", {"--jobs", "2"})).exit_code == 0);
+  REQUIRE(ropecheck({"certify", "plan", "half_split", (folder / "five").string(), "--head-dim", "4", "--dtype", "f32",
+                     "--sweep", "positions"})
+              .exit_code == 0);
+  for (const char* shard : {"4/5", "1/5", "5/5", "3/5"}) {
+    REQUIRE(ropecheck({"certify", "run", "half_split", (folder / "five").string(), "--shard", shard}).exit_code == 0);
+  }
+  const Result missing = ropecheck({"certify", "merge", (folder / "five").string()});
+  CHECK(missing.exit_code == 4);
+  CHECK_THAT(missing.err, Contains("blocks are missing; the first is block 1: positions of f32"));
+  REQUIRE(ropecheck({"certify", "run", "half_split", (folder / "five").string(), "--shard", "2/5"}).exit_code == 0);
+  REQUIRE(ropecheck({"certify", "merge", (folder / "five").string()}).exit_code == 0);
+  const std::string expected = read(folder / "one" / "certificate.json");
+  CHECK(read(folder / "two" / "certificate.json") == expected);
+  CHECK(read(folder / "five" / "certificate.json") == expected);
+}
+
+TEST_CASE("command: a killed run loses nothing that it had done, and the certificate has the same bytes") {
+  const TemporaryFolder folder;
+  REQUIRE(ropecheck(small("half_split", folder / "whole", {"--jobs", "1"})).exit_code == 0);
+  Words words = small("half_split", folder / "killed", {"--jobs", "1"});
+  words.insert(words.begin(), (build_folder() / "ropecheck").string());
+  std::size_t before = 0;
+  {
+    Program run(words);
+    wait_for([&] { return journal_bytes(folder / "killed") > 4000; });
+    run.signal(SIGKILL);
+    run.wait();
+    before = journal_bytes(folder / "killed");
+  }
+  REQUIRE(before > 4000);
+  REQUIRE_FALSE(fs::exists(folder / "killed" / "certificate.json"));
+  // The end of the journal, torn by a power cut.
+  fs::resize_file(folder / "killed" / "shards" / "1-of-1.journal", before - 7);
+  const Result again = ropecheck(small("half_split", folder / "killed", {"--jobs", "2"}));
+  CAPTURE(again.out, again.err);
+  REQUIRE(again.exit_code == 0);
+  CHECK(read(folder / "killed" / "certificate.json") == read(folder / "whole" / "certificate.json"));
+  // Neither did the second run repeat the first.
+  std::int64_t computed = 0, blocks = 0;
+  std::istringstream lines(read(folder / "killed" / "times.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    computed += Json::parse(line)["computed"].get<std::int64_t>();
+    blocks += Json::parse(line)["blocks"].get<std::int64_t>();
+  }
+  CHECK(computed < blocks);
+}
+
+TEST_CASE("command: a kernel that is wrong at one position is rejected by certify, and the position is named") {
+  const TemporaryFolder folder;
+  const Result result = ropecheck(small(one_element + "#position", folder / "out", {"--jobs", "2"}));
+  CAPTURE(result.out, result.err);
+  CHECK(result.exit_code == 1);
+  CHECK_THAT(result.out, Contains("does not conform: 3 of 48 blocks failed"));
+  CHECK_THAT(result.out, Contains("position 524287"));
+  const Json json = certificate_in(folder / "out");
+  CHECK(json["conforms"] == false);
+  bool is_named = false;
+  for (const Json& sweep : json["sweeps"]) {
+    for (const Json& failure : sweep["failures"]) {
+      CHECK(failure["position"] == 524287);
+      CHECK(failure["element"]["feature"] == 1);
+      CHECK(sweep["right_up_to"] == 524286);
+      is_named = true;
+      // The minimal case fails by itself.
+      CHECK(ropecheck({"replay", failure["case"], "--subject", one_element + "#position"}).exit_code == 1);
+    }
+  }
+  CHECK(is_named);
+  if (const std::string answer = schema_answer(folder, json); !answer.empty()) CHECK(answer == "valid");
+  CHECK(ropecheck({"certificate", "check", (folder / "out").string()}).exit_code == 1);
+}
+
+TEST_CASE("command: one value, one product, one head_dim and one pair of calls that are wrong are named") {
+  const TemporaryFolder folder;
+  const struct {
+    const char* kernel;
+    Words words;
+    const char* shard;  // it has the block with the element, and few others
+    const char* named;
+  } rows[] = {
+      {"payload", {"--sweep", "values", "--dtype", "bf16"}, "12/48", "start=32677,"},     // 0x7FA5
+      {"product", {"--sweep", "roundings", "--dtype", "bf16"}, "32/256", "seed=16343"},  // 0x3FD7
+      {"head_dim", {"--sweep", "shapes", "--dtype", "f32"}, "11/403", "head_dim=346,"},
+      {"pair", {"--sweep", "states", "--head-dim", "16"}, "49/300", "before=f32:7:5"},
+  };
+  for (const auto& [kernel, words, shard, named] : rows) {
+    const std::string subject = one_element + "#" + kernel, out = folder / kernel;
+    Words plan{"certify", "plan", subject, out};
+    plan.insert(plan.end(), words.begin(), words.end());
+    REQUIRE(ropecheck(plan).exit_code == 0);
+    const Result run = ropecheck({"certify", "run", subject, out, "--shard", shard});
+    CAPTURE(subject, run.out, run.err);
+    REQUIRE(run.exit_code == 0);
+    std::string file = shard;
+    file.replace(file.find('/'), 1, "-of-");
+    const Json blocks = Json::parse(read(folder / kernel / "shards" / (file + ".json")))["blocks"];
+    const auto failed = std::find_if(blocks.begin(), blocks.end(), [](const Json& b) { return b.contains("failure"); });
+    REQUIRE(failed != blocks.end());
+    const std::string minimal = (*failed)["failure"]["case"];
+    CHECK_THAT(minimal, Contains(named));
+    CHECK(ropecheck({"replay", minimal, "--subject", subject}).exit_code == 1);
+    CHECK(ropecheck({"replay", minimal, "--subject", one_element + "#right"}).exit_code == 0);
+  }
+}
+
+TEST_CASE("command: a crash costs its block, is recorded with its position, and the sweep goes on") {
+  const TemporaryFolder folder;
+  const Result run = ropecheck(small(one_element + "#crash", folder / "out", {"--jobs", "1"}));
+  CAPTURE(run.out, run.err);
+  CHECK(run.exit_code == 1);
+  const Json json = certificate_in(folder / "out");
+  for (const Json& sweep : json["sweeps"]) {
+    if (sweep["failed_blocks"] == 0) continue;
+    CHECK(sweep["failed_blocks"] == 1);
+    CHECK(sweep["failures"][0]["kind"] == "crash");
+    CHECK(sweep["failures"][0]["position"] == 524287);
+    CHECK(sweep["checked"] < sweep["size"]);
+    CHECK(sweep["checked"] > sweep["size"].get<std::int64_t>() - 70000);
+  }
+}
+
+TEST_CASE("command: certificates and shards that were changed or are another kernel's are refused") {
+  const TemporaryFolder folder;
+  const fs::path out = folder / "out";
+  REQUIRE(ropecheck(small(one_element + "#right", out, {"--jobs", "2", "--positions", "200000"})).exit_code == 0);
+  check_refused(2, small(one_element + "#right", out, {"--positions", "1000"}), {"plan.json: is of another plan"});
+  check_refused(2, {"certify", "run", "half_split", out.string()}, {"is of another run", "its subject is"});
+  flip_bit(out / "certificate.json");
+  check_refused(2, {"certificate", "check", out.string()}, {"certificate.json"});
+  flip_bit(out / "certificate.json");
+  CHECK(ropecheck({"certificate", "check", out.string()}).exit_code == 0);
+  flip_bit(out / "shards" / "1-of-2.json");
+  check_refused(2, {"certify", "merge", out.string()}, {"1-of-2.json"});
+  fs::remove(out / "shards" / "1-of-2.json");
+  CHECK(ropecheck({"certify", "merge", out.string()}).exit_code == 4);
+}
+
+TEST_CASE("command: certify's mistakes are answered") {
+  check_refused(2, {"certify"}, {"no subject was given"});
+  check_refused(2, {"certify", "half_split"}, {"--out is missing"});
+  check_refused(2, {"certify", "half_split", "--sweep", "everything"}, {"everything", "positions"});
+  check_refused(2, {"certify", "run", "half_split", "/nowhere", "--shard", "3/2"}, {"--shard: \"3/2\" is not a shard"});
+  check_refused(2, {"certify", "run", "half_split", "/nowhere"}, {"plan.json: is missing"});
+  check_refused(2, {"certificate", "check", "/nowhere"}, {"/nowhere cannot be read"});
+  const Result dry = ropecheck({"certify", "half_split", "--dry-run", "--dtype", "bf16"});
+  CHECK(dry.exit_code == 0);
+  CHECK_THAT(dry.out, Contains("1048576  positions of bf16, computed") && Contains("for one process"));
+}
+
+}  // namespace rope

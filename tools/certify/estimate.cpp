@@ -1,0 +1,50 @@
+#include "tools/certify/estimate.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "tools/certify/block_check.hpp"
+
+namespace rope::certify {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+double values_of(const Sweep& sweep) {
+  return static_cast<double>(sweep.size) * static_cast<double>(sweep.base.spec.rotary_dim);
+}
+
+}  // namespace
+
+std::vector<double> estimated_seconds(const Plan& plan, Subject& subject) {
+  constexpr double longest = 1;
+  const Clock::time_point begin = Clock::now();
+  BlockCheck check(subject, plan);
+  std::vector<double> seconds(plan.sweeps.size(), std::nan(""));
+  double probed = 0, values = 0;
+  for (std::size_t i = 0; i < plan.sweeps.size() && (i == 0 || seconds_since(begin) < longest); ++i) {
+    const Sweep& sweep = plan.sweeps[i];
+    const Kind& kind = kind_called(sweep.kind);
+    double of_parts = 0, elements = 0;
+    // The first call also makes what later calls share.
+    for (const std::int64_t block : {std::int64_t{0}, sweep.blocks() / 2, sweep.blocks() - 1}) {
+      const Part part = kind.parts(sweep, sweep.range(block)).front();
+      if (block == 0) check.check(kind, part.c);
+      const Clock::time_point call = Clock::now();
+      check.check(kind, part.c);
+      of_parts += seconds_since(call);
+      elements += static_cast<double>(part.elements);
+    }
+    seconds[i] = of_parts / elements * static_cast<double>(sweep.size);
+    probed += seconds[i];
+    values += values_of(sweep);
+  }
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (std::isnan(seconds[i])) seconds[i] = probed / values * values_of(plan.sweeps[i]);
+  }
+  return seconds;
+}
+
+}  // namespace rope::certify

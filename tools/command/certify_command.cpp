@@ -1,0 +1,335 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "reference/foreign_json.hpp"
+#include "tools/certify/certificate.hpp"
+#include "tools/certify/estimate.hpp"
+#include "tools/certify/shard.hpp"
+#include "tools/command/callable_subject.hpp"
+#include "tools/command/certify_jobs.hpp"
+#include "tools/command/certify_options.hpp"
+#include "tools/command/commands.hpp"
+#include "tools/command/cpu_count.hpp"
+#include "tools/command/deadline_options.hpp"
+#include "tools/command/interrupt.hpp"
+#include "tools/command/option_values.hpp"
+#include "tools/command/output_options.hpp"
+#include "tools/command/python_options.hpp"
+#include "tools/command/subjects.hpp"
+#include "tools/report/begun_run.hpp"
+#include "tools/report/progress.hpp"
+#include "tools/report/words.hpp"
+#include "tools/worker/client/subject_error.hpp"
+
+namespace rope {
+namespace {
+
+using certify::Folder;
+using certify::Json;
+using certify::Plan;
+using certify::Shard;
+
+struct SubjectOptions {
+  std::string subject;
+  DeadlineOptions deadlines;
+  PythonOptions python;
+
+  void add_to(CLI::App& command) {
+    deadlines.add_to(command);
+    python.add_to(command);
+  }
+};
+
+struct AllOptions : SubjectOptions {
+  CertifyOptions certify;
+  OutputOptions output;
+  std::string out;
+  std::size_t jobs = 0;  // 0: as many as there are CPUs
+  bool dry_run = false;
+};
+
+struct RunOptions : SubjectOptions {
+  std::string folder, shard = "1/1";
+};
+
+struct OpenSubject {
+  std::string name;
+  std::unique_ptr<Subject> subject;
+};
+
+// One kernel: a certificate has one subject.
+OpenSubject open_one(const SubjectOptions& options, const Stop& stop) {
+  WorkerOptions worker = options.deadlines.worker_options();
+  worker.stop = &stop;
+  const std::vector<std::string> named = options.python.named({options.subject});
+  const ExpandedSubjects expanded = expand_subjects(named, worker);
+  if (expanded.subjects.size() != 1) {
+    throw InputError(fmt::format("{} has {} kernels; name one of them, as in {}", options.subject,
+                                 expanded.subjects.size(), expanded.subjects.front().name));
+  }
+  Oracles oracles;
+  const std::string& name = expanded.subjects.front().name;
+  return {name, open_callable(name, worker, oracles, {})};
+}
+
+// "3/16"
+Shard shard_called(const std::string& text) {
+  Shard shard;
+  char rest = 0;
+  if (std::sscanf(text.c_str(), "%ld/%ld%c", &shard.index, &shard.of, &rest) != 2 || shard.of < 1 ||
+      shard.of > 1'000'000 || shard.index < 1 || shard.index > shard.of) {
+    throw InputError(fmt::format("--shard: \"{}\" is not a shard; expected I/N, as in 1/4, with I from 1 to N", text));
+  }
+  return shard;
+}
+
+std::string duration_words(double seconds) {
+  if (seconds < 90) return fmt::format("{:.1f} s", seconds);
+  return seconds < 5400 ? fmt::format("{:.1f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+void print_plan(const Plan& plan, const std::string& subject, const std::vector<double>& seconds) {
+  double all = 0;
+  for (std::size_t i = 0; i < plan.sweeps.size(); ++i) {
+    const certify::Sweep& sweep = plan.sweeps[i];
+    fmt::print("  {:>13}  {}", sweep.size, words_of(sweep));
+    if (!seconds.empty()) fmt::print(": about {}", duration_words(seconds[i]));
+    fmt::print("\n");
+    if (!seconds.empty()) all += seconds[i];
+  }
+  fmt::print("{}: {}, {} elements in {} blocks, plan {}\n", subject,
+             counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"), plan.elements(), plan.blocks(),
+             digest(plan));
+  if (!seconds.empty()) fmt::print("about {} for one process on this machine\n", duration_words(all));
+}
+
+// Times and hosts stand beside the certificate: its bytes must not depend on them.
+void note_run(const Folder& folder, const Shard& shard, const certify::ShardRun& run, const RunReport& begun,
+              double seconds) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const Json line{{"shard", {shard.index, shard.of}}, {"host", host},           {"machine", begun.machine},
+                  {"started", begun.started},         {"seconds", seconds},     {"kernel_seconds", run.kernel_seconds},
+                  {"blocks", run.blocks},             {"computed", run.computed}};
+  std::ofstream(folder.times(), std::ios::app) << line.dump() + "\n";
+}
+
+certify::ShardRun run_and_note(const Folder& folder, const Plan& plan, const Shard& shard, OpenSubject& opened,
+                               const Stop& stop) {
+  const RunReport begun = begun_run(ROPECHECK_VERSION);
+  const auto start = std::chrono::steady_clock::now();
+  const certify::Identity identity = identity_of(plan, opened.name, opened.subject->code_files());
+  const certify::ShardRun run = run_shard(folder, plan, identity, shard, *opened.subject, &stop);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (run.computed > 0) note_run(folder, shard, run, begun, seconds.count());
+  return run;
+}
+
+int run_one_shard(const RunOptions& options) {
+  const Shard shard = shard_called(options.shard);
+  const Folder folder(options.folder);
+  const Plan plan = stored_plan(folder);
+  const Stop& stop = stop_on_signal();
+  OpenSubject opened = open_one(options, stop);
+  if (const std::string why = certify::claims_difference(plan, opened.subject->claims()); !why.empty()) {
+    throw InputError(fmt::format("{}: {}", folder.plan().string(), why));
+  }
+  const certify::ShardRun run = run_and_note(folder, plan, shard, opened, stop);
+  fmt::print("{}: shard {} of {}: {}, {} computed now\n", opened.name, shard.index, shard.of,
+             counted(run.blocks, "block"), run.computed);
+  return exit_conforms;
+}
+
+void print_sweep(const Json& sweep, bool quiet) {
+  const bool failed = sweep["failed_blocks"] > 0;
+  if (quiet && !failed) return;
+  const Json& found = sweep["grade"];
+  const std::string grade = found.is_null() ? "" : fmt::format(", grade {}", found.get<std::string>());
+  const Json& use = sweep["worst"]["use"];
+  const std::int64_t not_claimed = sweep["not_claimed"];
+  fmt::print("  {}  {}: {} of {} checked{}{}{}\n", failed ? "FAIL" : "ok  ", sweep["sweep"].get<std::string>(),
+             sweep["checked"].dump(), sweep["size"].dump(),
+             not_claimed > 0 ? fmt::format(", {} not claimed", not_claimed) : "", grade,
+             use.is_number() && use >= 0 && !failed
+                 ? fmt::format(", worst {:.3f} of the bound", use.get<double>())
+                 : "");
+  for (const Json& failure : sweep["failures"]) {
+    fmt::print("        {}\n", failure["message"].get<std::string>());
+    if (failure.contains("element")) fmt::print("        at {}\n", failure["element"]["place"].get<std::string>());
+    fmt::print("        {}\n", failure["replay"].get<std::string>());
+  }
+}
+
+std::string verdict_words(const Plan& plan, const Json& json) {
+  if (json["conforms"]) {
+    return fmt::format("conforms on all {} elements of {}", plan.elements(),
+                       counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"));
+  }
+  std::int64_t failed = 0;
+  for (const Json& sweep : json["sweeps"]) failed += sweep["failed_blocks"].get<std::int64_t>();
+  return fmt::format("does not conform: {} of {} blocks failed", failed, plan.blocks());
+}
+
+int merge_folder(const Folder& folder, bool quiet) {
+  const Plan plan = stored_plan(folder);
+  const std::optional<certify::Identity> identity = stored_identity(folder);
+  if (!identity) {
+    fmt::print(stderr, "ropecheck: {}: no shard is finished\n", folder.shards().string());
+    return exit_incomplete;
+  }
+  if (digest(plan) != identity->plan) {
+    throw InputError(fmt::format("{}: its shards are of another plan; delete {}", folder.plan().string(),
+                                 folder.shards().string()));
+  }
+  const Json json = certificate(plan, *identity, stored_results(folder, *identity));
+  certify::write_synced(folder.certificate(), certify::with_digest(json));
+  for (const Json& sweep : json["sweeps"]) print_sweep(sweep, quiet);
+  const bool conforms = json["conforms"];
+  fmt::print("{}: {}; {}\n", identity->subject, verdict_words(plan, json), folder.certificate().string());
+  return conforms ? exit_conforms : exit_fails;
+}
+
+int merge(const std::string& path, bool quiet) {
+  try {
+    return merge_folder(Folder(path), quiet);
+  } catch (const certify::Incomplete& error) {
+    fmt::print(stderr, "ropecheck: {}: {}\n", path, error.what());
+    return exit_incomplete;
+  }
+}
+
+// The lines of all journals: one a block, and two for each process that wrote it.
+std::int64_t lines_in_journals(const Folder& folder) {
+  std::int64_t lines = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.shards(), ignored)) {
+    if (entry.path().extension() != ".journal") continue;
+    std::ifstream file(entry.path(), std::ios::binary);
+    lines += std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  }
+  return lines;
+}
+
+int run_jobs(const AllOptions& options, const Folder& folder, const std::string& name, const Plan& plan,
+             std::size_t jobs, const Stop& stop) {
+  std::vector<std::vector<std::string>> commands;
+  for (std::size_t i = 1; i <= jobs; ++i) {
+    std::vector<std::string> words{"certify", "run", name, folder.path().string(), "--shard",
+                                   fmt::format("{}/{}", i, jobs)};
+    for (const std::string& word : options.deadlines.words()) words.push_back(word);
+    commands.push_back(std::move(words));
+  }
+  ProgressLine progress(options.output.shows_progress());
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<int> codes = run_side_by_side(commands, stop, [&] {
+    if (!options.output.shows_progress()) return;
+    const std::int64_t done = std::min(plan.blocks(), lines_in_journals(folder));
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+    progress.show(fmt::format("{}  {} of {} blocks{}", name, done, plan.blocks(),
+                              time_left(elapsed.count(), done, plan.blocks())));
+  });
+  progress.clear();
+  if (stop.requested()) throw Interrupted();
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    if (codes[i] == 0) continue;
+    fmt::print(stderr, "ropecheck: shard {} of {} ended with {}; run the same command again to go on\n", i + 1, jobs,
+               codes[i]);
+  }
+  const auto worst = std::ranges::find_if(codes, [](int code) { return code != 0; });
+  return worst == codes.end() ? int{exit_conforms} : *worst < 128 ? *worst : int{exit_incomplete};
+}
+
+int certify_all(const AllOptions& options) {
+  const Stop& stop = stop_on_signal();
+  OpenSubject opened = open_one(options, stop);
+  const Plan plan = options.certify.plan_for(opened.subject->claims());
+  if (options.dry_run) {
+    print_plan(plan, opened.name, certify::estimated_seconds(plan, *opened.subject));
+    return exit_conforms;
+  }
+  if (options.out.empty()) throw InputError("certify: --out is missing; name a folder for the certificate");
+  const Folder folder(options.out);
+  store_plan(folder, plan);
+  const std::size_t jobs = options.jobs > 0 ? options.jobs : cpu_count();
+  if (jobs == 1) {
+    run_and_note(folder, plan, {1, 1}, opened, stop);
+  } else {
+    opened.subject.reset();
+    if (const int code = run_jobs(options, folder, opened.name, plan, jobs, stop); code != exit_conforms) return code;
+  }
+  return merge(options.out, options.output.quiet());
+}
+
+int plan_only(const AllOptions& options) {
+  OpenSubject opened = open_one(options, stop_on_signal());
+  const Plan plan = options.certify.plan_for(opened.subject->claims());
+  store_plan(Folder(options.out), plan);
+  print_plan(plan, opened.name, {});
+  return exit_conforms;
+}
+
+constexpr const char* subject_help = "one kernel: built-in, lib.so#kernel, python:.. or \"cmd:..\", as for verify";
+
+CLI::Option* add_subject(CLI::App& command, std::string& subject) {
+  return command.add_option("subject", subject, subject_help)->type_name(kinds::subject);
+}
+
+CLI::Option* add_folder(CLI::App& command, std::string& folder) {
+  return command.add_option("folder", folder, "that `certify plan` made")->type_name(kinds::folder)->required();
+}
+
+}  // namespace
+
+Action add_certify(CLI::App& app) {
+  auto options = std::make_shared<AllOptions>();
+  CLI::App* command = app.add_subcommand(
+      "certify", "Check every element of sets that can be enumerated, such as every position; docs/certify.md");
+  command->require_subcommand(0, 1);
+  add_subject(*command, options->subject);
+  command->add_option("--out", options->out, "the folder for plan, shards and certificate; an interrupted run resumes")
+      ->type_name(kinds::folder);
+  options->certify.add_to(*command);
+  command
+      ->add_option("--jobs", options->jobs,
+                   "how many processes; the certificate is the same for every number; default: as many as there are "
+                   "CPUs")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  command->add_flag("--dry-run", options->dry_run,
+                    "print the sweeps, their sizes and the estimated time; write nothing");
+  options->add_to(*command);
+  options->output.add_to(*command);
+
+  auto planning = std::make_shared<AllOptions>();
+  CLI::App* plan = command->add_subcommand("plan", "Write plan.json, the list of all sweeps, into a new folder");
+  add_subject(*plan, planning->subject)->required();
+  plan->add_option("folder", planning->out, "is made")->type_name(kinds::folder)->required();
+  planning->certify.add_to(*plan);
+  planning->add_to(*plan);
+
+  auto running = std::make_shared<RunOptions>();
+  CLI::App* run = command->add_subcommand("run", "Run one shard of the plan in a folder: every N-th block");
+  add_subject(*run, running->subject)->required();
+  add_folder(*run, running->folder);
+  run->add_option("--shard", running->shard, "I/N: the I-th of N shards")->capture_default_str()->type_name("I/N");
+  running->add_to(*run);
+
+  auto merging = std::make_shared<std::string>();
+  CLI::App* join = command->add_subcommand("merge", "Make the certificate when all shards are finished");
+  add_folder(*join, *merging);
+
+  return [=]() -> int {
+    if (plan->parsed()) return plan_only(*planning);
+    if (run->parsed()) return run_one_shard(*running);
+    if (join->parsed()) return merge(*merging, false);
+    if (!command->parsed()) return -1;
+    if (options->subject.empty()) throw InputError("certify: no subject was given; see `ropecheck certify --help`");
+    return certify_all(*options);
+  };
+}
+
+}  // namespace rope
