@@ -10,6 +10,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {
@@ -24,6 +25,7 @@ struct CheckOptions {
   std::optional<std::uint64_t> seed;
   DeadlineOptions deadlines;
   PythonOptions python;
+  SandboxOptions sandbox;
 };
 
 std::filesystem::path certificate_in(const std::string& path) {
@@ -53,6 +55,7 @@ struct Spots {
 Spots check_spots(const Certificate& certificate, const CheckOptions& options) {
   const Stop& stop = stop_on_signal();
   WorkerOptions worker = options.deadlines.worker_options();
+  options.sandbox.apply_to(worker, {certificate_in(options.path).parent_path()});
   worker.stop = &stop;
   Oracles oracles;
   const std::string named = options.python.named({options.subject}).front();
@@ -114,6 +117,7 @@ Action add_certificate(CLI::App& app) {
   checking->add_option("--seed", options->seed, "of the drawn blocks; default: another one each time")->type_name("N");
   options->deadlines.add_to(*checking);
   options->python.add_to(*checking);
+  options->sandbox.add_to(*checking);
   return [=]() -> int { return checking->parsed() ? check(*options) : -1; };
 }
 

@@ -19,6 +19,7 @@
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
 #include "tools/command/python_options.hpp"
+#include "tools/command/sandbox_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/report/begun_run.hpp"
 #include "tools/report/progress.hpp"
@@ -37,10 +38,12 @@ struct SubjectOptions {
   std::string subject;
   DeadlineOptions deadlines;
   PythonOptions python;
+  SandboxOptions sandbox;
 
   void add_to(CLI::App& command) {
     deadlines.add_to(command);
     python.add_to(command);
+    sandbox.add_to(command);
   }
 };
 
@@ -61,9 +64,12 @@ struct OpenSubject {
   std::unique_ptr<Subject> subject;
 };
 
-// One kernel: a certificate has one subject.
-OpenSubject open_one(const SubjectOptions& options, const Stop& stop) {
+// One kernel: a certificate has one subject. It cannot see `folder`.
+OpenSubject open_one(const SubjectOptions& options, const std::string& folder, const Stop& stop) {
   WorkerOptions worker = options.deadlines.worker_options();
+  std::vector<std::filesystem::path> hidden;
+  if (!folder.empty()) hidden.push_back(folder);
+  options.sandbox.apply_to(worker, hidden);
   worker.stop = &stop;
   const std::vector<std::string> named = options.python.named({options.subject});
   const ExpandedSubjects expanded = expand_subjects(named, worker);
@@ -134,7 +140,7 @@ int run_one_shard(const RunOptions& options) {
   const Folder folder(options.folder);
   const Plan plan = stored_plan(folder);
   const Stop& stop = stop_on_signal();
-  OpenSubject opened = open_one(options, stop);
+  OpenSubject opened = open_one(options, options.folder, stop);
   if (const std::string why = certify::claims_difference(plan, opened.subject->claims()); !why.empty()) {
     throw InputError(fmt::format("{}: {}", folder.plan().string(), why));
   }
@@ -221,6 +227,7 @@ int run_jobs(const AllOptions& options, const Folder& folder, const std::string&
     std::vector<std::string> words{"certify", "run", name, folder.path().string(), "--shard",
                                    fmt::format("{}/{}", i, jobs)};
     for (const std::string& word : options.deadlines.words()) words.push_back(word);
+    for (const std::string& word : options.sandbox.words()) words.push_back(word);
     commands.push_back(std::move(words));
   }
   ProgressLine progress(options.output.shows_progress());
@@ -245,7 +252,7 @@ int run_jobs(const AllOptions& options, const Folder& folder, const std::string&
 
 int certify_all(const AllOptions& options) {
   const Stop& stop = stop_on_signal();
-  OpenSubject opened = open_one(options, stop);
+  OpenSubject opened = open_one(options, options.out, stop);
   const Plan plan = options.certify.plan_for(opened.subject->claims());
   if (options.dry_run) {
     print_plan(plan, opened.name, certify::estimated_seconds(plan, *opened.subject));
@@ -265,7 +272,7 @@ int certify_all(const AllOptions& options) {
 }
 
 int plan_only(const AllOptions& options) {
-  OpenSubject opened = open_one(options, stop_on_signal());
+  OpenSubject opened = open_one(options, options.out, stop_on_signal());
   const Plan plan = options.certify.plan_for(opened.subject->claims());
   store_plan(Folder(options.out), plan);
   print_plan(plan, opened.name, {});

@@ -60,6 +60,13 @@ void SandboxOptions::apply_to(WorkerOptions& options, const std::vector<fs::path
   options.sandbox = std::make_shared<sandbox::Sandbox>(std::move(policy), program_file("ropecheck_sandbox"));
 }
 
+std::vector<std::string> SandboxOptions::words() const {
+  std::vector<std::string> words{"--sandbox", mode_};
+  for (const std::string& path : allowed_) words.insert(words.end(), {"--allow", path});
+  for (const std::string& name : variables_) words.insert(words.end(), {"--env", name});
+  return words;
+}
+
 std::optional<SandboxWords> sandbox_words(const WorkerOptions& options) {
   if (!options.sandbox) return SandboxWords{"off", {}, {}};
   if (!options.sandbox->was_used()) return std::nullopt;

@@ -17,6 +17,8 @@ class SandboxOptions {
 
   // `reports`: the folders that reports are written to. Throws InputError.
   void apply_to(WorkerOptions& options, const std::vector<std::filesystem::path>& reports = {}) const;
+  // What gives another command the same options: {"--sandbox", "on", ..}.
+  std::vector<std::string> words() const;
 
  private:
   std::string mode_ = "on";
