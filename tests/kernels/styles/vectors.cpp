@@ -87,8 +87,11 @@ void fill_theta(const rope_call& call, float* theta) {
   const auto slope = static_cast<float>(scaling.original_max_position / (turn * span));
   const auto start = static_cast<float>(-1.0 / (scaling.high_freq_factor / scaling.low_freq_factor - 1.0));
   const auto slower = static_cast<float>(1.0 / scaling.factor);
+  // Between equal limits the line is a step.
+  const auto step = static_cast<float>(turn * scaling.low_freq_factor / scaling.original_max_position);
   for (int p = 0; p < pairs; ++p) {
-    const float kept = std::min(1.0f, std::max(0.0f, theta[p] * slope + start));
+    const float line = span == 0 ? theta[p] > step ? 1.0f : 0.0f : theta[p] * slope + start;
+    const float kept = std::min(1.0f, std::max(0.0f, line));
     theta[p] = (1.0f - kept) * (theta[p] * slower) + kept * theta[p];
   }
 }

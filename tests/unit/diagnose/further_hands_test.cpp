@@ -14,10 +14,10 @@ using namespace rope::test;
 
 namespace {
 
-using PositionOf = std::function<std::int64_t(const Call&, std::int64_t batch, std::int64_t seq)>;
+using TokenPosition = std::function<std::int64_t(const Call&, std::int64_t batch, std::int64_t seq)>;
 
 // Gives every token of the call a position of its own, in the place of an offset or of sequences.
-void give_positions(Call& call, const PositionOf& of) {
+void give_positions(Call& call, const TokenPosition& of) {
   const std::int64_t batches = call.q.shape[0], tokens = call.q.shape[1];
   Tensor p = Tensor::contiguous(DType::i64, {1, batches, tokens});
   for (std::int64_t b = 0; b < batches; ++b) {
