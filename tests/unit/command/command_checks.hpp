@@ -75,4 +75,13 @@ inline Words verify(const Words& words, Words more = {}) {
   return verify_all(words, more);
 }
 
+// What the kernels of these tests read and write.
+inline Words open_for_tests(const TemporaryFolder& folder) {
+  Words words{"--allow", folder.path().string()};
+  for (const char* name : {"MARK_OF_A_TEST", "HANGING_CALLS", "HANGING_FROM", "HANGING_WRONG"}) {
+    words.insert(words.end(), {"--env", name});
+  }
+  return words;
+}
+
 }  // namespace rope

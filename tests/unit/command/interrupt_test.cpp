@@ -31,15 +31,6 @@ double seconds_of_workers(const std::string& variable) {
   return seconds;
 }
 
-// What the kernels of these tests read and write.
-Words open_for_tests(const TemporaryFolder& folder) {
-  Words words{"--allow", folder.path().string()};
-  for (const char* name : {"MARK_OF_A_TEST", "HANGING_CALLS", "HANGING_FROM", "HANGING_WRONG"}) {
-    words.insert(words.end(), {"--env", name});
-  }
-  return words;
-}
-
 bool within(std::chrono::seconds time, const std::function<bool()>& happens) {
   const auto end = std::chrono::steady_clock::now() + time;
   while (!happens()) {

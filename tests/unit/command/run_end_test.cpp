@@ -81,10 +81,14 @@ TEST_CASE("command: --time-limit ends a call that hangs, and every command that 
   const TemporaryFolder folder;
   const std::string kernel = (build_folder() / "hanging.so").string() + "#hanging";
   const Words hangs{"HANGING_FROM=20", "HANGING_CALLS=" + (folder / "calls").string()};
-  check_incomplete(reported({"verify", kernel, "--time-limit", "4", "--level", "quick", "--jobs", "1"}, hangs), 4,
+  const auto with_limit = [&](Words words) {
+    words.insert(words.end(), {"--time-limit", "4"});
+    for (const std::string& word : open_for_tests(folder)) words.push_back(word);
+    return words;
+  };
+  check_incomplete(reported(with_limit({"verify", kernel, "--level", "quick", "--jobs", "1"}), hangs), 4,
                    "incomplete: no verdict", four_seconds);
-  for (const Words& command :
-       {Words{"identify", kernel, "--time-limit", "4"}, Words{"golden", "verify", kernel, "--time-limit", "4"}}) {
+  for (const Words& command : {with_limit({"identify", kernel}), with_limit({"golden", "verify", kernel})}) {
     fs::remove(folder / "calls");
     const Result result = ropecheck(command, {"HANGING_FROM=3", hangs[1]});
     CHECK(result.exit_code == 4);
@@ -128,7 +132,8 @@ TEST_CASE("command: a subject that cannot be started again loses nothing that wa
                                 "if os.path.exists(mark): sys.exit('no more')\nopen(mark, 'w').close()\n"
                                 "page_worker.Worker(os.environ['ROPECHECK_WORKER']).serve()\n");
   const std::string once = "cmd:python3 -B " + (folder / "once.py").string();
-  const Reported all = reported(verify({mutants + "#SIGN-01", once, "half_split"}));
+  const Reported all =
+      reported(verify({mutants + "#SIGN-01", once, "half_split", "--allow", folder.path().string()}));
   CHECK(all.result.exit_code == 1);
   REQUIRE(all.json["subjects"].size() == 2);
   CHECK(all.subject(0)["conforms"] == false);
