@@ -53,7 +53,12 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 add_compile_options($<$<COMPILE_LANGUAGE:C,CXX>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}=.>)
 
-option(ROPECHECK_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+option(ROPECHECK_FUZZ "Build the fuzz targets with libFuzzer, which needs clang" OFF)
+if(ROPECHECK_FUZZ)
+  # Between the fuzzer's counters no loop can be vectorized.
+  add_compile_options(-fsanitize=fuzzer-no-link -Wno-pass-failed)
+endif()
+option(ROPECHECK_SANITIZE "Address and undefined-behaviour sanitizers" ${ROPECHECK_FUZZ})
 if(ROPECHECK_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)

@@ -1,25 +1,17 @@
 // The strict .npy reader on arbitrary bytes. Either the array is exactly what the header says, or an InputError names
 // the source and the byte. Nothing is read beyond the content (the sanitizers see to that). Nothing is allocated that
 // the content does not justify.
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <new>
 #include <span>
-#include <string_view>
 
 #include "golden/npy.hpp"
-#include "reference/input_error.hpp"
+#include "tests/fuzz/fuzz.hpp"
 
 namespace {
 
-std::size_t largest_allocation = 0;
+using rope::fuzz::expect;
 
-void expect(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "npy_fuzz: %s\n", what);
-  std::abort();
-}
+std::size_t largest_allocation = 0;
 
 void* allocate(std::size_t size) {
   largest_allocation = size > largest_allocation ? size : largest_allocation;

@@ -59,7 +59,7 @@ Reply reply_of_error(const json& error, bool is_native) {
   if (const std::string trace = error.value("trace", ""); !trace.empty()) {
     text += fmt::format("\n{}", wire::printable(trace, 1 << 12));
   }
-  if (!is_raised && type == wire::no_room) throw NoRoom(text);
+  if (!is_raised && type == wire::no_room) throw NoRoom(text.empty() ? "there is no room for the call's tensors" : text);
   if (const auto status = status_named(type); status && !is_raised) return {ReplyKind::done, *status, text, 0};
   const Raised raised = raised_by(error, type);
   if (is_native) {

@@ -205,7 +205,7 @@ void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
   if (entry.filter >= 0) setup.give(their_filter = lifted(entry.filter), filter_fd);
   adopt_orphans();
   if (!entry.in_namespace) entry.environment.push_back(mark_ = new_mark());
-  const Starting starting;
+  const Starting until_it_is_noted;
   if (const int error = posix_spawnp(&pid_, entry.arguments.at(0).c_str(), &setup.actions, &setup.attributes,
                                      pointers(entry.arguments).data(), pointers(entry.environment).data())) {
     pid_ = -1;
