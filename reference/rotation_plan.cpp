@@ -28,18 +28,6 @@ std::vector<Real> theta_of_pairs(const RopeSpec& spec, std::int64_t sequence_len
   return theta;
 }
 
-// No rule for models comes near it. Beyond it, the angles of late positions are larger than a kernel's sine is made for.
-constexpr double largest_theta = 1000;
-
-void check_theta(const std::vector<Real>& theta) {
-  for (std::size_t p = 0; p < theta.size(); ++p) {
-    if (theta[p] <= Real(largest_theta)) continue;
-    throw InputError(fmt::format(
-        "the frequency of pair {} is {:.6g}; allowed are {} radians a position; use a larger base or scaling factor", p,
-        theta[p].to_double(), largest_theta));
-  }
-}
-
 Magnitude magnitude_of_pairs(const XPos& xpos, int rotary_dim) {
   Magnitude result{{}, xpos.scale_base, xpos.center};
   for (int p = 0; p < rotary_dim / 2; ++p) {
@@ -50,12 +38,22 @@ Magnitude magnitude_of_pairs(const XPos& xpos, int rotary_dim) {
 
 }  // namespace
 
+void check_frequencies(const RotationPlan& plan) {
+  // No rule for models comes near it. Beyond it, angles of late positions are larger than a kernel's sine is made for.
+  constexpr double largest = 1000;
+  for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
+    if (plan.pairs[p].theta <= Real(largest)) continue;
+    throw InputError(fmt::format(
+        "the frequency of pair {} is {:.6g}; allowed are {} radians a position; use a larger base or scaling factor", p,
+        plan.pairs[p].theta.to_double(), largest));
+  }
+}
+
 RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length) {
   validate(spec);
   const scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, sequence_length};
   const std::vector<int> axis = axis_of_pairs(spec);
   std::vector<Real> theta = theta_of_pairs(spec, sequence_length);
-  check_theta(theta);
 
   RotationPlan plan;
   plan.head_dim = spec.head_dim;

@@ -43,4 +43,7 @@ struct RotationPlan {
 // Throws InputError if the spec contradicts itself (see validate() in rope_spec.hpp).
 RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length);
 
+// Throws InputError if a frequency is so high that no kernel can be asked for it: above 1000 radians a position.
+void check_frequencies(const RotationPlan& plan);
+
 }  // namespace rope

@@ -57,6 +57,7 @@ int print_plans(const PlanOptions& options) {
   Json all{{"plans", Json::array()}};
   for (const ModelRope& rope : ropes) {
     const RotationPlan plan = compile(rope.spec, options.sequence_length);
+    check_frequencies(plan);
     if (!rope.layers.empty()) fmt::print(text, "{} layers\n", rope.layers);
     fmt::print(text, "  {}\n  {}\n  lambda {}, theta (radians a position) for {} tokens\n{}", to_json(rope.spec),
                to_flags(rope.spec), plan.lambda, options.sequence_length, pair_lines(plan));

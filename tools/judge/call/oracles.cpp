@@ -62,7 +62,9 @@ Oracles::OfSpec& Oracles::kept(const RopeSpec& spec, std::int64_t sequence_lengt
   if (found != of_specs_.rend()) {
     of_specs_.splice(of_specs_.end(), of_specs_, std::prev(found.base()));
   } else {
-    of_specs_.push_back({spec, length, std::make_shared<Oracle>(compile(spec, length)), {}});
+    RotationPlan plan = compile(spec, length);
+    check_frequencies(plan);
+    of_specs_.push_back({spec, length, std::make_shared<Oracle>(std::move(plan)), {}});
     if (of_specs_.size() > most_kept) {
       forget_tables(of_specs_.front());
       of_specs_.pop_front();
