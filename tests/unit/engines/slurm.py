@@ -65,9 +65,10 @@ class Cluster:
 
     def __exit__(self, *_):
         if "slurmctld" in self.daemons:
-            self.run("scancel", "--full", "--signal=KILL", "--user=root", check=False)
-            # slurmd does not end while a job runs.
             self.run("scancel", "--user=root", check=False)
+            until = time.monotonic() + 10  # without slurmctld, a slurmstepd would be left
+            while self.run("squeue", "--noheader", check=False).stdout and time.monotonic() < until:
+                time.sleep(0.1)
         for name in reversed(list(self.daemons)):
             self.kill(name)
 
@@ -99,10 +100,15 @@ class Cluster:
 
     def start_slurmd(self):
         self.start("slurmd", "-D")
+        if self.node_state().startswith("down"):
+            self.set_node_state("RESUME")
         wait_for(lambda: self.node_state() in ("idle", "mixed", "allocated"), "slurmd's node is not ready")
 
     def node_state(self):
         return self.run("sinfo", "--noheader", "--format=%T", check=False).stdout.strip()
+
+    def set_node_state(self, state, *more):
+        self.run("scontrol", "update", f"NodeName={self.host}", f"State={state}", *more)
 
     def kill(self, name):
         daemon = self.daemons.pop(name)
