@@ -123,3 +123,7 @@ class Cluster:
 
     def queue(self):
         return self.run("squeue", "--noheader").stdout.split("\n")[:-1]
+
+    def running(self):
+        """The indices of array jobs that run."""
+        return self.run("squeue", "--noheader", "--states=RUNNING", "--format=%K").stdout.split()

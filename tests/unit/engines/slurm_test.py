@@ -36,8 +36,12 @@ def processes_of_shards(folder):
     return found
 
 
-def parent_of(pid):
-    return int(re.search(r"^PPid:\s*(\d+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
+def slurmstepd_of(pid):
+    """Throws ProcessLookupError if it has ended."""
+    parent = int(re.search(r"^PPid:\s*(\d+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)[1])
+    if not Path(f"/proc/{parent}/cmdline").read_text().startswith("slurmstepd"):
+        raise ProcessLookupError
+    return parent
 
 
 class SlurmTest(unittest.TestCase):
@@ -90,14 +94,15 @@ class SlurmTest(unittest.TestCase):
     def kill_a_shard(self):
         shard, pid = wait_for(self.stopped_shard, "no shard is at work")
         os.kill(pid, signal.SIGKILL)
-        wait_for(lambda: shard not in processes_of_shards(self.folder), "the killed shard is still there")
+        # Else Slurm might start it again, too.
+        wait_for(lambda: str(shard) not in self.cluster.running(), "the killed shard's job does not end")
         return shard
 
     def shard_without_its_slurmstepd(self):
         """That is killed, and the shard goes on. A stopped one would not: the kernel sends it SIGHUP then."""
         for shard, pid in processes_of_shards(self.folder).items():
             try:
-                os.kill(parent_of(pid), signal.SIGKILL)
+                os.kill(slurmstepd_of(pid), signal.SIGKILL)
             except (FileNotFoundError, ProcessLookupError):
                 continue  # it has ended
             return shard
