@@ -55,8 +55,8 @@ Identity identity_in(const Json& json, const fs::path& path) {
 void read_shard(const fs::path& path, const Identity& identity, Results& results) {
   const Json json = checked_digest(path);
   if (const std::string why = difference(identity_in(json, path), identity); !why.empty()) {
-    throw InputError(fmt::format("{}: is of another run: {}; give another folder, or delete this one", path.string(),
-                                 why));
+    throw InputError(
+        fmt::format("{}: is of another run: {}; give another folder, or delete this one", path.string(), why));
   }
   for (const Json& block : field(json, "blocks", path)) {
     add_result(results, block_result_from_json(block, path.string()));
@@ -69,7 +69,9 @@ fs::path Folder::shard_file(const Shard& shard) const { return shards() / name_o
 fs::path Folder::journal(const Shard& shard) const { return shards() / name_of(shard, "journal"); }
 
 void write_synced(const fs::path& path, std::string_view text) {
-  const fs::path temporary = fmt::format("{}.{}.tmp", path.string(), getpid());
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  const fs::path temporary = fmt::format("{}.{}.{}.tmp", path.string(), host, getpid());
   std::ofstream file(temporary, std::ios::binary);
   file << text;
   file.close();
@@ -133,6 +135,23 @@ Results stored_results(const Folder& folder, const Identity& identity) {
 std::optional<Identity> stored_identity(const Folder& folder) {
   for (const fs::path& path : files_ending(folder, ".json")) return identity_in(checked_digest(path), path);
   return std::nullopt;
+}
+
+std::vector<Shard> missing_shards(const Folder& folder, const Plan& plan, Identity identity, std::int64_t of) {
+  if (const std::optional<Identity> stored = stored_identity(folder)) {
+    identity.instruction_set = stored->instruction_set;
+  }
+  Results finished;
+  for (const fs::path& path : files_ending(folder, ".json")) read_shard(path, identity, finished);
+  std::vector<Shard> missing;
+  for (Shard shard{1, of}; shard.index <= of; ++shard.index) {
+    for (std::int64_t block = shard.index - 1; block < plan.blocks(); block += of) {
+      if (finished.contains(block)) continue;
+      missing.push_back(shard);
+      break;
+    }
+  }
+  return missing;
 }
 
 void store_shard(const Folder& folder, const Shard& shard, const Identity& identity, const Results& results) {

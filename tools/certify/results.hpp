@@ -44,9 +44,14 @@ Results stored_results(const Folder& folder, const Identity& identity);
 // The identity in any of the files; nullopt if there is none.
 std::optional<Identity> stored_identity(const Folder& folder);
 
+// The shards of `of` that have a block without a result in a finished shard's file, whatever number of shards made it.
+// Jobs may run on machines of another kind, so the instruction set may be any. Throws InputError for a changed file,
+// and for one of another identity.
+std::vector<Shard> missing_shards(const Folder& folder, const Plan& plan, Identity identity, std::int64_t of);
+
 void store_shard(const Folder& folder, const Shard& shard, const Identity& identity, const Results& results);
 
-// Writes to a temporary name, syncs, renames, syncs the folder.
+// Writes to a temporary name, syncs, renames, syncs the folder. Processes of any machine may write the same file.
 void write_synced(const std::filesystem::path& path, std::string_view text);
 
 // The text of a JSON object with its digest as the last field, and back. Throws InputError if they do not match.

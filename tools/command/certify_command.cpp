@@ -9,18 +9,14 @@
 #include "tools/certify/certificate.hpp"
 #include "tools/certify/estimate.hpp"
 #include "tools/certify/shard.hpp"
-#include "tools/command/callable_subject.hpp"
 #include "tools/command/certify_jobs.hpp"
 #include "tools/command/certify_options.hpp"
+#include "tools/command/certify_subject.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/cpu_count.hpp"
-#include "tools/command/deadline_options.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
-#include "tools/command/python_options.hpp"
-#include "tools/command/sandbox_options.hpp"
-#include "tools/command/subjects.hpp"
 #include "tools/report/begun_run.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/words.hpp"
@@ -34,19 +30,6 @@ using certify::Json;
 using certify::Plan;
 using certify::Shard;
 
-struct SubjectOptions {
-  std::string subject;
-  DeadlineOptions deadlines;
-  PythonOptions python;
-  SandboxOptions sandbox;
-
-  void add_to(CLI::App& command) {
-    deadlines.add_to(command);
-    python.add_to(command);
-    sandbox.add_to(command);
-  }
-};
-
 struct AllOptions : SubjectOptions {
   CertifyOptions certify;
   OutputOptions output;
@@ -58,29 +41,6 @@ struct AllOptions : SubjectOptions {
 struct RunOptions : SubjectOptions {
   std::string folder, shard = "1/1";
 };
-
-struct OpenSubject {
-  std::string name;
-  std::unique_ptr<Subject> subject;
-};
-
-// One kernel: a certificate has one subject. It cannot see `folder`.
-OpenSubject open_one(const SubjectOptions& options, const std::string& folder, const Stop& stop) {
-  WorkerOptions worker = options.deadlines.worker_options();
-  std::vector<std::filesystem::path> hidden;
-  if (!folder.empty()) hidden.push_back(folder);
-  options.sandbox.apply_to(worker, hidden);
-  worker.stop = &stop;
-  const std::vector<std::string> named = options.python.named({options.subject});
-  const ExpandedSubjects expanded = expand_subjects(named, worker);
-  if (expanded.subjects.size() != 1) {
-    throw InputError(fmt::format("{} has {} kernels; name one of them, as in {}", options.subject,
-                                 expanded.subjects.size(), expanded.subjects.front().name));
-  }
-  Oracles oracles;
-  const std::string& name = expanded.subjects.front().name;
-  return {name, open_callable(name, worker, oracles, {})};
-}
 
 // "3/16"
 Shard shard_called(const std::string& text) {
@@ -118,9 +78,14 @@ void note_run(const Folder& folder, const Shard& shard, const certify::ShardRun&
               double seconds) {
   char host[256] = "";
   gethostname(host, sizeof host - 1);
-  const Json line{{"shard", {shard.index, shard.of}}, {"host", host},           {"machine", begun.machine},
-                  {"started", begun.started},         {"seconds", seconds},     {"kernel_seconds", run.kernel_seconds},
-                  {"blocks", run.blocks},             {"computed", run.computed}};
+  const Json line{{"shard", {shard.index, shard.of}},
+                  {"host", host},
+                  {"machine", begun.machine},
+                  {"started", begun.started},
+                  {"seconds", seconds},
+                  {"kernel_seconds", run.kernel_seconds},
+                  {"blocks", run.blocks},
+                  {"computed", run.computed}};
   std::ofstream(folder.times(), std::ios::app) << line.dump() + "\n";
 }
 
@@ -140,10 +105,7 @@ int run_one_shard(const RunOptions& options) {
   const Folder folder(options.folder);
   const Plan plan = stored_plan(folder);
   const Stop& stop = stop_on_signal();
-  OpenSubject opened = open_one(options, options.folder, stop);
-  if (const std::string why = certify::claims_difference(plan, opened.subject->claims()); !why.empty()) {
-    throw InputError(fmt::format("{}: {}", folder.plan().string(), why));
-  }
+  OpenSubject opened = open_for_plan(options, folder, plan, stop);
   const certify::ShardRun run = run_and_note(folder, plan, shard, opened, stop);
   fmt::print("{}: shard {} of {}: {}, {} computed now\n", opened.name, shard.index, shard.of,
              counted(run.blocks, "block"), run.computed);
@@ -157,12 +119,11 @@ void print_sweep(const Json& sweep, bool quiet) {
   const std::string grade = found.is_null() ? "" : fmt::format(", grade {}", found.get<std::string>());
   const Json& use = sweep["worst"]["use"];
   const std::int64_t not_claimed = sweep["not_claimed"];
-  fmt::print("  {}  {}: {} of {} checked{}{}{}\n", failed ? "FAIL" : "ok  ", sweep["sweep"].get<std::string>(),
-             sweep["checked"].dump(), sweep["size"].dump(),
-             not_claimed > 0 ? fmt::format(", {} not claimed", not_claimed) : "", grade,
-             use.is_number() && use >= 0 && !failed
-                 ? fmt::format(", worst {:.3f} of the bound", use.get<double>())
-                 : "");
+  fmt::print(
+      "  {}  {}: {} of {} checked{}{}{}\n", failed ? "FAIL" : "ok  ", sweep["sweep"].get<std::string>(),
+      sweep["checked"].dump(), sweep["size"].dump(),
+      not_claimed > 0 ? fmt::format(", {} not claimed", not_claimed) : "", grade,
+      use.is_number() && use >= 0 && !failed ? fmt::format(", worst {:.3f} of the bound", use.get<double>()) : "");
   for (const Json& failure : sweep["failures"]) {
     fmt::print("        {}\n", failure["message"].get<std::string>());
     if (failure.contains("element")) fmt::print("        at {}\n", failure["element"]["place"].get<std::string>());
@@ -188,8 +149,8 @@ int merge_folder(const Folder& folder, bool quiet) {
     return exit_incomplete;
   }
   if (digest(plan) != identity->plan) {
-    throw InputError(fmt::format("{}: its shards are of another plan; delete {}", folder.plan().string(),
-                                 folder.shards().string()));
+    throw InputError(
+        fmt::format("{}: its shards are of another plan; delete {}", folder.plan().string(), folder.shards().string()));
   }
   const Json json = certificate(plan, *identity, stored_results(folder, *identity));
   certify::write_synced(folder.certificate(), certify::with_digest(json));
@@ -224,10 +185,9 @@ int run_jobs(const AllOptions& options, const Folder& folder, const std::string&
              std::size_t jobs, const Stop& stop) {
   std::vector<std::vector<std::string>> commands;
   for (std::size_t i = 1; i <= jobs; ++i) {
-    std::vector<std::string> words{"certify", "run", name, folder.path().string(), "--shard",
-                                   fmt::format("{}/{}", i, jobs)};
-    for (const std::string& word : options.deadlines.words()) words.push_back(word);
-    for (const std::string& word : options.sandbox.words()) words.push_back(word);
+    std::vector<std::string> words{
+        "certify", "run", name, folder.path().string(), "--shard", fmt::format("{}/{}", i, jobs)};
+    for (const std::string& word : options.words()) words.push_back(word);
     commands.push_back(std::move(words));
   }
   ProgressLine progress(options.output.shows_progress());
@@ -279,12 +239,6 @@ int plan_only(const AllOptions& options) {
   return exit_conforms;
 }
 
-constexpr const char* subject_help = "one kernel: built-in, lib.so#kernel, python:.. or \"cmd:..\", as for verify";
-
-CLI::Option* add_subject(CLI::App& command, std::string& subject) {
-  return command.add_option("subject", subject, subject_help)->type_name(kinds::subject);
-}
-
 CLI::Option* add_folder(CLI::App& command, std::string& folder) {
   return command.add_option("folder", folder, "that `certify plan` made")->type_name(kinds::folder)->required();
 }
@@ -296,7 +250,7 @@ Action add_certify(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "certify", "Check every element of sets that can be enumerated, such as every position; docs/certify.md");
   command->require_subcommand(0, 1);
-  add_subject(*command, options->subject);
+  options->add_subject(*command);
   command->add_option("--out", options->out, "the folder for plan, shards and certificate; an interrupted run resumes")
       ->type_name(kinds::folder);
   options->certify.add_to(*command);
@@ -313,14 +267,14 @@ Action add_certify(CLI::App& app) {
 
   auto planning = std::make_shared<AllOptions>();
   CLI::App* plan = command->add_subcommand("plan", "Write plan.json, the list of all sweeps, into a new folder");
-  add_subject(*plan, planning->subject)->required();
+  planning->add_subject(*plan)->required();
   plan->add_option("folder", planning->out, "is made")->type_name(kinds::folder)->required();
   planning->certify.add_to(*plan);
   planning->add_to(*plan);
 
   auto running = std::make_shared<RunOptions>();
   CLI::App* run = command->add_subcommand("run", "Run one shard of the plan in a folder: every N-th block");
-  add_subject(*run, running->subject)->required();
+  running->add_subject(*run)->required();
   add_folder(*run, running->folder);
   run->add_option("--shard", running->shard, "I/N: the I-th of N shards")->capture_default_str()->type_name("I/N");
   running->add_to(*run);
@@ -328,11 +282,13 @@ Action add_certify(CLI::App& app) {
   auto merging = std::make_shared<std::string>();
   CLI::App* join = command->add_subcommand("merge", "Make the certificate when all shards are finished");
   add_folder(*join, *merging);
+  const Action submit = add_certify_submit(*command);
 
   return [=]() -> int {
     if (plan->parsed()) return plan_only(*planning);
     if (run->parsed()) return run_one_shard(*running);
     if (join->parsed()) return merge(*merging, false);
+    if (const int code = submit(); code >= 0) return code;
     if (!command->parsed()) return -1;
     if (options->subject.empty()) throw InputError("certify: no subject was given; see `ropecheck certify --help`");
     return certify_all(*options);

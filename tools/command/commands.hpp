@@ -20,6 +20,7 @@ Action add_vectors(CLI::App& app);
 Action add_report(CLI::App& app);
 Action add_compare(CLI::App& app);
 Action add_certify(CLI::App& app);
+Action add_certify_submit(CLI::App& certify);  // -1 if another command was given
 Action add_certificate(CLI::App& app);
 Action add_list(CLI::App& app);
 Action add_help(CLI::App& app);

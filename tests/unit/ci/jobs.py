@@ -86,7 +86,7 @@ def gitlab_job(template, name, folder, path, **variables):
     """Runs a job's script as GitLab's runner does: in one shell, up to the first command that fails."""
     job = template[name]
     known = {"CI_PROJECT_DIR": str(folder), "GITLAB_CI": "true"}
-    for key, value in {**job["variables"], **variables}.items():
+    for key, value in {**job.get("variables", {}), **variables}.items():
         known[key] = re.sub(r"\$(\w+)", lambda found: known.get(found[1], ""), value)
     script = "set -eo pipefail\n" + "\n".join(job["script"])
     done = subprocess.run(["bash", "--noprofile", "--norc", "-c", script], cwd=folder, text=True, timeout=300,

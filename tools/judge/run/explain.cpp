@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "tools/judge/run/shell_word.hpp"
+
 namespace rope {
 namespace {
 
@@ -24,15 +26,6 @@ std::string against_relation(const Element& e) {
                                  value_with_bits(e.dtype, e.expected));
   if (std::isfinite(e.expected)) text += fmt::format("; the difference {}", against_bound(e));
   return text;
-}
-
-// Single quotes if a shell would read anything else than the word itself.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:=,@%#";
-  if (!word.empty() && word.front() != '#' && word.find_first_not_of(plain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char letter : word) quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return quoted + "'";
 }
 
 }  // namespace
