@@ -22,6 +22,7 @@
 #include "tools/command/sandbox_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/report/begun_run.hpp"
+#include "tools/report/html/certified.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/words.hpp"
 #include "tools/worker/client/subject_error.hpp"
@@ -192,7 +193,9 @@ int merge_folder(const Folder& folder, bool quiet) {
                                  folder.shards().string()));
   }
   const Json json = certificate(plan, *identity, stored_results(folder, *identity));
-  certify::write_synced(folder.certificate(), certify::with_digest(json));
+  const std::string text = certify::with_digest(json);
+  certify::write_synced(folder.certificate(), text);
+  certify::write_synced(folder.page(), html::page_of_certificate(parse_json(text, folder.certificate().string())));
   for (const Json& sweep : json["sweeps"]) print_sweep(sweep, quiet);
   const bool conforms = json["conforms"];
   fmt::print("{}: {}; {}\n", identity->subject, verdict_words(plan, json), folder.certificate().string());
