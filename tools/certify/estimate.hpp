@@ -6,7 +6,7 @@
 
 namespace rope::certify {
 
-// Seconds of one process, one number a sweep. Takes about a second.
+// Seconds of one process, one number a sweep. Takes a second, or one sweep of each sort.
 std::vector<double> estimated_seconds(const Plan& plan, Subject& subject);
 
 }  // namespace rope::certify

@@ -4,6 +4,7 @@
 
 #include "reference/did_you_mean.hpp"
 #include "reference/input_error.hpp"
+#include "tools/certify/alignments.hpp"
 #include "tools/certify/positions.hpp"
 #include "tools/certify/roundings.hpp"
 #include "tools/certify/shapes.hpp"
@@ -17,10 +18,12 @@ std::span<const Kind> kinds() {
   static constexpr Kind rows[] = {
       {"positions", "every position of every pair", propose_positions, position_parts},
       {"values", "every value of a 16-bit type in either feature", propose_values, position_parts, true},
-      {"roundings", "every value of a 16-bit type times every number from -1 to 1 in the tables", propose_roundings,
-       rounding_parts, true},
+      {"roundings",
+       "every value of a 16-bit type times every number from -1 to 1 in its tables, and many times rows of f32 tables",
+       propose_roundings, rounding_parts, true},
       {"shapes", "sizes along lines where the others are small, and arrangements in memory", propose_shapes,
        shape_parts},
+      {"alignments", "every address of inputs and outputs modulo 64 bytes", propose_alignments, alignment_parts},
       {"states", "every ordered pair of a hundred unlike calls", propose_states, state_parts, false, true},
   };
   return rows;
@@ -47,6 +50,10 @@ std::string words_of(const Sweep& sweep) {
   if (c.spec.rotary_dim != c.spec.head_dim) text += fmt::format(", rotary_dim {}", c.spec.rotary_dim);
   if (kind_of(c.spec.scaling) != scaling::None::kind) text += fmt::format(", {}", kind_of(c.spec.scaling));
   return text;
+}
+
+bool has_words(const Sweep& sweep, std::string_view words) {
+  return (" " + words_of(sweep)).find(fmt::format(" {}", words)) != std::string::npos;
 }
 
 }  // namespace rope::certify

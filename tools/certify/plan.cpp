@@ -83,6 +83,11 @@ Plan make_plan(const Request& request, Grade grade, std::string version) {
   if (plan.sweeps.empty()) {
     throw InputError("nothing to certify: the kernel's claims cover no call of the selection; see `ropecheck verify`");
   }
+  std::erase_if(plan.sweeps, [&](const Sweep& sweep) { return !has_words(sweep, request.only); });
+  if (plan.sweeps.empty()) {
+    throw InputError(fmt::format("--only: no sweep has the words \"{}\"; `certify KERNEL --dry-run` lists all",
+                                 request.only));
+  }
   return plan;
 }
 

@@ -23,6 +23,7 @@ class Folder {
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path plan() const { return path_ / "plan.json"; }
   std::filesystem::path certificate() const { return path_ / "certificate.json"; }
+  std::filesystem::path page() const { return path_ / "certificate.html"; }
   std::filesystem::path times() const { return path_ / "times.jsonl"; }
   std::filesystem::path shards() const { return path_ / "shards"; }
   std::filesystem::path shard_file(const Shard& shard) const;

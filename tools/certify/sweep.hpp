@@ -36,6 +36,9 @@ struct Sweep {
 // "positions of f32, computed, half_split, linear"
 std::string words_of(const Sweep& sweep);
 
+// Whether they stand in the sweep's words, from the beginning of a word on.
+bool has_words(const Sweep& sweep, std::string_view words);
+
 // A call of a sweep, and how many of its elements it covers.
 struct Part {
   Case c;
@@ -48,6 +51,7 @@ struct Request {
   std::vector<Selection> selections;                // one for each requested rope; without any, one that sweeps
   std::int64_t positions = std::int64_t{1} << 20;   // of each pair, from 0 on
   std::vector<std::string> kinds;                   // empty: all
+  std::string only{};                               // words that a sweep must have; empty: all sweeps
 };
 
 // A kind of sweep. To add one: its file, and its row in kinds.cpp.

@@ -11,6 +11,7 @@
 #include "tools/command/option_values.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/sandbox_options.hpp"
+#include "tools/command/signature.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {
@@ -23,6 +24,7 @@ struct CheckOptions {
   std::int64_t spot = 0;
   std::string subject;
   std::optional<std::uint64_t> seed;
+  std::string allowed_signers, identity;
   DeadlineOptions deadlines;
   PythonOptions python;
   SandboxOptions sandbox;
@@ -85,12 +87,21 @@ int check(const CheckOptions& options) {
   if (options.spot > 0 && options.subject.empty()) {
     throw InputError("certificate check: --spot needs the kernel; add --subject SUBJECT");
   }
+  if (!options.identity.empty() && options.allowed_signers.empty()) {
+    throw InputError("certificate check: --identity needs the file of keys; add --allowed-signers FILE");
+  }
   try {
     const Certificate certificate = certify::read_certificate(path);
+    // Before any code of the kernel runs.
+    std::string signer;
+    if (!options.allowed_signers.empty()) {
+      signer = signer_of(path, certify::with_digest(certificate.json), options.allowed_signers, options.identity);
+    }
     const Spots spots = options.spot > 0 ? check_spots(certificate, options) : Spots{};
     fmt::print("{}: {}, {} elements of {}, all checked; plan {}\n", certificate.identity.subject,
                certificate.conforms ? "conforms" : "does not conform", certificate.plan.elements(),
                counted(static_cast<std::int64_t>(certificate.plan.sweeps.size()), "sweep"), certificate.identity.plan);
+    if (!signer.empty()) fmt::print("  signed by {}\n", signer);
     fmt::print("{}", spots.text);
     return certificate.conforms && spots.unlike == 0 ? exit_conforms : exit_fails;
   } catch (const certify::Incomplete& error) {
@@ -115,6 +126,11 @@ Action add_certificate(CLI::App& app) {
       ->type_name("N");
   checking->add_option("--subject", options->subject, "the kernel, as for verify")->type_name(kinds::subject);
   checking->add_option("--seed", options->seed, "of the drawn blocks; default: another one each time")->type_name("N");
+  checking
+      ->add_option("--allowed-signers", options->allowed_signers,
+                   "the certificate must be signed by a key in this file; see ALLOWED SIGNERS in ssh-keygen(1)")
+      ->type_name(kinds::file);
+  checking->add_option("--identity", options->identity, "and by this person of that file")->type_name("NAME");
   options->deadlines.add_to(*checking);
   options->python.add_to(*checking);
   options->sandbox.add_to(*checking);

@@ -18,6 +18,7 @@
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
 #include "tools/report/begun_run.hpp"
+#include "tools/report/html/certified.hpp"
 #include "tools/report/progress.hpp"
 #include "tools/report/words.hpp"
 #include "tools/worker/client/subject_error.hpp"
@@ -153,7 +154,9 @@ int merge_folder(const Folder& folder, bool quiet) {
         fmt::format("{}: its shards are of another plan; delete {}", folder.plan().string(), folder.shards().string()));
   }
   const Json json = certificate(plan, *identity, stored_results(folder, *identity));
-  certify::write_synced(folder.certificate(), certify::with_digest(json));
+  const std::string text = certify::with_digest(json);
+  certify::write_synced(folder.certificate(), text);
+  certify::write_synced(folder.page(), html::page_of_certificate(parse_json(text, folder.certificate().string())));
   for (const Json& sweep : json["sweeps"]) print_sweep(sweep, quiet);
   const bool conforms = json["conforms"];
   fmt::print("{}: {}; {}\n", identity->subject, verdict_words(plan, json), folder.certificate().string());

@@ -28,6 +28,10 @@ void CertifyOptions::add_to(CLI::App& command) {
   spec_.add_to(command);
   takes_some_of(command.add_option("--dtype", dtypes_, "only these types"), float_words());
   takes_some_of(command.add_option("--sweep", sweeps_, sweep_help()), sweep_words());
+  command
+      .add_option("--only", only_,
+                  "only sweeps with these words in their line of --dry-run, for example \"positions of bf16, computed\"")
+      ->type_name("WORDS");
   command.add_option("--positions", positions_, "how many positions, from 0 on; at most as many as the kernel claims")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40))
@@ -47,7 +51,7 @@ certify::Plan CertifyOptions::plan_for(const Claims& claims) const {
     common.most_tokens = model->max_position_embeddings;
     if (model->dtype && dtypes_.empty()) common.dtypes = {*model->dtype};
   }
-  certify::Request request{claims, {}, positions_, sweeps_};
+  certify::Request request{claims, {}, positions_, sweeps_, only_};
   for (const ModelRope& rope : spec_.specs()) {
     Selection selection = common;
     selection.spec = rope.spec;

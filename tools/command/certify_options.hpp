@@ -20,6 +20,7 @@ class CertifyOptions {
   SpecOptions spec_;
   std::vector<std::string> dtypes_;
   std::vector<std::string> sweeps_;
+  std::string only_;
   std::string require_ = "C3";
   std::int64_t positions_ = std::int64_t{1} << 20;
 };

@@ -1,6 +1,8 @@
 // The plan: its ranges, its text and its digest.
 #include "tools/certify/plan.hpp"
 
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <set>
@@ -35,6 +37,56 @@ TEST_CASE("certify: the blocks of a sweep hold each element once, and each call 
     }
     CHECK(next == sweep.size);
   }
+}
+
+TEST_CASE("certify: the sweeps of alignments have every pair of addresses once, and claims leave some out") {
+  Claims claims = half_split_claims();
+  Request request{claims, {Selection{}}, 1, {"alignments"}};
+  std::set<std::string> seen;
+  for (const Sweep& sweep : make_plan(request, {}, "1").sweeps) {
+    std::set<std::array<int, 4>> addresses;
+    for (const Part& part : kind_called("alignments").parts(sweep, {0, sweep.size})) {
+      const Case& c = part.c;
+      CHECK(uncovered(c, claims).empty());
+      CHECK(seen.insert(to_text(c)).second);
+      addresses.insert({c.in_place, c.key_heads, c.address, c.output_address});
+    }
+    const std::int64_t n = 64 / static_cast<std::int64_t>(size_of(sweep.base.dtype));
+    CHECK(sweep.size == 3 * n * n + n);
+    CHECK(static_cast<std::int64_t>(addresses.size()) == sweep.size);
+  }
+  claims.capabilities.alignment = 32;
+  request.claims = claims;
+  const Sweep sweep = make_plan(request, {}, "1").sweeps.front();
+  const std::vector<Part> parts = kind_called("alignments").parts(sweep, {0, sweep.size});
+  const auto is_claimed = [&](const Part& part) { return uncovered(part.c, claims).empty(); };
+  CHECK(std::ranges::count_if(parts, is_claimed) == 3 * 2 * 2 + 2);
+}
+
+TEST_CASE("certify: roundings with tables in f32 have every value of their exponents, once, times 1024 rows") {
+  const Request request{half_split_claims(), {Selection{}}, 1, {"roundings"}};
+  std::set<DType> seen;
+  for (const Sweep& sweep : make_plan(request, {}, "1").sweeps) {
+    if (sweep.base.given != DType::f32) continue;
+    seen.insert(sweep.base.dtype);
+    std::set<double> values;
+    for (std::int64_t block = 0; block < sweep.blocks(); ++block) {
+      for (const Part& part : kind_called("roundings").parts(sweep, sweep.range(block))) {
+        CHECK(part.elements == part.c.heads * 1024 * 64);
+        for (int head = 0; head < part.c.heads; ++head) {
+          const auto bits = static_cast<std::uint16_t>(part.c.seed + static_cast<std::uint64_t>(head));
+          CHECK(values.insert(load(part.c.dtype, reinterpret_cast<const std::byte*>(&bits))).second);
+        }
+      }
+    }
+    const bool is_bf16 = sweep.base.dtype == DType::bf16;
+    CHECK(values.size() == (is_bf16 ? 2 * 16 * 128 : 2 * 4 * 1024));
+    CHECK(sweep.size == static_cast<std::int64_t>(values.size()) * 1024 * 64);
+    CHECK(*values.rbegin() < (is_bf16 ? 256 : 4));
+    CHECK(*values.begin() == -*values.rbegin());
+    CHECK(*values.upper_bound(0) == (is_bf16 ? 1.0 / 256 : 1.0 / 4));
+  }
+  CHECK(seen.size() == 2);
 }
 
 TEST_CASE("certify: every claimed dtype, source and scaling rule is swept over positions") {

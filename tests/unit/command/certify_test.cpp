@@ -178,7 +178,8 @@ TEST_CASE("command: one value, one product, one head_dim and one pair of calls t
     const char* named;
   } rows[] = {
       {"payload", {"--sweep", "values", "--dtype", "bf16"}, "12/48", "start=32677,"},     // 0x7FA5
-      {"product", {"--sweep", "roundings", "--dtype", "bf16"}, "32/256", "seed=16343"},  // 0x3FD7
+      {"product", {"--sweep", "roundings", "--dtype", "bf16"}, "32/288", "seed=16343"},  // 0x3FD7
+      {"entry", {"--sweep", "roundings", "--dtype", "bf16"}, "261/288", "seed=16343"},
       {"head_dim", {"--sweep", "shapes", "--dtype", "f32"}, "11/403", "head_dim=346,"},
       {"pair", {"--sweep", "states", "--head-dim", "16"}, "49/300", "before=f32:7:5"},
   };
@@ -199,6 +200,32 @@ TEST_CASE("command: one value, one product, one head_dim and one pair of calls t
     CHECK_THAT(minimal, Contains(named));
     CHECK(ropecheck({"replay", minimal, "--subject", subject}).exit_code == 1);
     CHECK(ropecheck({"replay", minimal, "--subject", one_element + "#right"}).exit_code == 0);
+  }
+}
+
+TEST_CASE("command: a kernel that is wrong at one alignment is rejected by certify, and the alignment is named") {
+  const TemporaryFolder folder;
+  const struct {
+    const char* kernel;
+    const char* named;
+  } rows[] = {{"address", "address=20,output_address=36"}, {"aligned", "address=16,output_address=16"}};
+  for (const auto& [kernel, named] : rows) {
+    const std::string subject = one_element + "#" + kernel, out = folder / kernel;
+    const Result run = ropecheck({"certify", subject, "--out", out, "--dtype", "f32", "--sweep", "alignments"});
+    CAPTURE(run.out, run.err);
+    CHECK(run.exit_code == 1);
+    const Json json = certificate_in(out);
+    REQUIRE(json["sweeps"].size() == 3);
+    for (const Json& sweep : json["sweeps"]) {
+      CHECK(sweep["sweep"].get<std::string>().starts_with("alignments by address of f32"));
+      CHECK(sweep["size"] == 16 * 16 * 3 + 16);
+      CHECK(sweep["checked"] == sweep["size"]);
+      REQUIRE_FALSE(sweep["failures"].empty());
+      const std::string minimal = sweep["failures"][0]["case"];
+      CHECK_THAT(minimal, Contains(named));
+      CHECK(ropecheck({"replay", minimal, "--subject", subject}).exit_code == 1);
+      CHECK(ropecheck({"replay", minimal, "--subject", one_element + "#right"}).exit_code == 0);
+    }
   }
 }
 
@@ -232,6 +259,98 @@ TEST_CASE("command: certificates and shards that were changed or are another ker
   check_refused(2, {"certify", "merge", out.string()}, {"1-of-2.json"});
   fs::remove(out / "shards" / "1-of-2.json");
   CHECK(ropecheck({"certify", "merge", out.string()}).exit_code == 4);
+}
+
+TEST_CASE("command: a certificate's signature is checked against a list of keys") {
+  const TemporaryFolder folder;
+  if (run_program({"sh", "-c", "command -v ssh-keygen"}).exit_code != 0) {
+    WARN("left out: ssh-keygen is not installed (Debian package openssh-client)");
+    return;
+  }
+  const auto make_key = [&](const std::string& who) {
+    const fs::path key = folder / who;
+    REQUIRE(run_program({"ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", who, "-f", key}).exit_code == 0);
+    std::string line = read(key.string() + ".pub");
+    return who + "@example.com " + line;
+  };
+  const std::string mary = make_key("mary"), john = make_key("john"), eve = make_key("eve");
+  const fs::path keys = folder / "keys";
+  write(keys, mary + john);
+  const fs::path out = folder / "out", other = folder / "other";
+  REQUIRE(ropecheck(small("half_split", out, {"--jobs", "1", "--positions", "1000"})).exit_code == 0);
+  REQUIRE(ropecheck(small("half_split", other, {"--jobs", "1", "--positions", "1001"})).exit_code == 0);
+  const auto sign = [&](const std::string& who, const std::string& purpose = "ropecheck") {
+    fs::remove(out / "certificate.json.sig");
+    REQUIRE(run_program({"ssh-keygen", "-q", "-Y", "sign", "-n", purpose, "-f", folder / who, out / "certificate.json"})
+                .exit_code == 0);
+  };
+  const auto check = [&](const fs::path& of, const Words& more = {}) {
+    Words words{"certificate", "check", of, "--allowed-signers", keys};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto signed_by_mary = Contains("signed by mary@example.com, ED25519 key SHA256:");
+  check_refused(2, check(out), {"certificate.json is not signed: there is no", "ssh-keygen -Y sign -n ropecheck"});
+  sign("mary");
+  CHECK(ropecheck(check(out)).exit_code == 0);
+  CHECK_THAT(ropecheck(check(out)).out, signed_by_mary);
+  CHECK_THAT(ropecheck(check(out, {"--identity", "mary@example.com"})).out, signed_by_mary);
+  check_refused(2, check(out, {"--identity", "john@example.com"}), {"its key is mary@example.com's", "expected john"});
+  // A good certificate, but not the one that was signed.
+  fs::copy_file(out / "certificate.json.sig", other / "certificate.json.sig");
+  check_refused(2, check(other), {"certificate.json is not what was signed"});
+  sign("eve");
+  check_refused(2, check(out), {"certificate.json.sig: its key is not in"});
+  check_refused(2, check(out, {"--identity", "mary@example.com"}), {"its key is not in"});
+  sign("mary", "file");
+  check_refused(2, check(out), {"was not made with -n ropecheck"});
+  write(out / "certificate.json.sig", "no signature\n");
+  check_refused(2, check(out), {"or the file is damaged"});
+  check_refused(2, {"certificate", "check", out, "--identity", "mary"}, {"add --allowed-signers FILE"});
+  check_refused(2, {"certificate", "check", out, "--allowed-signers", "/nowhere"}, {"/nowhere cannot be read"});
+}
+
+TEST_CASE("command: only sweeps with the given words are planned") {
+  const TemporaryFolder folder;
+  const auto planned = [&](const Words& more) {
+    Words words{"certify", "half_split", "--dry-run", "--dtype", "f16", "--dtype", "bf16"};
+    words.insert(words.end(), more.begin(), more.end());
+    return ropecheck(words).out;
+  };
+  const std::string all = planned({"--sweep", "positions"});
+  CHECK_THAT(all, Contains("positions of f16, computed, half_split, head_dim 128, yarn"));
+  CHECK_THAT(all, Contains("positions of bf16, frequencies"));
+  // "f16" begins no word of a sweep of bf16.
+  const std::string f16 = planned({"--only", "f16, computed"});
+  CHECK_THAT(f16, Contains("positions of f16, computed") && Contains("shapes by seq of f16, computed") &&
+                      !Contains("bf16") && !Contains("tables"));
+  const std::string one = planned({"--only", "yarn", "--sweep", "positions"});
+  CHECK_THAT(one, Contains("half_split: 2 sweeps"));
+  REQUIRE(ropecheck({"certify", "plan", "half_split", folder / "out", "--only", "positions of f32, tables"}).exit_code == 0);
+  for (const Json& sweep : Json::parse(read(folder / "out" / "plan.json"))["sweeps"]) {
+    CHECK(sweep["kind"] == "positions");
+    CHECK_THAT(sweep["case"].get<std::string>(), !Contains("source=") && !Contains("dtype=bf16"));
+  }
+  check_refused(2, {"certify", "half_split", "--dry-run", "--only", "posistions"},
+                {"--only: no sweep has the words \"posistions\"", "--dry-run"});
+}
+
+TEST_CASE("command: a certificate has a page with its sweeps, errors and failures, the same for every number of jobs") {
+  const TemporaryFolder folder;
+  const std::string subject = one_element + "#position";
+  REQUIRE(ropecheck(small(subject, folder / "one", {"--jobs", "1"})).exit_code == 1);
+  REQUIRE(ropecheck(small(subject, folder / "two", {"--jobs", "2"})).exit_code == 1);
+  const std::string page = read(folder / "one" / "certificate.html");
+  CHECK(page == read(folder / "two" / "certificate.html"));
+  CHECK(page.size() < 200'000);
+  CHECK_THAT(page, Contains("does not conform: 3 blocks failed") && Contains("<th scope=\"col\">right up to position") &&
+                       Contains("524286") && Contains("ropecheck replay &apos;ROT-01:") && Contains("beyond the bound"));
+  CHECK_THAT(page, Contains("content=\"default-src &apos;none&apos;; style-src &apos;sha256-"));
+  for (const char* outside : {"http:", "https:", "url(", "@import", " src=", "<link", "<img", " style=", " onclick="}) {
+    CHECK_THAT(page, !Contains(outside));
+  }
+  const std::size_t from = page.find(">", page.find("id=\"ropecheck-report\"")) + 1;
+  CHECK(Json::parse(page.substr(from, page.find("</script>", from) - from)) == certificate_in(folder / "one"));
 }
 
 TEST_CASE("command: certify's mistakes are answered") {

@@ -75,6 +75,50 @@ std::int32_t product(const rope_call* call) {
   return status;
 }
 
+// Wrong for one number of a table in f32: 1.6796875 times the cosine of pair 5 at position 702, about -0.84.
+std::int32_t entry(const rope_call* call) {
+  const std::int32_t status = rope::half_split_kernel().apply(call);
+  const rope_tensor &in = call->q, &out = call->q_out;
+  const std::int64_t s = 702 - call->positions.offset, second = call->rotary_dim / 2;
+  if (in.dtype != ROPE_BF16 || out.dtype != ROPE_BF16 || call->table.cos == nullptr || second <= 5) return status;
+  if (call->table.dtype != ROPE_F32 || call->positions.data != nullptr || s < 0 || s >= in.shape[1]) return status;
+  constexpr std::uint16_t x = 0x3FD7;
+  for (std::int64_t h = 0; h < in.shape[2]; ++h) {
+    const auto* a = static_cast<const std::uint16_t*>(in.data) + s * in.strides[1] + h * in.strides[2];
+    auto* y = static_cast<std::uint16_t*>(out.data) + s * out.strides[1] + h * out.strides[2];
+    if (a[5] == x && (a[5 + second] & 0x7FFF) == 0) y[5] = static_cast<std::uint16_t>(y[5] + 5);
+  }
+  return status;
+}
+
+std::uintptr_t past(const rope_tensor& tensor, std::uintptr_t unit) {
+  return reinterpret_cast<std::uintptr_t>(tensor.data) % unit;
+}
+
+// Its loop over aligned vectors loses the last element of each head, if data lies at a multiple of 16 but not of 32.
+std::int32_t aligned(const rope_call* call) {
+  const std::int32_t status = rope::half_split_kernel().apply(call);
+  const rope_tensor& out = call->q_out;
+  if (out.dtype != ROPE_F32 || out.shape[3] < 16 || past(call->q, 32) != 16 || past(out, 32) != 16) return status;
+  for (std::int64_t b = 0; b < out.shape[0]; ++b) {
+    for (std::int64_t s = 0; s < out.shape[1]; ++s) {
+      for (std::int64_t h = 0; h < out.shape[2]; ++h) {
+        auto* y = static_cast<float*>(out.data) + b * out.strides[0] + s * out.strides[1] + h * out.strides[2];
+        y[(out.shape[3] - 1) * out.strides[3]] = 0;
+      }
+    }
+  }
+  return status;
+}
+
+// Wrong if the input begins 20 bytes past a multiple of 64, and the output 36 bytes.
+std::int32_t address(const rope_call* call) {
+  const std::int32_t status = rope::half_split_kernel().apply(call);
+  const bool is_there = past(call->q, 64) == 20 && past(call->q_out, 64) == 36;
+  if (call->q.dtype == ROPE_F32 && is_there && call->q.shape[1] > 0) spoil(*call, 0);
+  return status;
+}
+
 // Wrong for one head_dim.
 std::int32_t head_dim(const rope_call* call) {
   const std::int32_t status = rope::half_split_kernel().apply(call);
@@ -100,7 +144,8 @@ struct Planted {
 };
 
 constexpr Planted all[] = {{"right", nullptr},     {"position", position}, {"crash", crash},
-                           {"payload", payload},   {"product", product},   {"head_dim", head_dim}, {"pair", pair}};
+                           {"payload", payload},   {"product", product},   {"entry", entry},
+                           {"aligned", aligned},   {"address", address},   {"head_dim", head_dim}, {"pair", pair}};
 constexpr std::uint32_t count = sizeof all / sizeof all[0];
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
 namespace rope {
 
+// Memory that was not taken from a vector begins at a multiple of 64 bytes, so a call can choose its tensors' addresses.
 // What a std::vector has, but a pointer or iterator for writing is valid only until the next copy is made.
 class SharedBytes {
  public:
@@ -82,8 +84,11 @@ class SharedBytes {
 
  private:
   static std::shared_ptr<std::byte[]> room(std::size_t size) {
-    return std::make_shared_for_overwrite<std::byte[]>(size);
+    return {static_cast<std::byte*>(::operator new[](size, alignment)),
+            [](std::byte* memory) { ::operator delete[](memory, alignment); }};
   }
+
+  static constexpr std::align_val_t alignment{64};
 
   std::shared_ptr<std::byte[]> memory_;
   std::size_t size_ = 0;

@@ -37,11 +37,25 @@ Layout of_angles(Layout layout) {
   return layout == Layout::angles_strided ? Layout::strided : layout;
 }
 
+// All of its memory is a multiple of the unit, so the address does not depend on which of its ends lies against a page.
+void put_at(Tensor& tensor, int address, std::byte gap) {
+  constexpr std::size_t unit = address_unit;
+  const std::size_t size = size_of(tensor.dtype);
+  tensor.origin = address / static_cast<std::int64_t>(size);
+  const std::size_t used = (static_cast<std::size_t>(tensor.origin) + static_cast<std::size_t>(tensor.count())) * size;
+  tensor.bytes.assign((used + unit - 1) / unit * unit, gap);
+}
+
 // Strides of [batch, seq, heads, head_dim] in elements. The paddings are odd, so that rows of 16-bit types are not
 // aligned by luck, and differ between q and k.
-Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_all, bool key, std::byte gap) {
+Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_all, bool key, std::byte gap,
+                int address) {
   const Layout layout = of_tensor(of_all, key);
   Tensor tensor = Tensor::unwritten(dtype, shape);
+  if (layout == Layout::contiguous && address >= 0) {
+    put_at(tensor, address, gap);
+    return tensor;
+  }
   if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
   if (const std::optional<std::size_t> dimension = distant_dimension(layout)) {
     tensor.placed_strides = placed_strides(shape, *dimension);
@@ -105,8 +119,9 @@ bool has_rows_in_order(const Tensor& t) {
 }
 
 Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
-  Tensor tensor =
-      laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key, c.in_place ? canary : input_canary);
+  const int address = key ? c.output_address : c.address;
+  Tensor tensor = laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key,
+                           c.in_place ? canary : input_canary, address);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
   if (is_counted(c.input) && c.spec.rotary_dim == c.spec.head_dim && has_rows_in_order(tensor)) {
@@ -117,7 +132,8 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
   std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
   const auto dim = static_cast<std::size_t>(c.spec.head_dim);
   const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
-  if (c.input == InputKind::spread && has_rows_in_order(tensor)) {
+  // What was drawn may lie anywhere.
+  if (c.input == InputKind::spread && address < 0 && has_rows_in_order(tensor)) {
     tensor.bytes = std::move(drawn);
     return tensor;
   }
@@ -170,7 +186,8 @@ Layout output_layout(const Case& c) {
 
 Tensor output_tensor(const Case& c, int heads, bool key) {
   const Layout layout = output_layout(c);
-  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, layout, key, canary);
+  Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, layout, key, canary,
+                           key ? c.address : c.output_address);
   fill_with_poison(tensor);
   return tensor;
 }
@@ -289,7 +306,7 @@ Tensor first_rows(const Tensor& table, std::int64_t rows) {
 
 void give_tables(const Case& c, Call& call, Oracles& oracles) {
   const std::int64_t rows = largest_position(c) + 1 + c.spare_rows;
-  if (is_of_products(c.input)) {
+  if (is_of_products(c.input) && size_of(c.given) == 2) {
     call.cos = call.sin = counted_table(c, rows);
     return;
   }

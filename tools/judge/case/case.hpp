@@ -99,8 +99,9 @@ enum class InputKind {
   // So 65536 tokens have every number, NaN and infinity of a 16-bit type.
   counted_first,
   counted_second,
-  // As counted, but the seed plus the head takes the place of the position. Tables that are given hold every number from
-  // -1 to 1 of their 16-bit type, one after the other, as cosine and as sine.
+  // As counted, but the seed plus the head takes the place of the position. Tables of a 16-bit type hold every number
+  // from -1 to 1, one after the other, as cosine and as sine; tables of f32 and f64 have the cosines and sines of their
+  // positions.
   products_first,
   products_second
 };
@@ -116,6 +117,8 @@ constexpr bool is_counted(InputKind input) {
 constexpr bool is_of_unusual_size(InputKind input) {
   return input == InputKind::huge || input == InputKind::subnormal || input == InputKind::zero;
 }
+
+inline constexpr int address_unit = 64;
 
 // A call that comes before the case's own one, in the same new process. It is the case's call in another dtype, with
 // another number of tokens, or at other positions.
@@ -152,6 +155,10 @@ struct Case {
   bool in_place = false;
   Layout layout = Layout::contiguous;
   OutputLayout output = OutputLayout::as_input;
+  // Where tensors begin: bytes past a multiple of address_unit; -1: anywhere. The first is for q and k_out, the second
+  // for q_out and k. So the addresses of all pairs of tensors can differ.
+  int address = -1;
+  int output_address = -1;
   InputKind input = InputKind::spread;
   std::uint64_t seed = 1;
   Fault fault = Fault::none;                 // the mistake in the call

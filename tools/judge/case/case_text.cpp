@@ -21,6 +21,8 @@ void check_shape(const Case& c) {
   within("key_heads", c.key_heads, 0, 1 << 17);
   within("head_dim", c.spec.head_dim, 1, 1 << 15);
   within("start", c.start, 0, std::int64_t{1} << 62);
+  within("address", c.address, -1, address_unit - 1);
+  within("output_address", c.output_address, -1, address_unit - 1);
   within("spare_rows", c.spare_rows, 0, 1 << 20);
   within("sequence_length", c.sequence_length, 0, std::int64_t{1} << 62);
   within("calls before", static_cast<std::int64_t>(c.before.size()), 0, 64);

@@ -53,6 +53,24 @@ std::string unpackable(const Case& c, const Claims& claims) {
   return "";
 }
 
+std::string unplaceable(const Case& c, const Claims& claims) {
+  if (c.address < 0 && c.output_address < 0) return "";
+  const bool is_plain = c.layout == Layout::contiguous &&
+                        (c.output == OutputLayout::as_input || c.output == OutputLayout::contiguous);
+  if (!is_plain) return "only contiguous tensors are put at an address";
+  if (!claims.shifted_tensors && std::max(c.address, c.output_address) > 0) {
+    return "its worker only has tensors at aligned addresses";
+  }
+  const auto fits = [&](int address, DType dtype) {
+    const std::size_t unit = std::max<std::size_t>(claims.capabilities.alignment, size_of(dtype));
+    return address < 0 || static_cast<std::size_t>(address) % unit == 0;
+  };
+  const bool q_fits = fits(c.address, c.dtype) && (c.in_place || fits(c.output_address, c.out_dtype));
+  const bool k_fits = fits(c.output_address, c.dtype) && (c.in_place || fits(c.address, c.out_dtype));
+  if (q_fits && (c.key_heads == 0 || k_fits)) return "";
+  return "data at such an address is not claimed";
+}
+
 std::string uncovered_features(const Case& c, const Claims& claims) {
   const bool is_counted = c.pattern == PositionPattern::consecutive || c.pattern == PositionPattern::recurring;
   if ((gives_starts(c.form) || is_packed(c.form)) && !is_counted) {
@@ -69,6 +87,7 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     const std::size_t least = std::min(size_of(c.dtype), size_of(c.out_dtype));
     if (claims.capabilities.alignment > least) return "data that begins at any element is not claimed";
   }
+  if (std::string why = unplaceable(c, claims); !why.empty()) return why;
   if ((c.layout == Layout::key_strided || c.output == OutputLayout::key_strided) && c.key_heads == 0) {
     return "it has no k that could have other strides than q";
   }

@@ -44,6 +44,10 @@ std::string words_of(AngleSource source) {
   return "";
 }
 
+std::string words_of_address(std::string_view what, int address) {
+  return fmt::format("{} at {} bytes past a multiple of {}", what, address, address_unit);
+}
+
 std::string words_of_calls_before(const Case& c) {
   const std::optional<DType> other = other_dtype_before(c);
   return other ? fmt::format("after an earlier {} call", name(*other)) : "after an earlier call at other positions";

@@ -34,6 +34,9 @@ std::string words_of(Layout layout);
 std::string words_of(OutputLayout layout);
 std::string words_of(AngleSource source);
 
+// "data at 16 bytes past a multiple of 64"
+std::string words_of_address(std::string_view what, int address);
+
 std::string words_of_calls_before(const Case& c);  // "after an earlier bf16 call"
 
 }  // namespace rope::field_words

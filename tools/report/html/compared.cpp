@@ -53,7 +53,7 @@ std::string page_of(const Comparison& comparison, std::string_view version) {
     compared["pairs_compared"].push_back(std::move(one));
   }
   Json model{{"version", version}, {"kind", "compare"}, {"overview", false}, {"subjects", false},
-             {"identified", false}, {"golden", false}, {"left_out", false}, {"interrupted", false},
+             {"identified", false}, {"golden", false}, {"certified", false}, {"left_out", false}, {"interrupted", false},
              {"title", fmt::format("ropecheck compare: {}", verdict_words(comparison))},
              {"compared", std::move(compared)}, {"run_facts", {fact("ropecheck", std::string(version))}}};
   if (rows > most_rows) model["left_out"] = fmt::format("{} rows are left out; the terminal has all.", rows - most_rows);

@@ -139,7 +139,7 @@ std::string page_with(const Json& report, Detail detail) {
   const Json not_judged = report.value("not_judged", Json::array());
   const Json refused = report.value("refused", Json::array());
   Json model{{"version", report.at("version")}, {"kind", sections.kind}, {"overview", false}, {"subjects", false},
-             {"identified", false}, {"golden", false}, {"compared", false}, {"left_out", false}, {"interrupted", false}};
+             {"identified", false}, {"golden", false}, {"compared", false}, {"certified", false}, {"left_out", false}, {"interrupted", false}};
   const bool interrupted = report.value("interrupted", false);
   if (interrupted) model["interrupted"] = interrupted_words;
   if (const std::string words = left_out_words(detail); !words.empty()) model["left_out"] = words;

@@ -19,6 +19,9 @@ Json rows_picture(const Json& wrong_rows);
 Json heat_legend();
 Json heat_picture(const Json& map);
 
+// Counts of pairs by their error, from a 2^-(bins - 2) of the bound to beyond the bound.
+Json histogram_picture(const Json& counts, const std::string& title);
+
 Json horizon_picture(const Json& horizons);
 
 // The path of a cross in the middle of a cell.

@@ -33,6 +33,30 @@ std::vector<double> row_values(const Tensor& t, const RowIndex& row) {
   return values;
 }
 
+TEST_CASE("tensors begin at the case's addresses, with nothing but canaries around them", "[build_call]") {
+  const auto past = [](const Tensor& t) { return static_cast<int>(reinterpret_cast<std::uintptr_t>(t.data()) % 64); };
+  Oracles oracles;
+  Case c;
+  c.key_heads = c.heads;
+  for (const DType dtype : {DType::f32, DType::bf16, DType::f64}) {
+    const int step = static_cast<int>(size_of(dtype));
+    c.dtype = c.out_dtype = dtype;
+    for (c.address = 0; c.address < 64; c.address += step) {
+      for (c.output_address = 0; c.output_address < 64; c.output_address += step) {
+        c.in_place = (c.address + c.output_address) / step % 3 == 0;
+        const Call call = build_call(c, oracles);
+        CHECK(past(call.q) == c.address);
+        CHECK(past(*call.k) == c.output_address);
+        CHECK(call.q.bytes.size() % 64 == 0);
+        CHECK(call.q.bytes.size() < static_cast<std::size_t>(call.q.count()) * size_of(dtype) + 128);
+        if (c.in_place) continue;
+        CHECK(past(*call.q_out) == c.output_address);
+        CHECK(past(*call.k_out) == c.address);
+      }
+    }
+  }
+}
+
 TEST_CASE("tensors have the case's shapes, their elements do not overlap, and the rest is canary", "[build_call]") {
   rc::prop("for random cases", [] {
     const Case c = any_runnable_case();

@@ -59,6 +59,16 @@ def make(folder, name, *more):
     return page, json.loads(data.read_text())
 
 
+def make_certificate(folder):
+    """The page of a kernel that is wrong at one position, and its JSON."""
+    out = folder / "certified"
+    done = run("certify", f"{BUILD}/one_element.so#position", "--out", out, "--dtype", "f32", "--head-dim", "4",
+               "--sweep", "positions")  # fmt: skip
+    if not (out / "certificate.html").is_file():
+        raise AssertionError(done.stderr)
+    return out / "certificate.html", json.loads((out / "certificate.json").read_text())
+
+
 def run(*words, cwd=None):
     variables = {**os.environ, "ROPECHECK_PYTHON": "/usr/bin/python3", "PYTHONDONTWRITEBYTECODE": "1",
                  "PYTHONPATH": str(ROOT / "tools" / "python")}
@@ -72,6 +82,7 @@ class Browser(browser.InBrowser):
         super().setUpClass()
         (cls.folder / "raises.py").write_text(RAISES)
         cls.made = {name: make(cls.folder, name, *FEW) for name in ("right", "wrong-pairing", "crash")}
+        cls.made["certificate"] = make_certificate(cls.folder)
 
     def opened(self, path, **how):
         """The page in a window of its own. The test fails if it says anything, or asks for any file."""
@@ -103,6 +114,20 @@ class Browser(browser.InBrowser):
             self.assertIn(words, title)
         embedded = json.loads(page.locator("#ropecheck-report").text_content())
         self.assertEqual(embedded, self.made["wrong-pairing"][1])
+
+    def test_order_and_content_of_a_certificate(self):
+        path, certificate = self.made["certificate"]
+        page = self.opened(path)
+        titles = page.locator("h1, h2").all_inner_texts()
+        wanted = ["does not conform: 3 blocks failed", "Failures", "Sweeps", "How errors are spread", "This run"]
+        self.assertEqual(len(titles), len(wanted), titles)
+        for title, words in zip(titles, wanted):
+            self.assertIn(words, title)
+        sweeps = certificate["sweeps"]
+        self.assertEqual(page.locator("#sweeps ~ div tbody tr").count(), len(sweeps))
+        self.assertEqual(page.locator("figure svg[role=img]").count(), len(sweeps) + 1)
+        self.assertIn("beyond the bound", page.locator("figure svg[role=img]").first.get_attribute("aria-label"))
+        self.assertEqual(json.loads(page.locator("#ropecheck-report").text_content()), certificate)
 
     def test_a_replay_command_is_copied_and_runs(self):
         page = self.opened(self.made["wrong-pairing"][0], permissions=["clipboard-read", "clipboard-write"])
@@ -137,7 +162,8 @@ class Browser(browser.InBrowser):
 
     def test_nothing_sticks_out_and_axe_finds_nothing(self):
         axe = Axe()
-        for name, colours in (("wrong-pairing", "light"), ("wrong-pairing", "dark"), ("right", "light"), ("crash", "dark")):
+        for name, colours in (("wrong-pairing", "light"), ("wrong-pairing", "dark"), ("right", "light"), ("crash", "dark"),
+                              ("certificate", "light"), ("certificate", "dark")):  # fmt: skip
             path = self.made[name][0]
             with self.subTest(name, colours=colours):
                 page = self.opened(path, viewport={"width": 360, "height": 740}, color_scheme=colours)
