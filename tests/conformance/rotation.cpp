@@ -294,17 +294,12 @@ Finding written(const Case& c, Examiner& examiner) {
   if (!trial.ok()) return trial.problem;
   Finding finding;
   const auto look = [&](const char* name, const Tensor& output) {
-    const std::uint64_t unwritten = poison(output.dtype);
-    const std::size_t size = size_of(output.dtype);
-    for_each_row(output, [&](const RowIndex& row, const std::byte* data) {
+    if (!output.poison) return;
+    for_each_row(output, [&](const RowIndex& row, const std::byte*) {
       for (std::int64_t j = 0; j < output.shape[3]; ++j) {
         ++finding.compared;
-        const std::byte* element = data + static_cast<std::size_t>(j * output.strides[3]) * size;
-        std::uint64_t bits = 0;
-        size == 2   ? std::memcpy(&bits, element, 2)
-        : size == 4 ? std::memcpy(&bits, element, 4)
-                    : std::memcpy(&bits, element, 8);
-        if (bits != unwritten) continue;
+        // A number may be a result.
+        if (bits_at(output, row, j) != output.poison || !std::isnan(value_at(output, row, j))) continue;
         if (finding.wrong++ > 0) continue;
         finding.kind = FailureKind::unwritten;
         Element e;
@@ -312,8 +307,8 @@ Finding written(const Case& c, Examiner& examiner) {
         e.row = row;
         e.feature = j;
         e.dtype = output.dtype;
-        e.actual = load(output.dtype, element);
-        e.actual_bits = unwritten;
+        e.actual = value_at(output, row, j);
+        e.actual_bits = *output.poison;
         finding.element = e;
       }
     });

@@ -29,15 +29,11 @@ void add_rows(Observation& seen, const Tensor& tensor, bool key) {
 
 void read_output(Observation& seen, bool key) {
   const Tensor& tensor = key ? seen.trial.call.k_result() : seen.trial.call.q_result();
-  const std::size_t size = size_of(tensor.dtype);
   add_rows(seen, tensor, key);
-  for_each_row(tensor, [&](const RowIndex&, const std::byte* data) {
+  for_each_row(tensor, [&](const RowIndex& row, const std::byte*) {
     for (std::int64_t f = 0; f < tensor.shape[3]; ++f) {
-      const std::byte* element = data + f * tensor.strides[3] * static_cast<std::int64_t>(size);
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, element, size);
-      seen.actual.push_back(load(tensor.dtype, element));
-      seen.poison.push_back(!seen.before.in_place && bits == poison(tensor.dtype));
+      seen.actual.push_back(value_at(tensor, row, f));
+      seen.poison.push_back(tensor.poison == bits_at(tensor, row, f));
     }
   });
 }

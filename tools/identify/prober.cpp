@@ -114,7 +114,7 @@ void Prober::one_call(std::span<const Position> positions, std::span<const doubl
   for (std::size_t s = from_zero ? static_cast<std::size_t>(c.seq) - 1 : 0; s < static_cast<std::size_t>(c.seq); ++s) {
     for (std::size_t row = 0; row < rows; ++row) {
       const RowIndex at{0, static_cast<std::int64_t>(s), static_cast<std::int64_t>(row)};
-      for (std::size_t j = 0; j < dim; ++j) outputs[j] = value_at(y, at, static_cast<std::int64_t>(j));
+      for (std::size_t j = 0; j < dim; ++j) outputs[j] = written_at(y, at, static_cast<std::int64_t>(j));
       visit(from_zero ? first_position : first_position + s, first_row + row, outputs);
     }
   }

@@ -231,9 +231,7 @@ TEST_CASE("a status counts with all its bits") {
 }
 
 TEST_CASE("hangs that a new process recovers are marked, and after three of them a hang counts at once") {
-  WorkerOptions options = impatient();
-  options.deadline = options.first_call_deadline = std::chrono::milliseconds(300);
-  const auto subject = open_library(build_folder() / "hanging.so", "every_50th", options);
+  const auto subject = open_library(build_folder() / "hanging.so", "every_50th", impatient());
   int recovered = 0, calls = 0;
   Reply reply;
   for (; calls < 400 && reply.kind == ReplyKind::done; ++calls) {

@@ -30,6 +30,8 @@ struct Tensor {
   // For k or k_out in the same memory as q or q_out, if not 0: the elements from q's element [0, 0, ..] to this
   // tensor's.
   std::int64_t behind_q = 0;
+  // Of an output apart from its input: the bits of each element before the call.
+  std::optional<std::uint64_t> poison;
 
   // Contiguous, zero bytes.
   static Tensor contiguous(DType dtype, std::vector<std::int64_t> shape);

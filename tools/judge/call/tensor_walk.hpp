@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "tools/judge/call/call.hpp"
 
@@ -24,6 +25,21 @@ auto* row_data(T& t, const RowIndex& row) {
 
 inline double value_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
   return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
+}
+
+inline std::uint64_t bits_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
+  const std::size_t size = size_of(t.dtype);
+  const std::byte* element = row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size);
+  std::uint64_t bits = 0;
+  size == 2   ? std::memcpy(&bits, element, 2)
+  : size == 4 ? std::memcpy(&bits, element, 4)
+              : std::memcpy(&bits, element, 8);
+  return bits;
+}
+
+// Of an output: NaN where the element was not written.
+inline double written_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
+  return bits_at(t, row, feature) == t.poison ? std::numeric_limits<double>::quiet_NaN() : value_at(t, row, feature);
 }
 
 // Both tensors have the same dtype and head_dim; each has its own strides.

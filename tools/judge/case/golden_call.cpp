@@ -203,7 +203,7 @@ GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
     const GoldenArray& output = array_called(*golden, out_name);
     expected = {in_order(output), output.print};
     out = Tensor::contiguous(c.out_dtype, input.shape);
-    fill_with_poison(*out);
+    fill_with_poison(*out, c.seed);
     return input;
   };
   call.q = take("q", "q_out", call.q_out, result.q);

@@ -101,7 +101,7 @@ std::string explain(const Finding& finding) {
       return fmt::format("{} of {} elements are wrong; the worst is {}", finding.wrong, finding.compared,
                          against_oracle(*finding.element));
     case FailureKind::unwritten:
-      return fmt::format("{} elements were never written; the first is feature {}, which still holds the poison 0x{:x}",
+      return fmt::format("{} elements were never written: feature {} still holds what it held before, 0x{:x}",
                          finding.wrong, finding.element->feature, finding.element->actual_bits);
     case FailureKind::relation:
       return fmt::format("{} of {} relations do not hold; the worst gives {}", finding.wrong, finding.compared,

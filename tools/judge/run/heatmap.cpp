@@ -96,11 +96,11 @@ class Map {
     const double a = value_at(x, {0, s, 0}, expectation.first(p)), b = value_at(x, {0, s, 0}, expectation.second(p));
     const ExactPair exact = rotate_exact(a, b, angle, expectation.lambda(), expectation.backward());
     const double bound = expectation.bound(p, angle.phi, expectation.reach(a, b, p));
-    note(p, column, value_at(y, {0, s, 0}, expectation.first(p)), exact.first, bound);
-    note(p, column, value_at(y, {0, s, 0}, expectation.second(p)), exact.second, bound);
+    note(p, column, written_at(y, {0, s, 0}, expectation.first(p)), exact.first, bound);
+    note(p, column, written_at(y, {0, s, 0}, expectation.second(p)), exact.second, bound);
   }
 
-  // A NaN stays: it is beyond every bound.
+  // A NaN stays: it is beyond every bound. So is what was not written.
   void note(std::size_t p, std::size_t column, double actual, const DoubleDouble& exact, double bound) {
     const double error = std::fabs((actual - exact.hi) - exact.lo);
     const double share = error == 0 ? 0 : error / bound;

@@ -28,6 +28,7 @@ std::optional<std::int64_t> wrong_token(const Case& c) {
 // The rows of q of one token, as a tensor of their own.
 Tensor token_of(const Tensor& tensor, std::int64_t token) {
   Tensor rows = Tensor::contiguous(tensor.dtype, {1, 1, tensor.shape[2], tensor.shape[3]});
+  rows.poison = tensor.poison;
   for (std::int64_t head = 0; head < tensor.shape[2]; ++head) {
     copy_row(rows, {0, 0, head}, tensor, {0, token, head});
   }
@@ -57,9 +58,11 @@ class Token {
   bool is_input() const { return input_.dtype == output_.dtype && input_.bytes == output_.bytes; }
 
   bool is_unwritten() const {
-    Tensor poisoned = output_;
-    fill_with_poison(poisoned);
-    return poisoned.bytes == output_.bytes;
+    bool all = output_.poison.has_value();
+    for_each_row(output_, [&](const RowIndex& row, const std::byte*) {
+      for (std::int64_t j = 0; j < output_.shape[3]; ++j) all = all && bits_at(output_, row, j) == output_.poison;
+    });
+    return all;
   }
 
   bool is_all(bool (*property)(double)) const {

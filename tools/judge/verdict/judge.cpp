@@ -64,7 +64,7 @@ class TensorJudge {
   // After the last token.
   Finding finding() const {
     Finding result = finding_;
-    if (result.kind == FailureKind::value && result.element->actual_bits == poison(result.element->dtype)) {
+    if (result.kind == FailureKind::value && output_.poison == result.element->actual_bits) {
       result.kind = FailureKind::unwritten;
     }
     return result;

@@ -73,7 +73,8 @@ TEST_CASE("tensors have the case's shapes, their elements do not overlap, and th
       RC_ASSERT((*distinct.begin() >= 0 && *distinct.rbegin() < room));
       bool clean = true, poisoned = true;
       const std::byte gap = is_output || c.in_place ? canary : input_canary;
-      const std::uint64_t pattern = poison(dtype);
+      RC_ASSERT(t.poison.has_value() == is_output);
+      const std::uint64_t pattern = t.poison.value_or(0);
       for (std::int64_t i = 0; i < room; ++i) {
         const std::byte* element = t.bytes.data() + static_cast<std::size_t>(i) * size;
         if (!distinct.contains(i))
@@ -275,13 +276,22 @@ TEST_CASE("q and k hold different numbers, and another seed others", "[build_cal
   CHECK(build_call(c, oracles).q.bytes != call.q.bytes);
 }
 
-TEST_CASE("poison is a NaN that no other NaN looks like", "[build_call]") {
+TEST_CASE("poison differs from case to case, and no NaN of a computation looks like it", "[build_call]") {
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-    const std::uint64_t bits = poison(dtype);
-    CHECK(std::isnan(load(dtype, &bits)));
     std::uint64_t plain = 0;
     store(dtype, &plain, std::nan(""));
-    CHECK(plain != bits);
+    std::set<std::uint64_t> all;
+    int numbers = 0;
+    for (std::uint64_t seed = 0; seed < 400; ++seed) {
+      const std::uint64_t bits = poison(dtype, seed);
+      CHECK(bits != plain);
+      CHECK(bits == poison(dtype, seed));
+      numbers += std::isnan(load(dtype, &bits)) ? 0 : 1;
+      all.insert(bits);
+    }
+    if (size_of(dtype) == 2) CHECK(numbers == 0);
+    if (size_of(dtype) > 2) CHECK((numbers > 60 && numbers < 140));  // 100 +- 4.6 standard deviations
+    CHECK(all.size() > (dtype == DType::bf16 ? 50u : 200u));
   }
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("every kind of failure has its own sentence", "[explain]") {
   CHECK_THAT(explain(finding), Catch::Contains("is beyond the bound 0.125"));
   finding.kind = FailureKind::unwritten;
   CHECK(explain(finding) ==
-        "3 elements were never written; the first is feature 37, which still holds the poison 0x3fc00000");
+        "3 elements were never written: feature 37 still holds what it held before, 0x3fc00000");
   finding.kind = FailureKind::relation;
   CHECK(explain(finding) ==
         "3 of 10 relations do not hold; the worst gives 1.5 (0x3fc00000) where the relation asks for 1.25 "

@@ -207,7 +207,7 @@ TEST_CASE("a bound that is NaN is an error of ours, not a verdict", "[judge]") {
 
 TEST_CASE("unwritten elements are told apart from wrong ones", "[judge]") {
   Answered answered(small_case());
-  fill_with_poison(*answered.call().q_out);
+  fill_with_poison(*answered.call().q_out, 1);
   Finding finding = answered.judge();
   CHECK(finding.kind == FailureKind::unwritten);
   CHECK(finding.wrong == 144);    // 2 batches, 3 tokens, 2 heads, 12 features
