@@ -29,7 +29,8 @@ class Kind:
     noun: str
     attacks: list
     # A hang costs both deadlines, twice: each is as short as a busy machine allows.
-    options: tuple = ("--deadline", "0.3", "--first-deadline", "1.5")
+    options: tuple = ("--deadline", "0.3", "--first-deadline", "1")
+    requirement: str = "ROT-02"  # few cases: a worker in Python computes slowly
     environment: dict = field(default_factory=dict)
 
     @property
@@ -41,8 +42,9 @@ def native(build, _folder, _python):
     library = build / "hostile_kernels.so"
     if not library.is_file():
         raise LookupError(f"{library} is missing; build it with tools/test")
-    names = [kernel.name for kernel in Library(str(library))]
-    return Kind("native", "native kernels", [Attack(name, f"{library}#{name}") for name in names])
+    names = list(Library(library).kernels)
+    return Kind("native", "native kernels", [Attack(name, f"{library}#{name}") for name in names],
+                requirement="ROT-01")
 
 
 def listed(command):
@@ -53,14 +55,16 @@ def workers(_build, _folder, _python):
     program = HERE / "hostile_worker.py"
     start = f"cmd:{shlex.quote(sys.executable)} -B -S -E {shlex.quote(str(program))}"
     names = listed([sys.executable, "-B", str(program)])
-    return Kind("workers", "workers", [Attack(name, f"{start} {name}") for name in names])
+    return Kind("workers", "workers", [Attack(name, f"{start} {name}") for name in names],
+                ("--deadline", "0.3", "--first-deadline", "1.5"))
 
 
 def python(_build, _folder, interpreter):
     names = listed([interpreter, "-B", str(HERE / "hostile_numpy.py")])
     attacks = [Attack(name, f"python:hostile_numpy:{name}") for name in names]
     # The folder of the module need not be the current one.
-    return Kind("python", "Python kernels", attacks, (*PATIENT, "--python", interpreter), {"PYTHONPATH": str(HERE)})
+    return Kind("python", "Python kernels", attacks, (*PATIENT, "--python", interpreter),
+                environment={"PYTHONPATH": str(HERE)})
 
 
 # The statements of libraries.c that make each library hostile.

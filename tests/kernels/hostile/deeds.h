@@ -124,7 +124,6 @@ int32_t right(const rope_call* c);
   ONCE(DO, limit_files)                                                                                            \
   ONCE(DO, limit_stack)                                                                                            \
   ONCE(DO, limit_file_size)                                                                                        \
-  ONCE(DO, limit_cpu_time)                                                                                         \
   ONCE(DO, allow_few_calls)                                                                                        \
   ONCE(DO, leave_folder)                                                                                           \
   ONCE(DO, clear_environment)                                                                                      \

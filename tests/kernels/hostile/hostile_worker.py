@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A worker that lies once: hostile_worker.py NAME, or without a name: lists all lies.
 
-HELLOS are lies of the first line. ANSWERS are lies of the first call of a process; all later calls are answered well.
+HELLOS are lies of the first line. ANSWERS are lies about the third call of a process; all others are answered well.
 """
 
 import json
@@ -15,6 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "unit" / "worker"))
 import page_worker  # noqa: E402
 
+LYING_CALL = 3  # the first one is asked before any requirement, and is not judged
 LONG = 100  # seconds: longer than every deadline
 CLAIMS = {"dtypes": {"f32": ["f32"]}, "tables": ["f32"], "pairings": ["half_split"], "sources": ["tables"],
           "half_tables": True, "max_position": 64, "head_dims": [8]}  # fmt: skip
@@ -232,7 +233,7 @@ def fault(**fields):
     return answer(fault=fields)
 
 
-# What the first call does.
+# What the lying call does.
 ANSWERS = {
     "id_next": shifted(1),
     "id_last": shifted(-1),
@@ -326,27 +327,27 @@ ANSWERS = {
 
 
 class Hostile(page_worker.Worker):
-    lied = False
+    calls = 0
 
     def hello(self):
-        lie = HELLOS.get(sys.argv[1])
-        if lie is None:
-            self.send(hello())
-        elif isinstance(lie, bytes):
-            self.send(lie)
-        else:
+        lie = HELLOS.get(sys.argv[1], hello())
+        if callable(lie):
             lie(self)
+        else:
+            self.send(lie)
 
     def compute(self, call):
-        super().run(call)
+        page_worker.Worker.run(self, call)
 
     def answer(self, message):
         self.now = message["id"]
-        if sys.argv[1] in HELLOS or Hostile.lied:
+        self.calls += 1
+        if sys.argv[1] in HELLOS or self.calls != LYING_CALL:
             super().answer(message)
-
-    def run(self, call):
-        super().run(call)
+            return
+        if "attrs" in message:
+            self.plans = {message["plan"]: message}
+        ANSWERS[sys.argv[1]](self, self.plans[message["plan"]])
 
 
 if __name__ == "__main__":

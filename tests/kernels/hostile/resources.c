@@ -212,7 +212,6 @@ int32_t limit_memory(const rope_call* c) { return limited(c, RLIMIT_AS, 0); }
 int32_t limit_files(const rope_call* c) { return limited(c, RLIMIT_NOFILE, 0); }
 int32_t limit_stack(const rope_call* c) { return limited(c, RLIMIT_STACK, 0); }
 int32_t limit_file_size(const rope_call* c) { return limited(c, RLIMIT_FSIZE, 0); }
-int32_t limit_cpu_time(const rope_call* c) { return limited(c, RLIMIT_CPU, 0); }
 
 /* Only read, write and exit from now on: the next other system call is the end. */
 int32_t allow_few_calls(const rope_call* c) {

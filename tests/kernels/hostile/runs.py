@@ -12,6 +12,7 @@ import sentences
 
 LAST = "half_split"  # the right subject behind the hostile ones
 PR_SET_CHILD_SUBREAPER = 36
+COULD_NOT_START = 3  # the exit code
 LONGEST_SUBJECT = 15  # seconds; a hang in the first call takes 4
 
 
@@ -50,7 +51,7 @@ class Run:
     """One run of ropecheck: `outcomes` of the attacks, in their order, and `problems` of the run itself."""
 
     def __init__(self, build, kind, attacks):
-        self.problems, self.report = [], {}
+        self.problems, self.report, self.refused = [], {}, None
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
             self._run(build, kind, attacks, Path(folder))
         ended = sentences.of_report(self.report) if self.report else {}
@@ -58,28 +59,36 @@ class Run:
         self.outcomes = [next((outcome for name, outcome in ended.items()
                                if name == attack.argument or name.startswith(attack.argument + "#")), None)
                          for attack in attacks]
+        if self.refused:
+            self.outcomes = [self.refused if attacks[0].argument in self.refused.sentence else None]
 
     def _run(self, build, kind, attacks, folder):
         scratch, report = folder / "scratch", folder / "report.json"
         scratch.mkdir()
         command = [str(build / "ropecheck"), "verify", *(attack.argument for attack in attacks), LAST,
-                   "--only", "ROT-01", "--level", "quick", "--no-diagnosis", "--jobs", "1", *kind.options,
+                   "--only", kind.requirement, "--level", "quick", "--no-diagnosis", "--jobs", "1", *kind.options,
                    "--json", str(report)]  # fmt: skip
         child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  text=True, errors="replace", start_new_session=True,
                                  env={**os.environ, **kind.environment, "TMPDIR": str(scratch)})
         try:
             out, err = child.communicate(timeout=60 + LONGEST_SUBJECT * len(attacks))
-        except subprocess.TimeoutExpired:
+        except BaseException as error:
             os.killpg(child.pid, signal.SIGKILL)
             out, err = child.communicate()
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
             self.problems.append("ropecheck did not end")
         left = end_left_processes()
         if left:
             self.problems.append(f"{left} processes were left behind")
         if any(scratch.iterdir()):
             self.problems.append(f"files were left behind: {', '.join(each.name for each in scratch.iterdir())}")
-        self._judge(child.returncode, out + err, report)
+        if child.returncode == COULD_NOT_START and len(attacks) == 1 and not report.exists():
+            # A subject that cannot be started ends the run before anything is judged.
+            self.refused = sentences.Outcome(sentences.REFUSED, err.strip())
+        else:
+            self._judge(child.returncode, out + err, report)
 
     def _judge(self, code, said, path):
         if "internal error" in said.lower():
@@ -88,8 +97,8 @@ class Run:
             self.report = json.loads(path.read_text())
             whole = self.report["subjects"][-1]["subject"] == LAST and self.report["subjects"][-1]["conforms"]
             wrong = any(not subject["conforms"] for subject in self.report["subjects"])
-            refused = bool(self.report["refused"])
-            whole = whole and not self.report["not_judged"]
+            refused = bool(self.report.get("refused"))
+            whole = whole and not self.report.get("not_judged")
         except (OSError, ValueError, LookupError) as error:
             self.report = {}
             last = "".join(f": {line}" for line in said.splitlines()[-1:])

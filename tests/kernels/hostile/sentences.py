@@ -15,7 +15,7 @@ class Outcome:
     sentence: str = ""
 
     def __str__(self):
-        return f"{self.end}: {self.sentence}"
+        return f"{self.end}: {' '.join(self.sentence.split())}"
 
     def is_as(self, expected):
         """`expected`: of a list. Its sentence is a part of this one. Of a harmless deed it is only the reason."""
@@ -47,7 +47,7 @@ def of_report(report):
     for subject in report["subjects"]:
         failures = [each["failure"]["message"] for each in subject["requirements"] if each["verdict"] == "fail"]
         found[subject["subject"]] = Outcome(FINDING, failures[0]) if failures else Outcome(HARMLESS)
-    for refused in report["refused"]:
+    for refused in report.get("refused", []):
         found[refused["subject"]] = Outcome(REFUSED, refused["why"])
     return found
 
