@@ -20,10 +20,16 @@
 namespace rope {
 namespace {
 
+// A link to itself is an error to the system; here it is a file that does not exist.
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 // "path#kernel". A path that contains '#' itself is taken whole if it exists.
 std::pair<std::string, std::string> split(const std::string& name) {
   const std::size_t mark = name.rfind('#');
-  if (mark == std::string::npos || std::filesystem::exists(name)) return {name, ""};
+  if (mark == std::string::npos || exists(name)) return {name, ""};
   return {name.substr(0, mark), name.substr(mark + 1)};
 }
 
@@ -88,7 +94,7 @@ bool is_launched(const std::string& name) {
 
 bool looks_like_library(const std::string& name) {
   return name.find('/') != std::string::npos || name.find(".so") != std::string::npos ||
-         std::filesystem::exists(split(name).first);
+         exists(split(name).first);
 }
 
 }  // namespace

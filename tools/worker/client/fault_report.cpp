@@ -164,6 +164,8 @@ std::optional<WorkerEnd> describe_guarded(std::uint64_t address, std::string_vie
 std::string describe_elsewhere(const json& fault, std::uint64_t address, std::string_view verb) {
   const int signal = fault.at("sig").get<int>();
   const int code = fault.value("code", 0);
+  // Then the address is the number of the process that sent the signal.
+  if (fault.contains("code") && code <= 0) return "was sent a signal by a process";
   if (signal == SIGSEGV && code == SI_KERNEL) {
     return "made a misaligned vector access, or used an address that cannot exist (general protection fault); data "
            "pointers are aligned only to what the kernel claims";
