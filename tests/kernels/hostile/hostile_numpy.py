@@ -64,8 +64,8 @@ LINKED.__cause__ = own_class("Other", Exception)("of causes")
 LINKED.__cause__.__context__ = LINKED
 
 
-def recurse(depth):
-    return recurse(depth + 1) + 1
+def deeper(depth):
+    return deeper(depth + 1) + 1
 
 
 def overflow():
@@ -76,7 +76,7 @@ def overflow():
     return repr(nested)
 
 
-def null_write():
+def put_at_null():
     ctypes.memset(0, 1, 1)
 
 
@@ -213,8 +213,8 @@ for name, deed in {
     "kill_itself": lambda _: os.kill(os.getpid(), signal.SIGKILL),
     "stop_itself": lambda _: os.kill(os.getpid(), signal.SIGSTOP),
     "abort": lambda _: os.abort(),
-    "null_write": lambda _: null_write(),
-    "recurse": lambda _: recurse(0),
+    "null_write": lambda _: put_at_null(),
+    "recurse": lambda _: deeper(0),
     "overflow_stack": lambda _: overflow(),
     "allocate_all": lambda _: np.ones(1 << 46, dtype=np.uint8),
     "sleep": lambda _: time.sleep(100),

@@ -55,10 +55,10 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
             self._run(build, kind, attacks, Path(folder))
         ended = sentences.of_report(self.report) if self.report else {}
-        # A library is named by its file, or by its file and kernel.
-        self.outcomes = [next((outcome for name, outcome in ended.items()
-                               if name == attack.argument or name.startswith(attack.argument + "#")), None)
-                         for attack in attacks]
+        # A report adds the kernel to a library's file, and --python to a kernel in Python.
+        self.outcomes = [next((outcome for name, outcome in ended.items() if name == attack.argument or
+                               name.startswith((attack.argument + "#", attack.argument + " --python"))), None)
+                         for attack in attacks]  # fmt: skip
         if self.refused:
             self.outcomes = [self.refused if attacks[0].argument in self.refused.sentence else None]
 

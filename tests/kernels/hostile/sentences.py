@@ -23,9 +23,10 @@ class Outcome:
             return False
         if self.end == HARMLESS:
             return True
+        said = " ".join(self.sentence.split())  # a list has one line for each
         choices = ("".join(".*" if part == "*" else re.escape(part) for part in re.split(r"(\*)", choice.strip()))
                    for choice in expected.sentence.split("|"))
-        return any(re.search(choice, self.sentence, re.DOTALL) for choice in choices)
+        return any(re.search(choice, said) for choice in choices)
 
 
 def read(text, name):
