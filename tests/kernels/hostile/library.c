@@ -83,20 +83,20 @@ ALL_DEEDS(FUNCTION)
 
 static const int32_t head_dims[] = {8};
 
-#define KERNEL(kernel_name, function)                     \
-  {.struct_size = sizeof(rope_kernel),                    \
-   .abi = ROPE_KERNEL_ABI,                                \
-   .name = kernel_name,                                   \
-   .apply = function,                                     \
-   .claims = {.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32), \
-              .table_dtypes = ROPE_BIT(ROPE_F32),         \
-              .position_dtypes = ROPE_BIT(ROPE_I32),      \
-              .pairings = ROPE_BIT(ROPE_HALF_SPLIT),      \
-              .angle_sources = ROPE_BIT(ROPE_TABLES),     \
-              .half_tables = 1,                           \
+#define KERNEL(kernel_name, function)                       \
+  {.struct_size = sizeof(rope_kernel),                      \
+   .abi = ROPE_KERNEL_ABI,                                  \
+   .name = kernel_name,                                     \
+   .apply = function,                                       \
+   .claims = {.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32),   \
+              .table_dtypes = ROPE_BIT(ROPE_F32),           \
+              .position_dtypes = ROPE_BIT(ROPE_I32),        \
+              .pairings = ROPE_BIT(ROPE_HALF_SPLIT),        \
+              .angle_sources = ROPE_BIT(ROPE_TABLES),       \
+              .half_tables = 1,                             \
               .features = ROPE_BIT(ROPE_FEATURE_POSITIONS), \
-              .max_position = 1 << 12,                    \
-              .head_dims = head_dims,                     \
+              .max_position = 1 << 12,                      \
+              .head_dims = head_dims,                       \
               .head_dim_count = 1}},
 #define ENTRY(deed, moment) KERNEL(#deed "/" #moment, deed##_##moment)
 
