@@ -64,9 +64,9 @@ int32_t double_free(const rope_call* c) {
 
 /* The size that malloc keeps in front of its memory. */
 int32_t smash_heap(const rope_call* c) {
-  size_t* volatile memory = malloc(24);
+  volatile size_t* volatile memory = malloc(24);
   memory[-1] = 0;
-  free(memory);
+  free((void*)memory);
   return right(c);
 }
 
