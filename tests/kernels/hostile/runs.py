@@ -47,6 +47,15 @@ def end_left_processes():
     return len(left)
 
 
+def outcome_of(argument, ended):
+    """Of the kernels of a library, the first that is not harmless. None: the report names none.
+
+    A report adds the kernel to a library's file, and --python to a kernel in Python."""
+    found = [outcome for name, outcome in ended.items()
+             if name == argument or name.startswith((f"{argument}#", f"{argument} --python"))]
+    return next((outcome for outcome in found if outcome.end != sentences.HARMLESS), found[0] if found else None)
+
+
 class Run:
     """One run of ropecheck: `outcomes` of the attacks, in their order, and `problems` of the run itself."""
 
@@ -55,10 +64,7 @@ class Run:
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
             self._run(build, kind, attacks, Path(folder))
         ended = sentences.of_report(self.report) if self.report else {}
-        # A report adds the kernel to a library's file, and --python to a kernel in Python.
-        self.outcomes = [next((outcome for name, outcome in ended.items() if name == attack.argument or
-                               name.startswith((attack.argument + "#", attack.argument + " --python"))), None)
-                         for attack in attacks]  # fmt: skip
+        self.outcomes = [outcome_of(attack.argument, ended) for attack in attacks]
         if self.refused:
             self.outcomes = [self.refused if attacks[0].argument in self.refused.sentence else None]
 
