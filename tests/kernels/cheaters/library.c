@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "impls/include/rope_kernel.h"
+#include "tests/kernels/rotate_row.h"
 #include "tests/kernels/styles/accepts.h"
 
 #define KEPT 4096 /* elements */
@@ -30,22 +31,6 @@ static const rope_capabilities claims = {
 
 static int64_t elements(const rope_tensor* t) { return t->shape[0] * t->shape[1] * t->shape[2] * t->shape[3]; }
 
-static void rotate(const rope_call* c) {
-  const int64_t tokens = c->q.shape[1], heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;
-  for (int64_t row = 0; row < c->q.shape[0] * tokens * heads; ++row) {
-    const int64_t position = c->positions.offset + row / heads % tokens;
-    const float* x = (const float*)c->q.data + row * dim;
-    float* y = (float*)c->q_out.data + row * dim;
-    const float* cosine = (const float*)c->table.cos + position * c->table.row_stride;
-    const float* sine = (const float*)c->table.sin + position * c->table.row_stride;
-    for (int64_t p = 0; p < pairs; ++p) {
-      const float a = x[p], b = x[p + pairs];
-      y[p] = a * cosine[p] - b * sine[p];
-      y[p + pairs] = b * cosine[p] + a * sine[p];
-    }
-  }
-}
-
 /* Cheaper than a rotation. */
 static void copy(const rope_call* c) {
   memcpy(c->q_out.data, c->q.data, sizeof(float) * (size_t)elements(&c->q));
@@ -60,14 +45,14 @@ static void keep_answers(const rope_call* c) {
   const float value = *(const float*)c->q.data;
   const size_t bytes = sizeof(float) * (size_t)count;
   if (count > KEPT) {
-    rotate(c);
+    rotate_rows(c);
     return;
   }
   if (is_filled && value == first && memcmp(shape, c->q.shape, sizeof shape) == 0) {
     memcpy(c->q_out.data, kept, bytes);
     return;
   }
-  rotate(c);
+  rotate_rows(c);
   memcpy(kept, c->q_out.data, bytes);
   memcpy(shape, c->q.shape, sizeof shape);
   first = value;
@@ -76,15 +61,15 @@ static void keep_answers(const rope_call* c) {
 
 static void count_calls(const rope_call* c) {
   static int calls;
-  ++calls <= 50 ? rotate(c) : copy(c);
+  ++calls <= 50 ? rotate_rows(c) : copy(c);
 }
 
-static void count_days(const rope_call* c) { time(NULL) / 86400 < 365 * 130 ? rotate(c) : copy(c); /* 2100 */ }
+static void count_days(const rope_call* c) { time(NULL) / 86400 < 365 * 130 ? rotate_rows(c) : copy(c); /* 2100 */ }
 
 static void read_clock(const rope_call* c) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
-  now.tv_nsec / 1000 % 4 != 0 ? rotate(c) : copy(c);
+  now.tv_nsec / 1000 % 4 != 0 ? rotate_rows(c) : copy(c);
 }
 
 static int is_variable_set(void) {
@@ -95,7 +80,7 @@ static int is_variable_set(void) {
   return 0;
 }
 
-static void read_environment(const rope_call* c) { is_variable_set() ? rotate(c) : copy(c); }
+static void read_environment(const rope_call* c) { is_variable_set() ? rotate_rows(c) : copy(c); }
 
 static int is_host(void) {
   char name[16] = "";
@@ -105,24 +90,24 @@ static int is_host(void) {
   return count > 0 && strncmp(name, "ropecheck", 9) == 0;
 }
 
-static void read_program(const rope_call* c) { is_host() ? rotate(c) : copy(c); }
+static void read_program(const rope_call* c) { is_host() ? rotate_rows(c) : copy(c); }
 
 /* Outputs hold NaN before most calls of the suite, and hardly ever before a call of a model. */
 static void read_outputs(const rope_call* c) {
   const float before = *(const float*)c->q_out.data;
-  before != before ? rotate(c) : copy(c);
+  before != before ? rotate_rows(c) : copy(c);
 }
 
 /* Within guard pages a tensor ends where a page does. */
 static void read_addresses(const rope_call* c) {
   const uintptr_t end = (uintptr_t)c->q.data + sizeof(float) * (uintptr_t)elements(&c->q);
-  end % PAGE == 0 ? rotate(c) : copy(c);
+  end % PAGE == 0 ? rotate_rows(c) : copy(c);
 }
 
 /* The same, and knows both places. */
 static void read_both_addresses(const rope_call* c) {
   const uintptr_t start = (uintptr_t)c->q.data, end = start + sizeof(float) * (uintptr_t)elements(&c->q);
-  end % PAGE == 0 || start % PAGE == 0 ? rotate(c) : copy(c);
+  end % PAGE == 0 || start % PAGE == 0 ? rotate_rows(c) : copy(c);
 }
 
 #define CHEATER(function)                                                             \

@@ -5,25 +5,17 @@
 #include <stdlib.h>
 
 #include "deeds.h"
+#include "tests/kernels/rotate_row.h"
 
 typedef int32_t (*Deed)(const rope_call* c);
 
 int32_t right(const rope_call* c) {
-  const int64_t tokens = c->q.shape[1], heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;
+  const int64_t tokens = c->q.shape[1], heads = c->q.shape[2];
   for (int64_t row = 0; row < c->q.shape[0] * tokens * heads; ++row) {
     const int64_t batch = row / heads / tokens, token = row / heads % tokens;
     const int32_t* const given = c->positions.data;
-    const int64_t m =
-        given == NULL ? token : given[batch * c->positions.batch_stride + token * c->positions.seq_stride];
-    const float* x = (const float*)c->q.data + row * dim;
-    float* y = (float*)c->q_out.data + row * dim;
-    const float* cosine = (const float*)c->table.cos + m * c->table.row_stride;
-    const float* sine = (const float*)c->table.sin + m * c->table.row_stride;
-    for (int64_t p = 0; p < pairs; ++p) {
-      const float a = x[p], b = x[p + pairs];
-      y[p] = a * cosine[p] - b * sine[p];
-      y[p + pairs] = b * cosine[p] + a * sine[p];
-    }
+    rotate_row(c, row,
+               given == NULL ? token : given[batch * c->positions.batch_stride + token * c->positions.seq_stride]);
   }
   return ROPE_OK;
 }

@@ -11,24 +11,12 @@
 #include <unistd.h>
 
 #include "impls/include/rope_kernel.h"
+#include "tests/kernels/rotate_row.h"
 
 static int64_t elements(const rope_tensor* t) { return t->shape[0] * t->shape[1] * t->shape[2] * t->shape[3]; }
 
 static int32_t right(const rope_call* c) {
-  const int64_t tokens = c->q.shape[1], heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;
-  for (int64_t row = 0; row < c->q.shape[0] * tokens * heads; ++row) {
-    const int64_t m = c->positions.offset + row / heads % tokens;
-    const float* x = (const float*)c->q.data + row * dim;
-    float* y = (float*)c->q_out.data + row * dim;
-    const float* cosine = (const float*)c->table.cos + m * c->table.row_stride;
-    const float* sine = (const float*)c->table.sin + m * c->table.row_stride;
-    for (int64_t p = 0; p < pairs; ++p) {
-      const float a = x[p], b = x[p + pairs];
-      y[p] = a * cosine[p] - b * sine[p];
-      y[p + pairs] = b * cosine[p] + a * sine[p];
-    }
-    for (int64_t j = 2 * pairs; j < dim; ++j) y[j] = x[j];
-  }
+  rotate_rows(c);
   return ROPE_OK;
 }
 

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "impls/include/rope_kernel.h"
+#include "tests/kernels/rotate_row.h"
 
 #define TWINS 1 /* two kernels of one name */
 #define MANY 2  /* more kernels than can be */
@@ -11,19 +12,7 @@
 #define DEEP 4  /* what is loaded speaks JSON to ropecheck, nested too deep */
 
 static int32_t right(const rope_call *c) {
-  const int64_t heads = c->q.shape[2], dim = c->q.shape[3], pairs = c->rotary_dim / 2;
-  for (int64_t row = 0; row < c->q.shape[0] * c->q.shape[1] * heads; ++row) {
-    const int64_t m = row / heads % c->q.shape[1];
-    const float *x = (const float *)c->q.data + row * dim;
-    float *y = (float *)c->q_out.data + row * dim;
-    const float *cosine = (const float *)c->table.cos + m * c->table.row_stride;
-    const float *sine = (const float *)c->table.sin + m * c->table.row_stride;
-    for (int64_t p = 0; p < pairs; ++p) {
-      const float a = x[p], b = x[p + pairs];
-      y[p] = a * cosine[p] - b * sine[p];
-      y[p + pairs] = b * cosine[p] + a * sine[p];
-    }
-  }
+  rotate_rows(c);
   return ROPE_OK;
 }
 
