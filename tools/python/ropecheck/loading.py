@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ropecheck.errors import SubjectError
+from ropecheck.text import text_of
 
 
 def split_target(target: str) -> tuple[str, list[str]]:
@@ -48,7 +49,7 @@ def _import(name: str) -> Any:
             "another interpreter with --python FILE"
         ) from None
     except Exception as error:
-        raise SubjectError(f"importing {name} raised {type(error).__name__}: {error}{last_line_of(error)}") from None
+        raise SubjectError(f"importing {name} raised {type(error).__name__}: {text_of(error)}{last_line_of(error)}") from None
     except SystemExit as error:
         raise SubjectError(f"importing {name} ended its process (SystemExit: {error})") from None
 

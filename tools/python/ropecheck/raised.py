@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ropecheck.signature import PACKAGE
+from ropecheck.text import plain, text_of
 
 LONGEST_TRACE = 4000
 TOOLS = os.path.dirname(os.path.dirname(os.path.dirname(PACKAGE)))  # in the source tree
@@ -39,14 +40,15 @@ def trace_of(error: BaseException) -> str:
     trace = traceback.TracebackException.from_exception(error)
     own = [frame for frame in trace.stack if not os.path.abspath(frame.filename).startswith(PACKAGE)]
     trace.stack = traceback.StackSummary.from_list(own) if own else trace.stack
-    return "".join(trace.format())[-LONGEST_TRACE:]
+    return plain("".join(trace.format())[-LONGEST_TRACE:])
 
 
 def message_of(error: BaseException) -> str:
     """Its message, with a hint if numpy refused to write to an input."""
-    if isinstance(error, ValueError) and str(error).endswith("is read-only"):
-        return f"{error} (inputs must stay as they are, unless overwrites_inputs is claimed)"
-    return str(error)
+    text = text_of(error)
+    if isinstance(error, ValueError) and text.endswith("is read-only"):
+        return f"{text} (inputs must stay as they are, unless overwrites_inputs is claimed)"
+    return text
 
 
 def is_of_adapter(error: BaseException, function: Callable[..., Any]) -> bool:

@@ -17,6 +17,7 @@ from ropecheck.raised import is_of_adapter, message_of, place_of, trace_of
 from ropecheck.results import EarlierResults, check_outputs, store
 from ropecheck.signature import advice, refused_arguments
 from ropecheck.tensors import Tensor, map_tensors
+from ropecheck.text import plain, text_of
 from ropecheck.unavailable import why_unavailable
 
 Kernel = Callable[[Call], Any]
@@ -28,12 +29,12 @@ def name_of(kernel: Callable[..., Any]) -> str:
 
 
 def _error(kind: str, message: str) -> dict[str, Any]:
-    return {"ok": False, "error": {"type": kind, "msg": message}}
+    return {"ok": False, "error": {"type": kind, "msg": plain(message)}}
 
 
 def _raised(error: BaseException, **more: object) -> dict[str, Any]:
     """An exception of the kernel, whatever its class is called. `more` without what is empty."""
-    told = {"raised": type(error).__name__, "msg": message_of(error)}
+    told = {"raised": plain(type(error).__name__), "msg": plain(message_of(error))}
     return {"ok": False, "error": {**told, **{key: it for key, it in more.items() if it}}}
 
 
@@ -120,11 +121,13 @@ class Server:
             return _error("unsupported", str(error))
         except InvalidArgument as error:
             return _error("invalid_argument", str(error))
-        except (Exception, SystemExit, GeneratorExit) as error:
+        except KeyboardInterrupt:  # of the user
+            raise
+        except BaseException as error:
             if lost := self.library.lost():
                 return {"ended": lost}
             if self.lacks_room:
-                return _error(NO_ROOM, f"the tensors of this call cannot be put on the device: {error}")
+                return _error(NO_ROOM, f"the tensors of this call cannot be put on the device: {text_of(error)}")
             why = self._why_it_cannot_run(error)
             return _raised(error, trace=trace_of(error), cannot_run=why, at=place_of(error, self.function),
                            in_adapter=not why and is_of_adapter(error, self.function))
@@ -132,7 +135,7 @@ class Server:
     def _why_it_cannot_run(self, error: BaseException) -> str:
         """Why every call would raise this; empty if it is of the kernel's own code."""
         if refused_arguments(error):
-            return f"its function does not take the arguments: {error}; {advice(self.function)}"
+            return f"its function does not take the arguments: {text_of(error)}; {advice(self.function)}"
         return why_unavailable(error)
 
     def _send(self, tensors: Mapping[str, Tensor]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ropecheck.errors import SubjectError
+from ropecheck.text import text_of
 
 KERNEL = """a kernel is a function of one argument, the call:
   @ropecheck.kernel(dtypes="f32", sources="tables", pairings="half_split", features=())
@@ -80,7 +81,7 @@ def check_signature(function: Callable[..., Any]) -> None:
 def refused_arguments(error: BaseException) -> bool:
     """Whether a function was called with other arguments than its parameters. A TypeError of its own code is not meant:
     between our call and the error lie only functions that pass on whatever they get."""
-    if not isinstance(error, TypeError) or not OF_ARGUMENTS.search(str(error)):
+    if not isinstance(error, TypeError) or not OF_ARGUMENTS.search(text_of(error)):
         return False
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     own = [frame for frame in frames if not os.path.abspath(frame.f_code.co_filename).startswith(PACKAGE)]

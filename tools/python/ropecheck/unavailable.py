@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Iterator
 
 from ropecheck.loading import last_line_of
+from ropecheck.text import text_of
 
 # What the libraries say that compile kernels or need a device. They raise RuntimeError and types of their own.
 OF_TRITON = r"Failed to find C compiler|\d+ active drivers"
@@ -39,12 +40,12 @@ def _is_missing(error: BaseException) -> bool:
         return True
     if isinstance(error, OSError):  # a library that cannot be loaded, a program that is not there
         return _raised_by(error, "ctypes") or (isinstance(error, FileNotFoundError) and _raised_by(error, "subprocess"))
-    return bool(MISSING.search(str(error)))
+    return bool(MISSING.search(text_of(error)))
 
 
 def _said(error: BaseException) -> str:
     """The line of its message that matters, as below a traceback."""
-    lines = str(error).splitlines() or [""]
+    lines = text_of(error).splitlines() or [""]
     line = next((line for line in lines if MISSING.search(line)), lines[0])
     return f"{type(error).__name__}: {line.strip()}"
 

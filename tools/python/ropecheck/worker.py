@@ -12,6 +12,7 @@ import sys
 from ropecheck import own_variables
 from ropecheck.errors import RopecheckError
 from ropecheck.protocol import LOST_CONNECTION, VERSION, Connection, Files, NoWorker, announced_files
+from ropecheck.text import plain
 
 NO_NEW_PRIVILEGES = 38  # prctl
 REFUSED = 1  # exit status
@@ -90,7 +91,7 @@ def main() -> None:
     try:
         run(arguments, connection, files)
     except RopecheckError as error:
-        connection.send({"v": VERSION, "op": "refused", "msg": str(error)})
+        connection.send({"v": VERSION, "op": "refused", "msg": plain(str(error))})
         status = REFUSED
     except OSError:
         status = LOST_CONNECTION
