@@ -41,8 +41,8 @@ std::vector<Requirement> all_requirements() {
   for (const auto family :
        {rotation_requirements(), linearity_requirements(), rounding_requirements(), backward_requirements(),
         relative_requirements(), angle_requirements(), position_requirements(), memory_requirements(),
-        shape_requirements(), determinism_requirements(), special_requirements(), error_requirements(),
-        golden_requirements()}) {
+        shape_requirements(), determinism_requirements(), state_requirements(), special_requirements(),
+        error_requirements(), golden_requirements()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   // A family may be written in several files.
@@ -57,11 +57,11 @@ std::vector<Requirement> all_requirements() {
 
 std::span<const Telling> most_telling_first() {
   static constexpr Telling ids[] = {
-      {"ROT-01", 30}, {"SHP-01"}, {"ANG-04"}, {"ERR-04"}, {"MEM-06"}, {"SPC-01"}, {"ROT-12"}, {"ERR-02"}, {"ERR-03"},
-      {"MEM-01"}, {"SPC-04"}, {"ERR-01"}, {"ERR-05"}, {"ROT-03"}, {"ROT-09"}, {"ROT-13"}, {"SHP-04"}, {"SHP-06"},
-      {"DET-02"}, {"DET-03"}, {"ROT-11"}, {"BWD-02"}, {"ANG-01"}, {"ANG-02"}, {"ANG-03"}, {"POS-02"}, {"POS-03"},
-      {"POS-05"}, {"MEM-05"}, {"SHP-02"}, {"SHP-07"}, {"SHP-08"}, {"STA-01"}, {"SPC-03"}, {"ERR-06"}, {"MEM-03"},
-      {"POS-06"}};
+      {"ROT-01", 30}, {"SHP-01"}, {"ANG-04"}, {"ERR-04"}, {"MEM-06"}, {"SPC-01"}, {"ROT-12"}, {"ERR-02"},
+      {"ERR-03"},     {"MEM-01"}, {"SPC-04"}, {"ERR-01"}, {"ERR-05"}, {"ROT-03"}, {"ROT-09"}, {"ROT-13"},
+      {"SHP-04"},     {"SHP-06"}, {"DET-02"}, {"DET-03"}, {"ROT-11"}, {"BWD-02"}, {"ANG-01"}, {"ANG-02"},
+      {"ANG-03"},     {"POS-02"}, {"POS-03"}, {"POS-05"}, {"MEM-05"}, {"SHP-02"}, {"SHP-07"}, {"SHP-08"},
+      {"STA-01"},     {"SPC-03"}, {"ERR-06"}, {"MEM-03"}, {"POS-06"}};
   return ids;
 }
 

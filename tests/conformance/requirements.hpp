@@ -21,6 +21,7 @@ std::span<const Requirement> position_requirements();
 std::span<const Requirement> memory_requirements();
 std::span<const Requirement> shape_requirements();
 std::span<const Requirement> determinism_requirements();
+std::span<const Requirement> state_requirements();
 std::span<const Requirement> special_requirements();
 std::span<const Requirement> error_requirements();
 std::span<const Requirement> golden_requirements();  // of tables, of frequencies, of computed angles

@@ -55,5 +55,12 @@ CaseChange ever_less(int turn, Number Case::*field) {
           }};
 }
 
+CaseChange other_dims(int turn);           // a share of the head, all of it, and heads of other sizes
+CaseChange other_shares_of_seq(int turn);  // more and fewer tokens
+CaseChange other_dtypes(int turn);
+CaseChange other_sources(int turn);
+CaseChange fewer_calls_before(int turn);
+CaseChange smaller_calls_before(int turn);  // with fewer tokens, or nearer to position 0
+
 }  // namespace case_change
 }  // namespace rope

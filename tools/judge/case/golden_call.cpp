@@ -7,7 +7,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/judge/call/tensor_walk.hpp"
-#include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/poison.hpp"
 
 namespace rope {
 namespace {

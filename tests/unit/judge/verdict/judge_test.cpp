@@ -8,6 +8,7 @@
 #include "impls/builtin.hpp"
 #include "tests/unit/judge/case/any_case.hpp"
 #include "tools/judge/case/build_call.hpp"
+#include "tools/judge/case/poison.hpp"
 #include "tools/judge/case/random_case.hpp"
 
 namespace rope {
