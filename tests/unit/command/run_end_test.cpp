@@ -61,7 +61,7 @@ void check_incomplete(const Reported& all, int exit_code, const std::string& ver
 const Words exhaustive{"--level", "exhaustive", "--only", "ROT-01"};
 const std::string four_seconds = "the time limit of 4 s was reached";
 
-TEST_CASE("command: --time-limit ends the whole run, and what was judged is reported") {
+TEST_CASE("command: --time-limit ends the whole run; the reports have what was judged") {
   Words right{"verify", mutants + "#none", "half_split", "--time-limit", "4"};
   right.insert(right.end(), exhaustive.begin(), exhaustive.end());
   const auto start = std::chrono::steady_clock::now();
@@ -103,7 +103,7 @@ TEST_CASE("command: without a limit of its own a run has five hours, and its rep
   CHECK_THAT(all.html, Contains("18000 s"));
 }
 
-TEST_CASE("command: a subject for which there is no room keeps its failures, and later subjects are judged") {
+TEST_CASE("command: without room for its tensors, a subject keeps its failures; later ones are judged") {
   const std::string worker = "cmd:python3 -B " + (source_folder() / "tests/unit/worker/broken_worker.py").string();
   const Words asked{"--only", "ROT-01,STA-01", "--level", "quick", "--dtype", "f32", "--head-dim", "2", "--no-diagnosis"};
   const auto judged = [&](const std::string& words) {

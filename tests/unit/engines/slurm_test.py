@@ -1,8 +1,8 @@
 """`ropecheck certify submit --engine slurm` with a real Slurm: python3 slurm_test.py BUILD.
 
-16 shards on 2 CPUs. A shard's process is killed, then the slurmstepd of another one, and slurmd. slurmd is started again,
-what is missing is submitted again, twice, and the certificate has the bytes of `--jobs 1`. Exit code 77: Slurm cannot run here; ctest then counts the test as
-skipped.
+16 shards on 2 CPUs. A shard's process is killed, then the slurmstepd of another one, and slurmd. slurmd is started
+again. What is missing is submitted twice. The certificate has the bytes of `--jobs 1`. Exit code 77: Slurm cannot run
+here; ctest then counts the test as skipped.
 """
 
 import json

@@ -26,7 +26,7 @@ TEST_CASE("sandbox: variables that libraries need are passed, and no secrets") {
   }
 }
 
-TEST_CASE("sandbox: HOME and TMPDIR are the scratch folder, what is added is passed") {
+TEST_CASE("sandbox: HOME and TMPDIR name the scratch folder; added variables are passed on") {
   const Entries entries =
       reduced_environment({"HOME=/nowhere/me", "LANG=C", "MINE=1", "OTHER=2", "MINE_TOO=3"}, {"MINE"}, "/scratch");
   CHECK(entries == Entries{"LANG=C", "MINE=1", "HOME=/scratch", "TMPDIR=/scratch"});
