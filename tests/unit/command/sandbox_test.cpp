@@ -180,6 +180,19 @@ TEST_CASE("isolation: what the sandbox lacks is said, and may be required") {
   CHECK_THAT(required.err, Contains("--sandbox require: privileges: ") && Contains("use --sandbox on to go on without"));
 }
 
+TEST_CASE("isolation: each process of certify judges its kernel in the sandbox") {
+  const TemporaryFolder folder;
+  const auto certified = [&](const char* sandbox, const char* jobs) {
+    return ropecheck({"certify", hostile + "#forbidden_calls", "--out", folder.path() / (std::string(sandbox) + jobs),
+                      "--sweep", "positions", "--positions", "64", "--jobs", jobs, "--sandbox", sandbox})
+        .exit_code;
+  };
+  for (const char* jobs : {"1", "2"}) {
+    CHECK(certified("off", jobs) == 0);
+    CHECK(certified("on", jobs) == 1);
+  }
+}
+
 TEST_CASE("isolation: without a namespace, too, nothing is left behind") {
   const TemporaryFolder folder;
   for (const char* name : {"ropecheck", "ropecheck_host"}) fs::copy(build_folder() / name, folder / name);

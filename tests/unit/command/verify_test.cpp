@@ -261,6 +261,15 @@ TEST_CASE("command: a number of jobs is a whole number from 1") {
   check_refused(2, {"verify", "half_split", "--jobs", "many"}, {"--jobs: Value many not in range 1 to 1024"});
 }
 
+TEST_CASE("command: frequencies that no kernel can follow are refused") {
+  const Words spec{"--head-dim", "8", "--base", "1e-300"};
+  for (const Words& command : {Words{"verify", "half_split"}, Words{"identify", "half_split"}, Words{"plan"}}) {
+    Words all = command;
+    all.insert(all.end(), spec.begin(), spec.end());
+    check_refused(2, all, {"the frequency of pair 1 is 1e+75; allowed are 1000 radians a position"});
+  }
+}
+
 TEST_CASE("command: one wrong kernel among right ones decides") {
   const Result result = ropecheck(verify({"half_split", mutants + "#PIPE-01", mutants + "#none"}));
   CHECK(result.exit_code == 1);
