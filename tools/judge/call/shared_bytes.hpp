@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -83,12 +82,16 @@ class SharedBytes {
   }
 
  private:
-  static std::shared_ptr<std::byte[]> room(std::size_t size) {
-    return {static_cast<std::byte*>(::operator new[](size, alignment)),
-            [](std::byte* memory) { ::operator delete[](memory, alignment); }};
-  }
+  static constexpr std::size_t alignment = 64;
 
-  static constexpr std::align_val_t alignment{64};
+  // Aligned by hand: glibc's aligned operator new, before 2.38, does not take up again all that was freed, so the
+  // process of a long sweep grows without end.
+  static std::shared_ptr<std::byte[]> room(std::size_t size) {
+    std::shared_ptr<std::byte[]> whole(new std::byte[size + alignment - 1]);
+    void* begin = whole.get();
+    std::size_t space = size + alignment - 1;
+    return {whole, static_cast<std::byte*>(std::align(alignment, size, begin, space))};
+  }
 
   std::shared_ptr<std::byte[]> memory_;
   std::size_t size_ = 0;

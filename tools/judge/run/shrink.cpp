@@ -24,16 +24,18 @@ constexpr int most_hanging_steps = 3;
 // A case that fails rarely cannot be replayed. If it fails this many more times in a row, it can.
 constexpr int more_failures = 4;
 
-// Each step starts a new process.
+// Each step starts a new process: after a death, and for a case with calls before its own. The latter matters only
+// where that takes seconds.
 constexpr int most_dying_steps = 20;
 
 // If the failure itself kills nothing but simpler cases do, this many such cases end the shrinking.
 constexpr int most_deaths_in_shrinking = most_dying_steps;
 constexpr int most_slow_deaths_in_shrinking = 4;
 
-int shrink_steps(const Outcome& outcome) {
+int shrink_steps(const Outcome& outcome, const Case& failing, const Claims& claims) {
   if (outcome.finding.kind == FailureKind::timeout) return most_hanging_steps;
-  return outcome.died ? most_dying_steps : most_shrink_steps;
+  const bool starts_for_each = outcome.died || (starts_slowly(claims) && !failing.before.empty());
+  return starts_for_each ? most_dying_steps : most_shrink_steps;
 }
 
 bool is_valid(const Case& c, const Claims& claims) {
@@ -72,9 +74,9 @@ void name_earlier_call(const Requirement& requirement, Failure& failure, Examine
 void make_smaller(Failure& failure, const Requirement& requirement, const Case& failing, const Outcome& outcome,
                   const Selection& selection, const std::function<bool()>& is_over, Examiner& examiner) {
   const Finding& finding = outcome.finding;
-  int steps = shrink_steps(outcome);
   const bool by_chance = requirement.handling.by_chance;
   const Claims& claims = examiner.subject().claims();
+  int steps = shrink_steps(outcome, failing, claims);
   const int deaths_allowed = starts_slowly(claims) ? most_slow_deaths_in_shrinking : most_deaths_in_shrinking;
   const auto smaller = [&](const Case& c) {
     std::vector<Case> candidates = simpler(c);
@@ -88,7 +90,7 @@ void make_smaller(Failure& failure, const Requirement& requirement, const Case& 
   rc::shrinkable::findLocalMin(shrinkable, [&](const Case& c) {
     if (--steps < 0 || is_over()) return false;
     // What the calls before left in this process would make a case without them fail, too.
-    if (!failing.before.empty() && c.before.empty()) examiner.subject().renew();
+    if (!failure.minimal.before.empty() && c.before.empty()) examiner.subject().renew();
     const std::int64_t deaths = examiner.subject().deaths();
     Finding found = checked(requirement, c, examiner);
     if (!outcome.died && examiner.subject().deaths() != deaths) steps -= most_shrink_steps / deaths_allowed;

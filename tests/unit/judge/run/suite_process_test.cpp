@@ -100,17 +100,26 @@ TEST_CASE("a failure whose earlier call is not found says that it needs one", "[
   CHECK_THAT(explain(*result.failure), Contains("in a new process the case passes"));
 }
 
-TEST_CASE("shrinking keeps the calls before that a case needs, and drops the others", "[suite]") {
-  // What a bf16 call of more than 20 positions leaves spoils later f32 calls.
-  bool spoilt = false;
+Claims claims_of_two_types() {
   Claims claims = narrow_claims();
-  claims.compiled = true;
   claims.capabilities.out_dtypes[ROPE_BF16] = ROPE_BIT(ROPE_BF16);
-  Fake subject(claims, [&](Call& call) {
+  return claims;
+}
+
+// What a bf16 call of more than 20 positions leaves spoils later f32 calls.
+std::function<Reply(Call&)> spoilt_by_bf16(bool& spoilt) {
+  return [&spoilt](Call& call) {
     const bool coarse = call.q.dtype == DType::bf16;
     spoilt = spoilt || (coarse && call.position_offset + call.q.shape[1] > 20);
     return turned_from(call, call.position_offset + (spoilt && !coarse ? 1 : 0));
-  });
+  };
+}
+
+TEST_CASE("shrinking keeps the calls before that a case needs, and drops the others", "[suite]") {
+  bool spoilt = false;
+  Claims claims = claims_of_two_types();
+  claims.compiled = true;
+  Fake subject(claims, spoilt_by_bf16(spoilt));
   subject.forget = [&] { spoilt = false; };
   const RequirementResult result = judged(subject, "STA-02");
   CHECK(result.verdict == Verdict::fail);
@@ -121,6 +130,21 @@ TEST_CASE("shrinking keeps the calls before that a case needs, and drops the oth
   CHECK(left.dtype == DType::bf16);
   CHECK(left.start + left.seq == 21);
   CHECK(result.failure->minimal.dtype == DType::f32);
+}
+
+TEST_CASE("shrinking starts a kernel that starts slowly only a few times", "[suite]") {
+  bool spoilt = false;
+  int starts = 0;
+  Fake subject(claims_of_two_types(), spoilt_by_bf16(spoilt));
+  subject.forget = [&] {
+    spoilt = false;
+    ++starts;
+  };
+  const RequirementResult result = judged(subject, "STA-02");
+  CHECK(result.verdict == Verdict::fail);
+  REQUIRE(result.failure);
+  CHECK(result.failure->minimal.before.size() == 1);
+  CHECK(starts < 30);  // 20 of them in shrinking
 }
 
 TEST_CASE("without a new process nothing is said about earlier calls", "[suite]") {
