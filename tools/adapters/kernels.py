@@ -78,9 +78,9 @@ KERNELS = (
     RealKernel("diffusers_f64", "the same, with angles in f64", "diffusers", "diffusers_function:rope_in_f64"),
     RealKernel("keras_hub", "`RotaryEmbedding`, on torch", "keras-hub", "keras_hub_layer:rope"),
     RealKernel("mlx", "`mx.fast.rope`, on the CPU", "mlx", "mlx_function:rope"),
-    # As much as Triton's interpreter can do in a minute.
+    # As much as Triton's interpreter can do in a minute; some calls take it more than the usual ten seconds.
     RealKernel("flash_attn", "`apply_rotary`, Triton's interpreter", "flash-attn",
-               "flash_attn_triton:apply_rotary", "flash_attn", ("--only", "ROT,BWD,POS,MEM"),
+               "flash_attn_triton:apply_rotary", "flash_attn", ("--only", "ROT,BWD,POS,MEM", "--deadline", "60"),
                ("triton_interpreter_bf16",)),
 )
 # Ours, to compare with. No package is needed for them.

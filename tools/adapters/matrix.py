@@ -172,15 +172,17 @@ def shortened(message: str) -> str:
 
 
 def diagnosis_of(report: dict) -> str:
-    """Empty without a diagnosis. If the sentence only repeats what was raised, only the trigger is told."""
+    """Empty without a diagnosis. If the sentence only repeats what was raised, only what it hangs on is told."""
     found = report.get("diagnosis", {})
     if not found.get("candidates"):
         return ""
     first = found["candidates"][0]
     words = "" if found["certain"] else "not certain, most likely "
     repeats = first["class"] == "exception" or first["sentence"].startswith(NOT_OK)
-    told = "" if repeats else f"{words}{first['class']}: {shortened(first['sentence'])}; "
-    return f"- diagnosis: {told}fails with: {found['trigger']}"
+    told = "" if repeats else f"{words}{first['class']}: {shortened(first['sentence'])}"
+    trigger = f"fails with: {found['trigger']}" if found["trigger"] else ""
+    parts = [part for part in (told, trigger or first["condition"]) if part]
+    return f"- diagnosis: {'; '.join(parts)}" if parts else ""
 
 
 def details(kernel: RealKernel, report: dict) -> list[str]:
