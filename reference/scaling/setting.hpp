@@ -22,6 +22,8 @@ struct Setting {
   int rotary_dim = 0;
   double base = 0;
   std::int64_t sequence_length = 0;  // tokens
+
+  friend bool operator==(const Setting&, const Setting&) = default;
 };
 
 enum class Presence { required, optional };

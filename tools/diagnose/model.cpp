@@ -47,6 +47,22 @@ double table_value(const Tensor& table, DType dtype, std::int64_t element, bool&
   return rope::load(dtype, table.bytes.data() + at);
 }
 
+// Each call is computed once for each hypothesis, nearly always with the same frequencies.
+const std::vector<long double>& kept_frequencies(const Scaling& rule, const scaling::Setting& setting) {
+  struct Kept {
+    Scaling rule;
+    scaling::Setting setting;
+    std::vector<long double> theta;
+  };
+  constexpr std::size_t most = 8;
+  thread_local std::vector<Kept> all;
+  const auto found = std::ranges::find_if(
+      all, [&](const Kept& kept) { return kept.setting == setting && kept.rule == rule; });
+  if (found != all.end()) return found->theta;
+  if (all.size() == most) all.erase(all.begin());
+  return all.emplace_back(rule, setting, frequencies<long double>(rule, setting)).theta;
+}
+
 class Run {
  public:
   Run(const Call& before, const Expectation& expectation, const Change& change)
@@ -119,8 +135,8 @@ class Run {
         theta.push_back(table_value(*call_.theta, call_.theta->dtype, p, outside));
       }
     } else {
-      theta = frequencies<long double>(params_.scaling,
-                                       {params_.head_dim, params_.rotary_dim, params_.base, params_.sequence_length});
+      theta = kept_frequencies(params_.scaling,
+                               {params_.head_dim, params_.rotary_dim, params_.base, params_.sequence_length});
     }
     if (change_.theta) change_.theta(spot, theta);
     return theta;
@@ -324,9 +340,14 @@ class Run {
     const Tensor& tensor = key ? call_.k_result() : call_.q_result();
     const Memory& memory = output(key);
     std::int64_t inside = 0;
+    const std::size_t count = result_.value.size() + static_cast<std::size_t>(tensor.count());
+    result_.value.reserve(count);
+    result_.bound.reserve(count);
+    result_.written.reserve(count);
     for_each_row(tensor, [&](const RowIndex& row, const std::byte*) {
+      const std::int64_t first = row_offset(tensor, row);
       for (std::int64_t f = 0; f < tensor.shape[3]; ++f) {
-        const std::size_t at = memory.at(row_offset(tensor, row) + f * tensor.strides[3]);
+        const std::size_t at = memory.at(first + f * tensor.strides[3]);
         result_.value.push_back(memory.value[at]);
         result_.bound.push_back(memory.bound[at]);
         result_.written.push_back(memory.written[at]);

@@ -110,7 +110,10 @@ class Weigher {
     Weighed result = begin(h, with);
     Account account;
     for (const Observation* seen : sample_.failed) hold(*seen, result, account);
-    for (const Observation* seen : sample_.passed) hold(*seen, result, account);
+    // Nothing speaks against a cause that explains nothing.
+    for (const Observation* seen : sample_.passed) {
+      if (account.explained > 0) hold(*seen, result, account);
+    }
     put_under_condition(result, account);
     add_shares(result, account);
     double cost = cost_of(result);
@@ -137,7 +140,8 @@ class Weigher {
   void hold(const Observation& seen, Weighed& result, Account& account) const {
     throw_if_requested(stop_);
     std::optional<Simulated> simulated;
-    if (applies(result.hypothesis, seen.before) || applies(result.with, seen.before)) {
+    const bool can_show = seen.answered() || seen.problem.access;  // an exception says nothing about values
+    if (can_show && (applies(result.hypothesis, seen.before) || applies(result.with, seen.before))) {
       simulated = simulate(seen, change_of(result, seen.before));
     }
     const std::size_t applied = account.applied.size();

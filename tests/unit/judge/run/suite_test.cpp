@@ -295,12 +295,12 @@ TEST_CASE("the same seed runs the same cases", "[suite]") {
 
 TEST_CASE("the grade is the tightest that held in every case", "[suite]") {
   Fake grade_b(narrow_claims(), [](Call& call) { return test::in_float(call, test::direct); });
-  const SubjectReport b = run(grade_b, options(Level::full));
+  const SubjectReport b = run(grade_b, options());
   CHECK(grade_of(b, DType::f32) == "B1");
   CHECK(b.conforms());
 
   Fake grade_c(narrow_claims(), [](Call& call) { return test::in_float(call, test::by_multiplication); });
-  const SubjectReport c = run(grade_c, options(Level::full));
+  const SubjectReport c = run(grade_c, options());
   CHECK(grade_of(c, DType::f32) == "C1");
   CHECK(c.conforms());
 
@@ -313,7 +313,7 @@ TEST_CASE("the grade is the tightest that held in every case", "[suite]") {
 TEST_CASE("a demanded grade decides, in the suite and in the replay", "[suite]") {
   const auto grade_b = [](Call& call) { return test::in_float(call, test::direct); };
   Fake subject(narrow_claims(), grade_b);
-  SuiteOptions how = options(Level::full);
+  SuiteOptions how = options();
   how.selection.grade = {AngleGrade::B, ArithmeticGrade::one};
   CHECK(run(subject, how).conforms());
   how.selection.grade = {AngleGrade::A, ArithmeticGrade::one};
