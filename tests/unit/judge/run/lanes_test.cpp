@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -56,19 +58,28 @@ TEST_CASE("with any number of threads a lane runs its tasks in order, one at a t
     std::vector<std::atomic<int>> inside(lanes.size());
     std::atomic<int> together{0};
     std::vector<std::vector<std::size_t>> ran(lanes.size());
+    const std::size_t wanted = std::min(threads, lanes.size());
     std::set<std::size_t> used;
     std::mutex mutex;
+    std::condition_variable all_are_here;
+    bool gave_up = false;
     run_lanes(lanes, threads, [&](std::size_t task, std::size_t lane, std::size_t thread) {
       together += ++inside[lane] > 1 ? 1 : 0;
       ran[lane].push_back(task);
+      {
+        std::unique_lock lock(mutex);
+        used.insert(thread);
+        // On a busy machine the first thread would otherwise be through before another one starts.
+        all_are_here.notify_all();
+        const auto are_here = [&] { return used.size() == wanted || gave_up; };
+        gave_up = !all_are_here.wait_for(lock, std::chrono::seconds(60), are_here) || gave_up;
+      }
       std::this_thread::sleep_for(std::chrono::microseconds(200));
       --inside[lane];
-      const std::scoped_lock lock(mutex);
-      used.insert(thread);
     });
     CHECK(together == 0);
     CHECK(ran == lanes);
-    CHECK(used.size() == std::min(threads, lanes.size()));
+    CHECK(used.size() == wanted);
   }
 }
 
