@@ -58,10 +58,11 @@ if(ROPECHECK_FUZZ)
   # Between the fuzzer's counters no loop can be vectorized.
   add_compile_options(-fsanitize=fuzzer-no-link -Wno-pass-failed)
 endif()
-option(ROPECHECK_SANITIZE "Address and undefined-behaviour sanitizers" ${ROPECHECK_FUZZ})
+option(ROPECHECK_SANITIZE "Compile with sanitizers" ${ROPECHECK_FUZZ})
+set(ROPECHECK_SANITIZERS "address,undefined" CACHE STRING "Which ones; `thread` stands alone")
 if(ROPECHECK_SANITIZE)
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
+  add_compile_options(-fsanitize=${ROPECHECK_SANITIZERS} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${ROPECHECK_SANITIZERS})
 endif()
 
 # Headers take most of the compile time of a file. In a unity build, names of neighbouring files must not clash; the

@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && defined(__clang__)
 #define ROPE_CLONES __attribute__((target_clones("avx512f", "fma", "default")))  // clang 16 knows no levels
-#elif defined(__x86_64__) && defined(__GNUC__)
+#elif defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)  // it instruments the choice, too
 #define ROPE_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define ROPE_CLONES
