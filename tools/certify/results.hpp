@@ -52,7 +52,8 @@ std::vector<Shard> missing_shards(const Folder& folder, const Plan& plan, Identi
 
 void store_shard(const Folder& folder, const Shard& shard, const Identity& identity, const Results& results);
 
-// Writes to a temporary name, syncs, renames, syncs the folder. Processes of any machine may write the same file.
+// Writes to a temporary name, syncs, renames, syncs the folder. Processes of any machine may write the same file. What
+// killed processes of this machine left of it goes.
 void write_synced(const std::filesystem::path& path, std::string_view text);
 
 // The text of a JSON object with its digest as the last field, and back. Throws InputError if they do not match.
