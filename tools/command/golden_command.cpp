@@ -131,14 +131,16 @@ int verify_golden_cases(const VerifyGoldenOptions& options) {
     if (options.reports.wanted()) options.reports.write(golden_json(reports, begun, interrupted));
   };
   try {
-    const ExpandedSubjects expanded = expand_subjects(options.python.named(options.subjects), worker);
+    ExpandedSubjects expanded = expand_subjects(options.python.named(options.subjects), worker);
     tell_refused(expanded.refused);
-    for (const auto& [name, is_of_whole_library] : expanded.subjects) {
-      const std::unique_ptr<Subject> subject = open_subject(name, worker);
+    const Open open = [&](const std::string& name) { return open_subject(name, worker); };
+    for (const ExpandedSubject& one : expanded.subjects) {
+      const std::unique_ptr<Subject> subject = open_or_refuse(one, open, expanded.refused);
+      if (!subject) continue;
       ProgressLine progress(can_show_progress());
       reports.push_back(verify_golden(
           *subject, oracles, golden_requirements(), golden, options.only,
-          [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", name, outcome.id)); }, worker.stop));
+          [&](const GoldenOutcome& outcome) { progress.show(fmt::format("{}  {}", one.name, outcome.id)); }, worker.stop));
       progress.clear();
       const GoldenReport& report = reports.back();
       print(text, report, options.list);

@@ -83,10 +83,12 @@ int identify_subjects(const IdentifyOptions& options) {
   std::vector<IdentifiedSubject> all;
   int code = exit_conforms;
   try {
-    const ExpandedSubjects expanded = expand_subjects(options.python.named(options.subjects), worker);
+    ExpandedSubjects expanded = expand_subjects(options.python.named(options.subjects), worker);
     tell_refused(expanded.refused);
-    for (const auto& [subject_name, is_of_whole_library] : expanded.subjects) {
-      const std::unique_ptr<Subject> subject = open_callable(subject_name, worker, oracles, {});
+    const Open open = [&](const std::string& name) { return open_callable(name, worker, oracles, {}); };
+    for (const ExpandedSubject& one : expanded.subjects) {
+      const std::unique_ptr<Subject> subject = open_or_refuse(one, open, expanded.refused);
+      if (!subject) continue;
       all.push_back({subject->name(), {}});
       for (const Case& way : ways(subject->claims(), options)) {
         all.back().plans.push_back(identify(*subject, way, oracles));

@@ -130,20 +130,38 @@ ExpandedSubjects expand_subjects(const std::vector<std::string>& names, const Wo
     for (const rope_kernel* kernel : builtin_kernels()) expanded.subjects.push_back({kernel->name});
   }
   for (const std::string& name : names) {
+    const bool is_alone = names.size() == 1;
     const auto [path, kernel] = split(name);
     const bool whole_library = kernel.empty() && !is_launched(name) && looks_like_library(name);
     if (!whole_library) {
-      expanded.subjects.push_back({name});
+      expanded.subjects.push_back({name, is_alone});
       continue;
     }
-    const KernelList list = kernels_in(path, options);
-    if (list.names.empty()) throw SubjectError(fmt::format("{}: {}", path, list.refused.front().why));
-    for (const std::string& one : list.names) expanded.subjects.push_back({fmt::format("{}#{}", path, one), true});
-    for (const RefusedKernel& one : list.refused) {
-      expanded.refused.push_back({fmt::format("{}#{}", path, one.index), one.why});
+    try {
+      const KernelList list = kernels_in(path, options);
+      if (list.names.empty()) throw SubjectError(fmt::format("{}: {}", path, list.refused.front().why));
+      for (const std::string& one : list.names) expanded.subjects.push_back({fmt::format("{}#{}", path, one)});
+      for (const RefusedKernel& one : list.refused) {
+        expanded.refused.push_back({fmt::format("{}#{}", path, one.index), one.why});
+      }
+    } catch (const SubjectError& error) {
+      if (is_alone) throw;
+      expanded.refused.push_back({name, error.what()});
     }
   }
   return expanded;
+}
+
+std::unique_ptr<Subject> open_or_refuse(const ExpandedSubject& subject, const Open& open,
+                                        std::vector<RefusedSubject>& refused) {
+  try {
+    return open(subject.name);
+  } catch (const SubjectError& error) {
+    if (subject.is_only) throw;
+    refused.push_back({subject.name, error.what()});
+    tell_refused({refused.back()});
+    return nullptr;
+  }
 }
 
 void tell_refused(const std::vector<RefusedSubject>& refused) {

@@ -2,6 +2,7 @@
 // or "cmd:PROGRAM ARGUMENTS", a worker program (tools/worker/protocol/PROTOCOL.md).
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,8 +18,10 @@ std::unique_ptr<Subject> open_subject(const std::string& name, const WorkerOptio
 
 struct ExpandedSubject {
   std::string name;
-  bool is_of_whole_library = false;  // the person named the library, not this kernel
+  bool is_only = false;  // nothing else was named
 };
+
+using Open = std::function<std::unique_ptr<Subject>(const std::string& name)>;
 
 struct ExpandedSubjects {
   std::vector<ExpandedSubject> subjects;
@@ -26,8 +29,14 @@ struct ExpandedSubjects {
 };
 
 // A library without "#kernel" stands for all its kernels; no names at all stand for every built-in. Kernels that cannot
-// be asked for by name are refused. If a library has no others, this throws SubjectError.
+// be asked for by name are refused, and so are libraries that cannot be used. Throws SubjectError if nothing else was
+// named.
 ExpandedSubjects expand_subjects(const std::vector<std::string>& names, const WorkerOptions& options);
+
+// The subject, opened by `open`. Null if it cannot be used: then it is told, and added to `refused`. Throws SubjectError
+// where expand_subjects does.
+std::unique_ptr<Subject> open_or_refuse(const ExpandedSubject& subject, const Open& open,
+                                        std::vector<RefusedSubject>& refused);
 
 // A line for each, on stderr: what is on stdout may be a report.
 void tell_refused(const std::vector<RefusedSubject>& refused);

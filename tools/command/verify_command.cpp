@@ -70,22 +70,17 @@ struct CallableSubjects {
   bool are_known = false;  // each was opened
 };
 
-// Calls all of them before the first is judged: a typo in the last name should not cost the wait for the others. A kernel
-// of a whole library is refused, and the others are judged.
+// Calls all of them before the first is judged, so that a slip in the last name is told at once. What cannot be started
+// is refused.
 CallableSubjects callable_subjects(const std::vector<std::string>& names, const WorkerOptions& worker,
                                    Oracles& oracles, const Selection& selection) {
   ExpandedSubjects expanded = expand_subjects(names, worker);
+  tell_refused(expanded.refused);
   CallableSubjects callable{{}, std::move(expanded.refused), expanded.subjects.size() > 1};
+  const Open open = [&](const std::string& name) { return open_callable(name, worker, oracles, selection); };
   for (const ExpandedSubject& subject : expanded.subjects) {
-    try {
-      if (callable.are_known) open_callable(subject.name, worker, oracles, selection);
-      callable.names.push_back(subject.name);
-    } catch (const SubjectError& error) {
-      if (!subject.is_of_whole_library) throw;
-      callable.refused.push_back({subject.name, error.what()});
-    }
+    if (!callable.are_known || open_or_refuse(subject, open, callable.refused)) callable.names.push_back(subject.name);
   }
-  if (callable.names.empty()) throw SubjectError(callable.refused.front().why);
   return callable;
 }
 
@@ -181,7 +176,6 @@ class VerifyRun {
     const CallableSubjects callable = callable_subjects(subjects_, worker_, oracles_, selections_.front());
     subjects_ = callable.names;
     run_.refused = callable.refused;
-    tell_refused(run_.refused);
     std::vector<std::string> named = subjects_;
     for (const RefusedSubject& one : run_.refused) named.push_back(one.subject);
     expected_.check_subjects(named, selections_);
@@ -200,7 +194,7 @@ class VerifyRun {
       std::fflush(text_);
     }
   } catch (const SubjectError& error) {
-    if (subjects_.size() == 1 && run_.subjects.empty()) throw;
+    if (subjects_.size() == 1 && run_.subjects.empty() && run_.refused.empty()) throw;
     refuse(name, error.what());
   } catch (const std::exception& error) {
     if (run_.subjects.empty()) throw;

@@ -12,7 +12,6 @@ import sentences
 
 LAST = "half_split"  # the right subject behind the hostile ones
 PR_SET_CHILD_SUBREAPER = 36
-COULD_NOT_START = 3  # the exit code
 LONGEST_SUBJECT = 15  # seconds; a hang in the first call takes 4
 
 
@@ -34,16 +33,21 @@ def children():
     return found
 
 
+def reap(options=os.WNOHANG):
+    """Waits for children that have ended."""
+    try:
+        while os.waitpid(-1, options)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
 def end_left_processes():
     """The number of processes that a run left behind; ends them."""
     left = children()
     for process in left:
         os.kill(process, signal.SIGKILL)
-    try:
-        while os.waitpid(-1, 0 if left else os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
+    reap(0 if left else os.WNOHANG)
     return len(left)
 
 
@@ -60,13 +64,11 @@ class Run:
     """One run of ropecheck: `outcomes` of the attacks, in their order, and `problems` of the run itself."""
 
     def __init__(self, build, kind, attacks):
-        self.problems, self.report, self.refused = [], {}, None
+        self.problems, self.report = [], {}
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
             self._run(build, kind, attacks, Path(folder))
         ended = sentences.of_report(self.report) if self.report else {}
         self.outcomes = [outcome_of(attack.argument, ended) for attack in attacks]
-        if self.refused:
-            self.outcomes = [self.refused if attacks[0].argument in self.refused.sentence else None]
 
     def _run(self, build, kind, attacks, folder):
         scratch, report = folder / "scratch", folder / "report.json"
@@ -90,11 +92,7 @@ class Run:
             self.problems.append(f"{left} processes were left behind")
         if any(scratch.iterdir()):
             self.problems.append(f"files were left behind: {', '.join(each.name for each in scratch.iterdir())}")
-        if child.returncode == COULD_NOT_START and len(attacks) == 1 and not report.exists():
-            # A subject that cannot be started ends the run before anything is judged.
-            self.refused = sentences.Outcome(sentences.REFUSED, err.strip())
-        else:
-            self._judge(child.returncode, out + err, report)
+        self._judge(child.returncode, out + err, report)
 
     def _judge(self, code, said, path):
         if "internal error" in said.lower():

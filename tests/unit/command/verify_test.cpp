@@ -169,9 +169,44 @@ TEST_CASE("command: a subject without a kernel is refused by path and reason") {
       {"kernel future of " + future, "built for ABI 2, this ropecheck speaks ABI 1", "use a newer ropecheck"});
 }
 
-TEST_CASE("command: a subject that cannot be opened is reported before any other is judged") {
-  check_refused(3, {"verify", "half_split", "/nowhere/lib.so"}, {"/nowhere/lib.so does not exist"});
+TEST_CASE("command: a name of no kind of subject is reported before anything is judged") {
   check_refused(2, {"verify", "half_split", "halfsplit"}, {"\"halfsplit\" is neither a built-in"});
+}
+
+TEST_CASE("command: a subject that cannot be started is refused, and those beside it are judged") {
+  const std::string crashing = (build_folder() / "throwing.so").string();
+  const std::string zero = (build_folder() / "zero_kernels.so").string();
+  const TemporaryFolder folder;
+  const std::string report = (folder / "report.json").string(), page = (folder / "report.html").string();
+  const Words env{"--env", "CRASH_WHILE_LOADING"}, crash{"CRASH_WHILE_LOADING=1"};
+  const auto with = [&](const Words& words) {
+    Words all = words;
+    all.insert(all.end(), env.begin(), env.end());
+    return ropecheck(all, crash);
+  };
+  const Result both = with({"verify", crashing, "cmd:true", "half_split", zero, "/nowhere/lib.so", "--only", "ROT-02", "--level", "quick",
+                            "--json", report, "--html", page});
+  CHECK(both.exit_code == 3);
+  CHECK_THAT(both.out, Contains("half_split: conforms"));
+  CHECK_THAT(both.err, Contains(crashing + " is refused: ") && Contains("the subject aborted") &&
+                           Contains("cmd:true is refused: ") && Contains(zero + " is refused: ") &&
+                           Contains("/nowhere/lib.so is refused: /nowhere/lib.so does not exist"));
+  const Json written = Json::parse(read(report));
+  CHECK(written.at("subjects").size() == 1);
+  CHECK(written.at("refused").size() == 4);
+  // One that fails counts for more.
+  CHECK(with({"verify", crashing, mutants + "#PAIR-01", "--only", "ROT-01", "--level", "quick", "--no-diagnosis"})
+            .exit_code == 1);
+  // None can be started.
+  const Result none = with({"verify", crashing, "cmd:true", "--json", report, "--html", page});
+  CHECK(none.exit_code == 3);
+  CHECK(Json::parse(read(report)).at("refused").size() == 2);
+  const Result identified = with({"identify", crashing, "half_split", "--dtype", "f32"});
+  CHECK(identified.exit_code == 3);
+  CHECK_THAT(identified.out, Contains("half_split"));
+  const Result golden = with({"golden", "verify", "cmd:true", "half_split", crashing});
+  CHECK(golden.exit_code == 3);
+  CHECK_THAT(golden.out, Contains("from stored tables"));
 }
 
 TEST_CASE("command: a run without cases is not a pass") {
