@@ -85,6 +85,7 @@ struct YarnEnds {
   bool truncated = true;  // only where ends are whole pairs
   long double base = 0;   // 0: the call's
   bool of_head = false;   // by head_dim, not rotary_dim
+  bool wide = false;      // from one to the other is a pair or more
 };
 
 // yarn's theta with other ends of the ramp.
@@ -112,6 +113,7 @@ void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
     const long double low = std::max(end(ends.low, pair_that_turns(rule->beta_fast)), 0.0L);
     long double high = std::min(end(ends.high, pair_that_turns(rule->beta_slow)), most);
     if (low == high) high += 0.001L;
+    if (ends.wide) high = std::max(high, low + 1);
     for (std::size_t p = 0; p < theta.size(); ++p) {
       const long double ramp = std::clamp((static_cast<long double>(p) - low) / (high - low), 0.0L, 1.0L);
       theta[p] = plain[p] * (1 - ramp) + plain[p] / rule->factor * ramp;
@@ -161,6 +163,7 @@ void add_ramp_hypotheses(Hypotheses& all) {
                 {.truncated = false, .base = 10000});
   add_yarn_ends(all, "the ends of the ramp are computed with head_dim, not rotary_dim",
                 {.truncated = false, .of_head = true});
+  add_yarn_ends(all, "the ramp is at least one pair wide", {.truncated = false, .wide = true});
   add_pixels(all);
   add_llama3_weights(all);
   add_llama3_by_wavelength(all);

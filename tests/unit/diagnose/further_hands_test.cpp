@@ -141,6 +141,31 @@ TEST_CASE("Frequencies whose wavelengths are mixed are named") {
   CHECK(changed(0.5) == Approx(1 / 2.5));  // half of a wavelength and half of one four times as long
 }
 
+TEST_CASE("A ramp of yarn that is never narrower than a pair is told apart where its ends meet") {
+  scaling::Yarn rule;
+  rule.factor = 8;
+  rule.original_max_position_embeddings = 4096;
+  rule.truncate = false;
+  rule.beta_fast = rule.beta_slow = 4;
+  diagnosis::Params params;
+  params.rotary_dim = params.head_dim = 64;
+  params.source = AngleSource::computed;
+  params.scaling = rule;
+  const Call call;
+  const auto plain = scaling::unscaled<long double>(params.base, 64);
+  const auto between = [&](const std::string& sentence) {
+    std::vector<long double> theta(32);
+    that_says(sentence).change.theta({call, params}, theta);
+    std::int64_t count = 0;
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      count += theta[p] < plain[p] * 0.999L && theta[p] > plain[p] / 8 * 1.001L ? 1 : 0;
+    }
+    return count;
+  };
+  CHECK(between("yarn: the ramp is at least one pair wide") == 1);
+  CHECK(between("yarn: the ends of the ramp are computed with base 10000, not the given one") == 0);
+}
+
 TEST_CASE("Ends of yarn's ramp by another base are named, and only there") {
   scaling::Yarn rule;
   rule.factor = 8;
