@@ -232,9 +232,12 @@ class NotKernels(unittest.TestCase):
                                             r"\(.*/kernels\.py:\d+\)$")
         self.assertIn("several tokens", first["condition"])
 
-    def test_with_several_subjects_nothing_is_judged_before_all_can_be_called(self):
-        said = self.refused("verify", "half_split", "python:not_kernels:without_module", "--level", "quick")
-        self.assertIn("no_such_module", said)
+    def test_of_several_subjects_one_that_cannot_be_called_is_refused_and_the_others_are_judged(self):
+        done = ropecheck("verify", "half_split", "python:not_kernels:without_module", "--level", "quick",
+                         "--only", "ROT-02")
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn("half_split: conforms", done.stdout)
+        self.assertRegex(done.stderr, r"(?m)^ropecheck: python:not_kernels:without_module.* is refused: .*no_such_module")
 
 
 class Claims(unittest.TestCase):
