@@ -1,5 +1,7 @@
 #include "golden/manifest.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <functional>
@@ -17,8 +19,7 @@ namespace fs = std::filesystem;
 // A folder with a manifest of one case, made anew for each test.
 class Folder {
  public:
-  Folder() : path_(rope::build_folder() / "manifest_test") {
-    fs::remove_all(path_);
+  Folder() : path_(rope::build_folder() / ("manifest_test." + std::to_string(getpid()))) {
     fs::create_directories(path_);
     manifest["schema"] = 1;
     manifest["version"] = "1.0.0";
