@@ -200,6 +200,19 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
   return all;
 }
 
+namespace {
+
+Scaling of_original_length(Scaling rule, double length) {
+  std::visit(
+      [&](auto& r) {
+        if constexpr (requires { r.original_max_position_embeddings; }) r.original_max_position_embeddings = length;
+      },
+      rule);
+  return rule;
+}
+
+}  // namespace
+
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
   std::set<std::string> known;
   std::vector<const Case*> failed;
@@ -236,6 +249,15 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
       longer.seq = std::min(6 * longer.seq, most_tokens);
       longer.sequence_length = 0;
       add(std::move(longer));
+    }
+    // Few calls have more tokens than a rule's original length. In all others a rule that counts the call's tokens looks
+    // like one that is ignored.
+    if (i < failed.size() && i < most_lengthened && original_length(failed[i]->spec.scaling) > 0) {
+      Case many = *failed[i];
+      many.spec.scaling = of_original_length(many.spec.scaling, most_tokens / 2);
+      many.seq = most_tokens;
+      many.sequence_length = 0;
+      add(std::move(many));
     }
     if (i >= random.size()) continue;
     Case drawn = random[i];
