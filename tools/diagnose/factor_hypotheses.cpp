@@ -1,6 +1,7 @@
 // The attention factor, and other factors that the result may be multiplied by.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -23,6 +24,42 @@ double factor_of(const Scaling& rule) {
   return yarn != nullptr ? yarn->factor : longrope != nullptr ? longrope->factor : 1;
 }
 
+Hypothesis factor_in_tables() {
+  Hypothesis h{BugClass::precision,
+               "the attention factor multiplies cos and sin, and the products are rounded to the type of the tables",
+               {},
+               0,
+               {},
+               false};
+  h.applies = [](const Call& call) {
+    return call.attention_factor != 1 && call.cos && call.cos->dtype != DType::f64;
+  };
+  h.change.params = [](const Call&, Params& p) { p.lambda = 1; };
+  h.change.row = [](const Spot& s, const PairList&, Row& row) {
+    for (std::vector<double>* values : {&row.cos, &row.sin}) {
+      for (double& value : *values) value = rounded(s.call.cos->dtype, value * s.call.attention_factor);
+    }
+  };
+  return h;
+}
+
+// Position 0 turns by nothing, but the factor multiplies there, too.
+Hypothesis still_at_0() {
+  Hypothesis h{BugClass::scaling_config,
+               "tokens at position 0 are left as they are, and not multiplied by the attention factor",
+               {},
+               0,
+               {},
+               false};
+  h.applies = [](const Call& call) { return call.attention_factor != 1; };
+  h.change.write = [](const Spot& s) {
+    const std::vector<std::int64_t> position = token_position(s.call, s.batch, s.seq);
+    const bool is_at_0 = std::ranges::all_of(position, [](std::int64_t m) { return m == 0; });
+    return is_at_0 ? Write::copied : Write::rotated;
+  };
+  return h;
+}
+
 void add_attention_factors(Hypotheses& all) {
   add(all, BugClass::scaling_config, "the attention factor is ignored", [](const Call&, double) { return 1.0; });
   add(all, BugClass::scaling_config, "the attention factor is applied twice",
@@ -43,6 +80,8 @@ void add_attention_factors(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
+  all.push_back(factor_in_tables());
+  all.push_back(still_at_0());
   // A call with given angles does not name the rule, so these differ only if angles are computed.
   add(all, BugClass::scaling_config, "yarn's formula is applied to the given attention factor, which is already final",
       [](const Call& call, double l) {

@@ -141,6 +141,42 @@ TEST_CASE("Frequencies whose wavelengths are mixed are named") {
   CHECK(changed(0.5) == Approx(1 / 2.5));  // half of a wavelength and half of one four times as long
 }
 
+TEST_CASE("An attention factor that is rounded with the tables changes only calls that have both") {
+  const diagnosis::Hypothesis& h = that_says(
+      "the attention factor multiplies cos and sin, and the products are rounded to the type of the tables");
+  Call call;
+  call.cos = Tensor::contiguous(DType::f16, {1, 1});
+  call.attention_factor = 0.7;
+  CHECK(h.applies(call));
+  diagnosis::Params params;
+  h.change.params(call, params);
+  CHECK(params.lambda == 1);
+  diagnosis::Row row{{0.3}, {0.4}, {0}, false};
+  h.change.row({call, params}, {}, row);
+  CHECK(row.cos[0] == diagnosis::rounded(DType::f16, 0.7 * 0.3));
+  CHECK(row.sin[0] == diagnosis::rounded(DType::f16, 0.7 * 0.4));
+  call.attention_factor = 1;
+  CHECK_FALSE(h.applies(call));
+  call.attention_factor = 0.7;
+  call.cos->dtype = DType::f64;
+  CHECK_FALSE(h.applies(call));
+}
+
+TEST_CASE("Tokens at position 0 are left as they are only where there is a factor") {
+  const diagnosis::Hypothesis& h =
+      that_says("tokens at position 0 are left as they are, and not multiplied by the attention factor");
+  Call call;
+  call.q = Tensor::contiguous(DType::f32, {1, 2, 1, 4});
+  CHECK_FALSE(h.applies(call));
+  call.attention_factor = 0.5;
+  CHECK(h.applies(call));
+  const diagnosis::Params params;
+  diagnosis::Spot spot{call, params};
+  CHECK(h.change.write(spot) == diagnosis::Write::copied);
+  spot.seq = 1;
+  CHECK(h.change.write(spot) == diagnosis::Write::rotated);
+}
+
 TEST_CASE("A ramp of yarn that is never narrower than a pair is told apart where its ends meet") {
   scaling::Yarn rule;
   rule.factor = 8;
