@@ -146,8 +146,7 @@ Finding judged_at_any_grade(const Case& c, const Trial& trial, Examiner& examine
   return Examiner(examiner.subject(), examiner.oracles(), examiner.golden()).judge(c, trial);
 }
 
-// Whether the call is wrong in a new process too: then earlier calls are not to blame. False if there is no new
-// process.
+// Whether the call is wrong in a new process, too. Then earlier calls are not to blame. False if none can be started.
 bool is_wrong_alone(const Case& c, Examiner& examiner) {
   return examiner.subject().renew() && !judged_at_any_grade(c, examiner.run(c), examiner).passed();
 }

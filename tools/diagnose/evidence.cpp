@@ -72,6 +72,15 @@ bool is_usable(const Case& c, const SubjectReport& report, const Claims& claims)
   }
 }
 
+Scaling of_original_length(Scaling rule, double length) {
+  std::visit(
+      [&](auto& r) {
+        if constexpr (requires { r.original_max_position_embeddings; }) r.original_max_position_embeddings = length;
+      },
+      rule);
+  return rule;
+}
+
 }  // namespace
 
 bool is_affordable(const Case& c) {
@@ -199,19 +208,6 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
   for (Case& c : random_cases(report, claims, 77, 160)) add(std::move(c));
   return all;
 }
-
-namespace {
-
-Scaling of_original_length(Scaling rule, double length) {
-  std::visit(
-      [&](auto& r) {
-        if constexpr (requires { r.original_max_position_embeddings; }) r.original_max_position_embeddings = length;
-      },
-      rule);
-  return rule;
-}
-
-}  // namespace
 
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
   std::set<std::string> known;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reference/norm.hpp"
+#include "tools/diagnose/kept_frequencies.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -45,22 +46,6 @@ double table_value(const Tensor& table, DType dtype, std::int64_t element, bool&
     return 0;
   }
   return rope::load(dtype, table.bytes.data() + at);
-}
-
-// Each call is computed once for each hypothesis, nearly always with the same frequencies.
-const std::vector<long double>& kept_frequencies(const Scaling& rule, const scaling::Setting& setting) {
-  struct Kept {
-    Scaling rule;
-    scaling::Setting setting;
-    std::vector<long double> theta;
-  };
-  constexpr std::size_t most = 8;
-  thread_local std::vector<Kept> all;
-  const auto found = std::ranges::find_if(
-      all, [&](const Kept& kept) { return kept.setting == setting && kept.rule == rule; });
-  if (found != all.end()) return found->theta;
-  if (all.size() == most) all.erase(all.begin());
-  return all.emplace_back(rule, setting, frequencies<long double>(rule, setting)).theta;
 }
 
 class Run {

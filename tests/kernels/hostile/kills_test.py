@@ -1,16 +1,14 @@
 #!/usr/bin/env python3
 """Checks that tests/kernels/hostile/kills can fail, on programs that leave what a killed one must not."""
 
-import importlib.machinery
-import importlib.util
 import tempfile
 import unittest
 import unittest.mock
 from pathlib import Path
 
+import loaded
 import runs
 
-HERE = Path(__file__).resolve().parent
 BEGIN = "#!/bin/sh\nout=$2/report.json temporary=$2/report.json.1.tmp\n"
 WHOLE = "echo '{}' > $temporary; mv $temporary $out\n"
 FAITHFUL = f"{BEGIN}rm -f $temporary; sleep 0.2; {WHOLE} sleep 0.1\n"
@@ -26,14 +24,7 @@ WRONG = {
 }  # fmt: skip
 
 
-def load_command():
-    loader = importlib.machinery.SourceFileLoader("command", str(HERE / "kills"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("command", loader))
-    loader.exec_module(module)
-    return module
-
-
-command = load_command()
+command = loaded.command("kills")
 
 
 class Kills(unittest.TestCase):

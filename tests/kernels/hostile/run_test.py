@@ -2,8 +2,6 @@
 """Checks that tests/kernels/hostile/run can fail: run_test.py [BUILD]; without a build only the lists."""
 
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import sys
 import unittest
@@ -11,6 +9,7 @@ import unittest.mock
 from pathlib import Path
 
 import attacks
+import loaded
 import runs
 import sentences
 from sentences import FINDING, HARMLESS, REFUSED, Outcome
@@ -18,14 +17,7 @@ from sentences import FINDING, HARMLESS, REFUSED, Outcome
 HERE = Path(__file__).resolve().parent
 
 
-def load_command():
-    loader = importlib.machinery.SourceFileLoader("command", str(HERE / "run"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("command", loader))
-    loader.exec_module(module)
-    return module
-
-
-command = load_command()
+command = loaded.command("run")
 
 
 class Lists(unittest.TestCase):

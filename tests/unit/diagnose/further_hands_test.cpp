@@ -141,6 +141,14 @@ TEST_CASE("Frequencies whose wavelengths are mixed are named") {
   CHECK(changed(0.5) == Approx(1 / 2.5));  // half of a wavelength and half of one four times as long
 }
 
+TEST_CASE("A rule that counts the call's tokens is told from one that is ignored") {
+  Fake subject = misled([](Call& call) {
+    if (std::holds_alternative<scaling::Dynamic>(call.scaling)) call.sequence_length = call.q.shape[1];
+  });
+  const auto found = diagnosed(subject, {"ANG-04"});
+  CHECK(first_of(found).sentence == "dynamic: the number of tokens in the call is used as the sequence length");
+}
+
 TEST_CASE("An attention factor that is rounded with the tables changes only calls that have both") {
   const diagnosis::Hypothesis& h = that_says(
       "the attention factor multiplies cos and sin, and the products are rounded to the type of the tables");

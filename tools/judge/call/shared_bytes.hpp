@@ -84,8 +84,7 @@ class SharedBytes {
  private:
   static constexpr std::size_t alignment = 64;
 
-  // Aligned by hand: glibc's aligned operator new, before 2.38, does not take up again all that was freed, so the
-  // process of a long sweep grows without end.
+  // Aligned by hand: with the aligned operator new of glibc 2.36 the process of a long sweep grows without end.
   static std::shared_ptr<std::byte[]> room(std::size_t size) {
     std::shared_ptr<std::byte[]> whole(new std::byte[size + alignment - 1]);
     void* begin = whole.get();
