@@ -100,15 +100,19 @@ class Cluster:
 
     def start_slurmd(self):
         self.start("slurmd", "-D")
-        if self.node_state().startswith("down"):
-            self.set_node_state("RESUME")
-        wait_for(lambda: self.node_state() in ("idle", "mixed", "allocated"), "slurmd's node is not ready")
+        wait_for(self.node_is_ready, "slurmd's node is not ready")
+
+    def node_is_ready(self):
+        state = self.node_state()
+        if state.startswith("down"):  # slurmctld refuses it if the node has come back by itself since
+            self.set_node_state("RESUME", check=False)
+        return state in ("idle", "mixed", "allocated")
 
     def node_state(self):
         return self.run("sinfo", "--noheader", "--format=%T", check=False).stdout.strip()
 
-    def set_node_state(self, state, *more):
-        self.run("scontrol", "update", f"NodeName={self.host}", f"State={state}", *more)
+    def set_node_state(self, state, *more, check=True):
+        self.run("scontrol", "update", f"NodeName={self.host}", f"State={state}", *more, check=check)
 
     def kill(self, name):
         daemon = self.daemons.pop(name)
