@@ -82,7 +82,7 @@ STATEMENTS = {
     "load_says_deep": "AT_LOAD=say('[',100000)",
     "load_says_long": "AT_LOAD=say('x',2000000)",
     "load_kills_group": "AT_LOAD=kill(0,SIGKILL)",
-    "load_forks": "AT_LOAD=(void)!fork()",
+    "load_forks": "AT_LOAD=if(fork()!=0)wait(NULL)",
     "unload_crashes": "AT_UNLOAD=crash()",
     "unload_hangs": "AT_UNLOAD=hang()",
     "no_symbols": "WITHOUT_SYMBOLS",

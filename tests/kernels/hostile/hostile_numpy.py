@@ -122,6 +122,11 @@ def leave_child(_):
         os._exit(0)
 
 
+def fork_and_both_return(_):
+    if process := os.fork():  # which one speaks first must not be by chance
+        os.waitpid(process, 0)
+
+
 def close_files(_):
     os.closerange(0, 1024)
 
@@ -233,6 +238,7 @@ for name, deed in {
     "stop_collector": lambda _: (gc.disable(), gc.set_threshold(0)),
     "leave_thread": leave_thread,
     "leave_child": leave_child,
+    "fork_and_both_return": fork_and_both_return,
     "close_files": close_files,
     "write_files": write_files,
     "print_much": lambda _: print("x" * (1 << 20), flush=True),

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "deeds.h"
@@ -149,9 +150,9 @@ int32_t fork_some(const rope_call* c) {
   for (int i = 0; i < 8; ++i) sleep_in_child();
   return right(c);
 }
-/* Both processes are the worker now. */
+/* Both processes would be the worker now. Which one speaks first must not be by chance. */
 int32_t fork_and_both_return(const rope_call* c) {
-  (void)!fork();
+  if (fork() != 0) wait(NULL);
   return right(c);
 }
 int32_t leave_daemon(const rope_call* c) {

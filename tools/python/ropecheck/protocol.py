@@ -52,7 +52,12 @@ class Connection:
 
     def __init__(self, file: int) -> None:
         self._socket = socket.socket(fileno=file)
+        self._owner = os.getpid()
         self._pending = bytearray()
+
+    def is_of_this_process(self) -> bool:
+        """False in a process that the kernel forked from this one and that came back into the worker's code."""
+        return os.getpid() == self._owner
 
     def send(self, message: dict[str, Any]) -> None:
         """Raises OSError if the other side is gone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -102,6 +103,9 @@ class Server:
                 raise ValueError("a call repeats a plan that is not the last one")
             reports.set_current_call(message["id"])
             answer = self.answer(plan, files)
+            if not connection.is_of_this_process():
+                connection.send({"id": message["id"], "ended": "forked, and both processes came back"})
+                os._exit(1)
             reports.set_current_call(-1)
             connection.send({"id": message["id"], **answer})
             if not known:

@@ -64,6 +64,9 @@ class Connection {
  public:
   explicit Connection(int fd) : fd_(fd) {}
 
+  // False in a process that the subject forked from this one and that came back into the worker's code.
+  bool is_of_this_process() const { return getpid() == owner_; }
+
   void send(std::string_view line) const {
     while (!line.empty()) {
       const ssize_t sent = ::send(fd_, line.data(), line.size(), MSG_NOSIGNAL);
@@ -93,6 +96,7 @@ class Connection {
 
  private:
   int fd_;
+  pid_t owner_ = getpid();
   Spin spin_;
   LineBuffer lines_;
 };
@@ -281,7 +285,13 @@ void serve(Connection& connection, const NativeLibrary& library, const rope_kern
     } else if (message.at("plan") != held.number) {
       throw std::runtime_error("a call repeats a plan that is not the last one");
     }
-    connection.send(run(library, kernel, held, device, message.at("id").get<std::int64_t>()));
+    const auto id = message.at("id").get<std::int64_t>();
+    const std::string reply = run(library, kernel, held, device, id);
+    if (!connection.is_of_this_process()) {
+      connection.send(text_of({{"id", id}, {"ended", "forked, and both processes came back"}}));
+      _exit(1);
+    }
+    connection.send(reply);
   }
 }
 
@@ -311,6 +321,9 @@ int worker_main() {
     note_loaded_modules();
     GuardedMemory memory;
     const NativeLibrary library(*library_path);
+    if (!connection.is_of_this_process()) {
+      throw std::runtime_error(fmt::format("{} forked while it was loaded, and both processes came back", *library_path));
+    }
     note_loaded_modules();
     if (!kernel_name) {
       connection.send(text_of(list_of(library)));
