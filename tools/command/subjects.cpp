@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "impls/builtin.hpp"
@@ -92,7 +93,14 @@ bool is_launched(const std::string& name) {
   return name.starts_with(command_prefix) || name.starts_with(python_prefix) || vectors::folder_of(name).has_value();
 }
 
+bool is_built_in(const std::string& name) {
+  return name == cuda_kernel_name || std::ranges::any_of(builtin_kernels(), [&](const rope_kernel* kernel) {
+           return name == kernel->name;
+         });
+}
+
 bool looks_like_library(const std::string& name) {
+  if (is_built_in(name)) return false;  // whatever lies in the current folder
   return name.find('/') != std::string::npos || name.find(".so") != std::string::npos ||
          exists(split(name).first);
 }

@@ -173,6 +173,15 @@ TEST_CASE("command: a name of no kind of subject is reported before anything is 
   check_refused(2, {"verify", "half_split", "halfsplit"}, {"\"halfsplit\" is neither a built-in"});
 }
 
+TEST_CASE("command: a built-in's name means the built-in, also beside a file or folder of that name") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "half_split");
+  const Result result = run_program({"env", "-C", folder.path().string(), (build_folder() / "ropecheck").string(), "verify",
+                                     "half_split", "--only", "ROT-02", "--level", "quick"});
+  CHECK(result.exit_code == 0);
+  CHECK_THAT(result.out, Contains("half_split: conforms"));
+}
+
 TEST_CASE("command: a subject that cannot be started is refused, and those beside it are judged") {
   const std::string crashing = (build_folder() / "throwing.so").string();
   const std::string zero = (build_folder() / "zero_kernels.so").string();
