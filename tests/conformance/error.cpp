@@ -14,12 +14,10 @@ void with_faults(CaseList& list, std::initializer_list<Fault> faults) {
       Case wrong = c;
       wrong.fault = fault;
       wrong.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 9 : 0;
-      const bool of_positions =
-          fault == Fault::position_beyond_table || fault == Fault::negative_position ||
-          fault == Fault::inner_position_beyond_table || fault == Fault::inner_negative_position ||
-          fault == Fault::position_below_0 || fault == Fault::float_positions;
-      if (of_positions) wrong.form = PositionForm::shared;
-      if (of_positions) wrong.position_dtype = list.claims().position_dtype();
+      if (needs_positions(fault)) {
+        wrong.form = PositionForm::shared;
+        wrong.position_dtype = needs_wide_positions(fault) ? DType::i64 : list.claims().position_dtype();
+      }
       const bool of_key = fault == Fault::other_key || fault == Fault::other_key_type || fault == Fault::no_key_output;
       if (of_key) wrong.key_heads = wrong.heads;
       list.add(wrong);
@@ -43,7 +41,8 @@ void null_cases(CaseList& list) {
 }
 void position_cases(CaseList& list) {
   with_faults(list, {Fault::offset_beyond_table, Fault::position_beyond_table, Fault::negative_position,
-                     Fault::inner_position_beyond_table, Fault::inner_negative_position, Fault::negative_offset});
+                     Fault::inner_position_beyond_table, Fault::inner_negative_position, Fault::negative_offset,
+                     Fault::wrapping_position, Fault::wrapping_offset});
 }
 void negative_angle_cases(CaseList& list) { with_faults(list, {Fault::position_below_0, Fault::offset_below_0}); }
 void mismatch_cases(CaseList& list) {

@@ -26,6 +26,8 @@ constexpr FaultWord words[] = {
     {Fault::inner_negative_position, "inner_negative_position",
      "a position between the first and the last is negative, before the first row of the tables"},
     {Fault::negative_offset, "negative_offset", "the offset is negative, before the first row of the tables"},
+    {Fault::wrapping_position, "wrapping_position", "the lower 32 bits of a position are a row of the tables, the position itself is none"},
+    {Fault::wrapping_offset, "wrapping_offset", "the lower 32 bits of the offset are a row of the tables, the offset itself is none"},
     {Fault::position_below_0, "position_below_0", "a position is negative, in a call without tables"},
     {Fault::offset_below_0, "offset_below_0", "the offset is negative, in a call without tables"},
     {Fault::integer_input, "integer_input", "q and q_out are of an integer type"},
@@ -42,6 +44,7 @@ constexpr FaultWord words[] = {
 };
 
 constexpr int no_enumerator = 77;
+constexpr std::int64_t beyond_32_bits = std::int64_t{1} << 32;
 
 [[noreturn]] void impossible(Fault fault) {
   throw InputError(fmt::format("fault {} does not go with the rest of the case", word_of(fault).word));
@@ -76,6 +79,21 @@ void change_tables(Call& call, std::int64_t width) {
 }  // namespace
 
 std::span<const FaultWord> fault_words() { return words; }
+
+bool needs_positions(Fault fault) {
+  switch (fault) {
+    case Fault::position_beyond_table:
+    case Fault::negative_position:
+    case Fault::inner_position_beyond_table:
+    case Fault::inner_negative_position:
+    case Fault::wrapping_position:
+    case Fault::position_below_0:
+    case Fault::float_positions: return true;
+    default: return false;
+  }
+}
+
+bool needs_wide_positions(Fault fault) { return fault == Fault::wrapping_position; }
 
 const FaultWord& word_of(Fault fault) { return words[static_cast<std::size_t>(fault)]; }
 
@@ -139,6 +157,16 @@ void apply(Fault fault, Call& call) {
     case Fault::negative_offset:
       needs(call.cos && !call.positions);
       call.position_offset = -1;
+      break;
+    case Fault::wrapping_position:
+      needs(call.cos && call.positions && call.positions->dtype == DType::i64);
+      set_position(fault, call, 0, beyond_32_bits + rows - 1);
+      call.sequence_length = beyond_32_bits + rows;
+      break;
+    case Fault::wrapping_offset:
+      needs(call.cos && !call.positions);
+      call.position_offset = beyond_32_bits + rows - call.q.shape[1];
+      call.sequence_length = beyond_32_bits + rows;
       break;
     case Fault::position_below_0:
       needs(!call.cos);

@@ -26,6 +26,8 @@ enum class Fault {
   inner_position_beyond_table,
   inner_negative_position,
   negative_offset,
+  wrapping_position,
+  wrapping_offset,
   position_below_0,
   offset_below_0,
   integer_input,
@@ -48,6 +50,10 @@ struct FaultWord {
 };
 std::span<const FaultWord> fault_words();
 const FaultWord& word_of(Fault fault);
+
+// Whether the call has to give positions for it, and whether only i64 holds the wrong one.
+bool needs_positions(Fault fault);
+bool needs_wide_positions(Fault fault);
 
 // The token between the first and the last of at least three whose position is wrong.
 constexpr std::int64_t inner_token(std::int64_t tokens) { return tokens / 2; }

@@ -125,9 +125,12 @@ std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
     case Fault::no_theta: return c.source == AngleSource::frequencies ? "" : "it has no frequencies";
     case Fault::offset_beyond_table:
     case Fault::negative_offset:
+    case Fault::wrapping_offset:
       return tables && counted && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has no tables or no offset";
     case Fault::position_beyond_table:
     case Fault::negative_position: return tables && given ? "" : "it has no tables or no positions";
+    case Fault::wrapping_position:
+      return tables && given && c.position_dtype == DType::i64 ? "" : "it has no tables or no positions in i64";
     case Fault::inner_position_beyond_table:
     case Fault::inner_negative_position:
       return tables && given && c.seq > 2 ? "" : "it has no tables, no positions or no token between two others";

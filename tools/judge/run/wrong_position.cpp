@@ -16,6 +16,8 @@ std::optional<std::int64_t> wrong_token(const Case& c) {
     case Fault::position_beyond_table:
     case Fault::negative_position:
     case Fault::negative_offset:
+    case Fault::wrapping_position:
+    case Fault::wrapping_offset:
     case Fault::position_below_0:
     case Fault::offset_below_0: return 0;
     case Fault::inner_position_beyond_table:
@@ -90,13 +92,17 @@ std::string done_at_wrong_position(const Case& c, const Trial& trial, Oracles& o
   const std::optional<std::int64_t> token = wrong_token(c);
   if (!token || !trial.ok()) return "";
   const Token rows(c, trial, *token, oracles);
-  const bool is_negative = c.fault != Fault::position_beyond_table && c.fault != Fault::inner_position_beyond_table &&
-                           c.fault != Fault::offset_beyond_table;
+  const bool wraps = c.fault == Fault::wrapping_position || c.fault == Fault::wrapping_offset;
+  const bool is_negative = !wraps && c.fault != Fault::position_beyond_table &&
+                           c.fault != Fault::inner_position_beyond_table && c.fault != Fault::offset_beyond_table;
   const bool has_tables = trial.call.cos.has_value();
   if (rows.is_unwritten()) return "left the token's output unwritten";
   if (rows.is_input()) return "left the token as it was";
   if (rows.is_all([](double x) { return x == 0; })) return "wrote zeros";
   if (rows.is_all([](double x) { return std::isnan(x); })) return "wrote NaN";
+  if (wraps && rows.is_rotated_at(token_position(trial.call, 0, *token).front() & 0xffffffff, c.direction)) {
+    return "turned the token by the row of the lower 32 bits";
+  }
   if (rows.is_rotated_at(0, c.direction)) return "turned the token as at position 0";
   if (is_negative && (!has_tables || trial.call.cos->shape[0] > 1)) {
     if (rows.is_rotated_at(1, reversed(c.direction))) return "turned the token by the negative angle";

@@ -20,10 +20,8 @@ Case roomy(Fault fault) {
   c.start = 9;
   const bool below_0 = fault == Fault::position_below_0 || fault == Fault::offset_below_0;
   if (fault == Fault::no_theta || below_0) c.source = AngleSource::frequencies;
-  const bool of_positions = fault == Fault::position_beyond_table || fault == Fault::negative_position ||
-                            fault == Fault::inner_position_beyond_table || fault == Fault::inner_negative_position ||
-                            fault == Fault::position_below_0 || fault == Fault::float_positions;
-  if (of_positions) c.form = PositionForm::shared;
+  if (needs_positions(fault)) c.form = PositionForm::shared;
+  if (needs_wide_positions(fault)) c.position_dtype = DType::i64;
   return c;
 }
 

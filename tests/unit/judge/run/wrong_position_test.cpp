@@ -72,6 +72,42 @@ TEST_CASE("wrong position: the message says what was done at a negative one", "[
   CHECK_THAT(message(below_0, copied), Contains("; it left the token as it was"));
 }
 
+// A kernel that keeps 32 bits of an offset, or of given positions.
+test::Answer narrowing(bool given) {
+  return [given](Call& call) {
+    Call usual = call;
+    if (given && call.positions && call.positions->dtype == DType::i64) {
+      for (std::size_t i = 4; i < usual.positions->bytes.size(); i += 8) {
+        std::memset(usual.positions->bytes.data() + i, 0, 4);
+      }
+    }
+    if (!given) usual.position_offset &= 0xffffffff;
+    const Reply reply = right(usual);
+    call.q_out = usual.q_out;
+    call.k_out = usual.k_out;
+    if (call.in_place) call.q = usual.q;
+    if (call.in_place) call.k = usual.k;
+    return reply;
+  };
+}
+
+TEST_CASE("wrong position: a kernel that narrows 64 bits before it looks at them is rejected", "[wrong_position]") {
+  for (const bool given : {false, true}) {
+    test::Fake subject(test::all_claims(), narrowing(given));
+    Oracles oracles;
+    SuiteOptions how;
+    how.selection.level = Level::quick;
+    how.selection.only = {"ERR-03"};
+    const RequirementResult result = run_suite(subject, oracles, all_requirements(), how).results.at(0);
+    CHECK(result.verdict == Verdict::fail);
+    REQUIRE(result.failure);
+    CHECK_THAT(to_text(result.failure->minimal), Contains(given ? "fault=wrapping_position" : "fault=wrapping_offset"));
+    const std::string fault = given ? "form=shared,fault=wrapping_position" : "fault=wrapping_offset";
+    CHECK_THAT(message("ERR-03:head_dim=8,seq=3,start=9," + fault, narrowing(given)),
+               Contains("it turned the token by the row of the lower 32 bits"));
+  }
+}
+
 TEST_CASE("wrong position: without tables a negative angle is right, with tables it is not a row", "[wrong_position]") {
   CHECK(found_by(below_0, right).passed());
   const auto turned_back = [](Call& call) {
