@@ -34,8 +34,13 @@ Layout of_tensor(Layout layout, bool key) {
 
 // The layout of positions and tables.
 Layout of_angles(Layout layout) {
-  if (layout == Layout::key_strided) return Layout::contiguous;
-  return layout == Layout::angles_strided ? Layout::strided : layout;
+  switch (layout) {
+    case Layout::key_strided:
+    case Layout::cached:
+    case Layout::loose_strides: return Layout::contiguous;
+    case Layout::angles_strided: return Layout::strided;
+    default: return layout;
+  }
 }
 
 // All of its memory is a multiple of the unit, so the address does not depend on which of its ends lies against a page.
@@ -63,7 +68,15 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_a
     return tensor;
   }
   const std::int64_t dim = shape[3];
-  if (layout == Layout::strided) {
+  if (layout == Layout::loose_strides) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (shape[i] == 1) tensor.strides[i] = 2 * tensor.strides[i] + 1;
+    }
+    return tensor;
+  }
+  if (layout == Layout::cached) {
+    tensor.strides[0] += (key ? 2 : 3) * tensor.strides[1];
+  } else if (layout == Layout::strided) {
     const std::int64_t head = dim + (key ? 9 : 5);
     const std::int64_t seq = shape[2] * head + 7;
     tensor.strides = {shape[1] * seq + 11, seq, head, 1};

@@ -61,6 +61,8 @@ enum class Layout {
   seq_last,         // [batch, heads, seq, head_dim] in memory
   reversed,         // every dimension from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
+  cached,           // the first tokens of longer sequences: contiguous in a batch, a gap between two
+  loose_strides,    // contiguous; along extents of 1, where no stride is used, they are not the usual ones
   packed,           // in each token the heads of q, of k and of a v, as one product outputs them
   distant_batches,  // a stride of more than 2^31 elements from batch to batch, row_placement.hpp
   distant_tokens,
@@ -68,7 +70,9 @@ enum class Layout {
   distant_rows  // contiguous tensors, and tables with such a stride from row to row
 };
 
-constexpr bool is_contiguous(Layout layout) { return layout == Layout::contiguous || layout == Layout::shifted; }
+constexpr bool is_contiguous(Layout layout) {
+  return layout == Layout::contiguous || layout == Layout::shifted || layout == Layout::loose_strides;
+}
 
 // The dimension of q and k whose rows are distant; nullopt if there is none.
 constexpr std::optional<std::size_t> distant_dimension(Layout layout) {

@@ -34,6 +34,8 @@ constexpr Word<Layout> layouts[] = {
     {Layout::seq_last, "seq_last"},
     {Layout::reversed, "reversed"},
     {Layout::expanded, "expanded"},
+    {Layout::cached, "cached"},
+    {Layout::loose_strides, "loose_strides"},
     {Layout::packed, "packed"},
     {Layout::distant_batches, "distant_batches"},
     {Layout::distant_tokens, "distant_tokens"},

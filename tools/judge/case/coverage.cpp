@@ -91,6 +91,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   if ((c.layout == Layout::key_strided || c.output == OutputLayout::key_strided) && c.key_heads == 0) {
     return "it has no k that could have other strides than q";
   }
+  if (c.layout == Layout::cached && c.batch < 2) return "it has no batches between which a gap could be";
+  if (c.layout == Layout::loose_strides && c.batch != 1 && c.seq != 1 && c.heads != 1) return "it has no extent of 1";
   if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && !gives_positions(c.form)) {
     return "it has neither positions nor tables";
   }

@@ -13,6 +13,8 @@ std::string words_of(Layout layout) {
     case Layout::angles_strided: return "padded strides of positions and tables only";
     case Layout::seq_last: return std::string(heads_before_tokens);
     case Layout::reversed: return "tokens in reverse order in memory, features two apart";
+    case Layout::cached: return std::string(gaps_between_batches);
+    case Layout::loose_strides: return std::string(loose_strides);
     case Layout::packed: return std::string(q_and_k_in_one_memory);
     case Layout::expanded: return std::string(one_row_for_all);
     case Layout::distant_rows: return "table rows more than 2^31 elements apart";

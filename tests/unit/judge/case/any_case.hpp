@@ -48,8 +48,8 @@ inline Case any_case() {
   c.start = *rc::gen::inRange<std::int64_t>(0, std::int64_t{1} << 40);
   c.sequence_length = coin() ? 0 : *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40);
   c.layout = any_of({Layout::contiguous, Layout::shifted, Layout::strided, Layout::key_strided, Layout::angles_strided,
-                     Layout::seq_last, Layout::reversed, Layout::distant_batches, Layout::distant_tokens,
-                     Layout::distant_heads});
+                     Layout::cached, Layout::loose_strides, Layout::seq_last, Layout::reversed, Layout::distant_batches,
+                     Layout::distant_tokens, Layout::distant_heads});
   c.fault = any_of({Fault::none, Fault::odd_rotary_dim, Fault::no_cos, Fault::unknown_source});
   c.tool = SanitizerTool::none;
   for (int i = *rc::gen::inRange(-3, 3); i > 0; --i) {

@@ -127,6 +127,26 @@ TEST_CASE("gaps may be only in the strides of k, or of the tensors that give the
   CHECK(call.cos->strides[0] > 2 * call.cos->shape[1]);
 }
 
+TEST_CASE("a gap may be only between batches, and strides may be unusual where they are not used", "[build_call]") {
+  Case c;
+  c.batch = c.key_heads = 2;
+  c.heads = 4;
+  c.seq = 3;
+  c.spec.head_dim = c.spec.rotary_dim = 8;
+  Oracles oracles;
+  c.layout = Layout::cached;
+  Call call = build_call(c, oracles);
+  CHECK(call.q.strides == std::vector<std::int64_t>{6 * 32, 32, 8, 1});
+  CHECK(call.k->strides == std::vector<std::int64_t>{5 * 16, 16, 8, 1});
+  CHECK(call.q_out->strides == call.q.strides);
+  CHECK(call.q.bytes.size() == (6 * 32 + 3 * 32) * size_of(c.dtype));
+  c.layout = Layout::loose_strides;
+  c.batch = c.seq = 1;
+  call = build_call(c, oracles);
+  CHECK(call.q.strides == std::vector<std::int64_t>{65, 65, 8, 1});
+  CHECK(call.q.bytes.size() == static_cast<std::size_t>(call.q.count()) * size_of(c.dtype));
+}
+
 TEST_CASE("only the output's features may be apart", "[build_call]") {
   Case c;
   c.key_heads = 1;
