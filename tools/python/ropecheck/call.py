@@ -143,13 +143,13 @@ class Call:
 
     @property
     def q_out(self) -> Any:
-        """Where the result for q may be written instead of returned; None in place."""
-        return self._output("q_out")
+        """Where the result for q may be written instead of returned; in place, q itself."""
+        return self.q if self.in_place else self._output("q_out")
 
     @property
     def k_out(self) -> Any:
         """As q_out, for k; None without a k."""
-        return self._output("k_out")
+        return self.k if self.in_place else self._output("k_out")
 
     @property
     def head_dim(self) -> int:
