@@ -35,15 +35,16 @@ OfPosition in_turn(const OfPosition& first, const OfPosition& then) {
 
 Change both(const Change& first, const Change& then) {
   // Names all members, so this does not compile after a member is added to Change.
-  const auto& [params, theta, position, pairs, pair_of, axis_of, angle, turn, table, row, direct, source, operand_key,
-               index, load, rotate, store, pass, write, heads, table_dtype, beside, skips, still, by_head,
-               rereads] = first;
+  const auto& [params, theta, position, pairs, pair_of, factors_of, axis_of, angle, turn, table, row, direct, source,
+               operand_key, index, load, rotate, store, pass, write, heads, table_dtype, beside, skips, still, by_head,
+               rereads_from] = first;
   return {
       .params = in_turn(params, then.params),
       .theta = in_turn(theta, then.theta),
       .position = in_turn(position, then.position),
       .pairs = chosen(pairs, then.pairs),
       .pair_of = chosen(pair_of, then.pair_of),
+      .factors_of = chosen(factors_of, then.factors_of),
       .axis_of = chosen(axis_of, then.axis_of),
       .angle = chosen(angle, then.angle),
       .turn = chosen(turn, then.turn),
@@ -64,7 +65,7 @@ Change both(const Change& first, const Change& then) {
       .skips = chosen(skips, then.skips),
       .still = chosen(still, then.still),
       .by_head = by_head || then.by_head,
-      .rereads = rereads || then.rereads,
+      .rereads_from = then.rereads_from ? then.rereads_from : rereads_from,
   };
 }
 

@@ -165,6 +165,10 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return of(r).layout == Layout::packed; }},
     {Circumstance::one_row_for_all, field_words::one_row_for_all, nothing,
      [](const SeenRow& r) { return of(r).layout == Layout::expanded; }},
+    {Circumstance::gaps_between_batches, field_words::gaps_between_batches, BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::cached; }},
+    {Circumstance::loose_strides, field_words::loose_strides, BugClass::strides_memory_race,
+     [](const SeenRow& r) { return of(r).layout == Layout::loose_strides; }},
     {Circumstance::output_laid_out_otherwise, "an output with another layout than the input",
      BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded; }},
@@ -184,6 +188,8 @@ constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> k
     {Quantity::head, "head", [](const SeenRow& r) { return r.key().head; }, true},
     {Quantity::batch, "batch", [](const SeenRow& r) { return r.key().batch; }, true},
     {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return sequence_length(of(r)); }},
+    {Quantity::tokens_of_all_batches, "number of tokens of all batches",
+     [](const SeenRow& r) { return std::int64_t{of(r).batch} * of(r).seq; }},
 }};
 
 template <class Table>

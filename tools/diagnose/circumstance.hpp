@@ -97,6 +97,8 @@ enum class Circumstance {
   negative_strides,
   q_and_k_in_one_memory,
   one_row_for_all,
+  gaps_between_batches,
+  loose_strides,
   output_laid_out_otherwise,
   rotary_no_power_of_two,
   count  // the number of circumstances, not one itself
@@ -126,6 +128,7 @@ enum class Quantity {
   head,
   batch,
   sequence_length,
+  tokens_of_all_batches,
   count  // the number of quantities, not one itself
 };
 

@@ -94,6 +94,14 @@ void add_dense(Hypotheses& all) {
   add_index(all, memory, "the input is read as if it were contiguous", From::input, as_dense);
   add_index(all, memory, "the output is written as if it were contiguous", From::output, as_dense);
   add_index(all, memory, "input and output are addressed as if they were contiguous", From::both, as_dense);
+  add_index(all, memory, "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous",
+            From::both, [](const Spot& s, const Tensor& t, bool, int feature) {
+              const bool heads_adjacent = t.shape[2] == 1 || t.strides[2] == t.shape[3];
+              const bool tokens_adjacent = t.shape[1] == 1 || t.strides[1] == t.shape[2] * t.shape[3];
+              return heads_adjacent && tokens_adjacent && t.strides[3] == 1
+                         ? dense(t, s, feature)
+                         : row_offset(t, {s.batch, s.seq, s.head}) + feature * t.strides[3];
+            });
   add_index(all, memory, "the output is written with the strides of the input", From::output,
             [](const Spot& s, const Tensor&, bool, int feature) {
               return row_offset(s.in(), {s.batch, s.seq, s.head}) + feature;
@@ -296,6 +304,41 @@ void add_other_heads(Hypotheses& all) {
       has_key);
 }
 
+// A remainder taken as a bit mask, which is one only for powers of two.
+void add_masked_heads(Hypotheses& all) {
+  const auto is_other = [](std::int64_t n) { return (n & (n - 1)) != 0; };
+  for (const From side : {From::input, From::both}) {
+    const std::string sentence =
+        fmt::format("head h is {} head h & (heads - 1)", side == From::input ? "computed from" : "taken for");
+    add_index(
+        all, heads_class, sentence.c_str(), side,
+        [](const Spot& s, const Tensor& t, bool, int f) {
+          return index_of(t, s.batch, s.seq, s.head & (t.shape[2] - 1), f);
+        },
+        [=](const Call& call) { return is_other(call.q.shape[2]) || (call.k && is_other(call.k->shape[2])); });
+  }
+  const auto group = [](const Call& call) { return call.q.shape[2] / std::max<std::int64_t>(call.k->shape[2], 1); };
+  Hypothesis h{heads_class,
+               "a head of k is rotated for each head h of q with (h & (group - 1)) == 0, where group is the number of q "
+               "heads that share it",
+               {},
+               0,
+               [=](const Call& call) { return has_key(call) && is_other(group(call)); },
+               false};
+  const auto turns = [=](const Spot& s) {
+    const std::int64_t n = group(s.call);
+    int count = 0;
+    for (std::int64_t q = s.head * n; q < (s.head + 1) * n; ++q) count += (q & (n - 1)) == 0 ? 1 : 0;
+    return s.key ? count : 1;
+  };
+  h.change.write = [=](const Spot& s) { return turns(s) == 0 ? Write::nothing : Write::rotated; };
+  h.change.rotate = [=](const Spot& s, Values, Values c, Values n, Values y) {
+    for (int i = 1; s.call.in_place && i < turns(s); ++i) y = second_turn(s, c, n, y);
+    return y;
+  };
+  all.push_back(std::move(h));
+}
+
 void add_head_counts(Hypotheses& all) {
   {
     Hypothesis h{heads_class, "k is rotated with q's number of heads", {}, 0, has_key, false};
@@ -321,6 +364,7 @@ void add_head_hypotheses(Hypotheses& all) {
   add_other_heads(all);
   add_operands(all);
   add_other_rows(all);
+  add_masked_heads(all);
   add_head_counts(all);
   add_strides(all);
   add_halves_of_key(all);

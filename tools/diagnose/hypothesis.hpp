@@ -30,7 +30,8 @@ void add_sequence_hypotheses(Hypotheses& all);        // part of them
 void add_kept_row_hypotheses(Hypotheses& all);
 void add_theta_hypotheses(Hypotheses& all);
 void add_scaling_hypotheses(Hypotheses& all);
-void add_ramp_hypotheses(Hypotheses& all);  // part of them
+void add_ramp_hypotheses(Hypotheses& all);    // part of them
+void add_length_hypotheses(Hypotheses& all);  // part of them
 void add_factor_hypotheses(Hypotheses& all);
 void add_pairing_hypotheses(Hypotheses& all);
 void add_partial_hypotheses(Hypotheses& all);

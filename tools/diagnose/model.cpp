@@ -272,7 +272,11 @@ class Run {
 
   void rotate(const Spot& spot, std::size_t p, const Row& row) {
     const auto [first, second] = pairs_[p];
-    const auto i = static_cast<std::size_t>(first), j = static_cast<std::size_t>(second);
+    const auto factors_of = [&](int feature) {
+      const int whose = change_.factors_of ? change_.factors_of(params_, static_cast<int>(p), feature) : feature;
+      return static_cast<std::size_t>(whose);
+    };
+    const std::size_t i = factors_of(first), j = factors_of(second);
     if (i >= row.cos.size() || j >= row.cos.size()) return;
     const Loaded a = load(spot, first);
     const Loaded b = load(spot, second);
@@ -291,7 +295,7 @@ class Run {
     if (change_.operand_key && call_.k) mix(spot, {first, second}, row, y);
     store(spot, first, {y.first, bound(i, r)});
     double inherited = 0;
-    if (change_.rereads) {
+    if (change_.rereads_from && static_cast<int>(p) >= *change_.rereads_from) {
       y.second = l * (b.value * row.cos[j] + rounded(spot.out().dtype, y.first) * row.sin[j]);
       inherited = std::fabs(l * row.sin[j]) * bound(i, r);
     }

@@ -59,6 +59,7 @@ struct Change {
   std::function<long double(const Spot&, int axis, long double)> position;
   std::function<void(const Params&, PairList&)> pairs;
   std::function<int(const Params&, int feature, int pair)> pair_of;  // the pair whose angle a feature gets
+  std::function<int(const Params&, int pair, int feature)> factors_of;  // the feature whose cos and sin it is turned by
   std::function<int(const Call&, int feature, int axis)> axis_of;    // whose position gives a feature's row of the tables
   std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
   std::function<void(const Params&, double& cos, double& sin)> turn;
@@ -80,7 +81,7 @@ struct Change {
   std::function<bool(const Spot&, int feature)> skips;   // features that are not written
   std::function<bool(const Params&, int pair)> still;    // pairs that are copied unchanged
   bool by_head = false;                                  // heads of one token differ in their angles
-  bool rereads = false;                                  // the second result uses the first result as its input
+  std::optional<int> rereads_from;  // the pair from which on the second result uses the first result as its input
 };
 
 // Both, one after the other.

@@ -262,6 +262,32 @@ void add_partners(Hypotheses& all) {
   }
 }
 
+// A loop over vectors forms the pairs as asked for, the loop over the rest as in the other pairing.
+void add_tails_of_other_pairing(Hypotheses& all) {
+  for (const int block : {2, 4, 8, 16, 32, 64}) {
+    const auto first_of_rest = [block](const Params& p) { return p.rotary_dim / 2 / block * block; };
+    Hypothesis h{BugClass::pairing_layout,
+                 fmt::format("pairs left over from vectors of {} are formed by the other pairing: half_split for "
+                             "interleaved, or interleaved for half_split",
+                             block),
+                 {},
+                 0,
+                 [block](const Call& call) { return call.rotary_dim / 2 % block != 0; },
+                 false};
+    h.change.pairs = [=](const Params& p, PairList& pairs) {
+      for (int i = first_of_rest(p); i < p.rotary_dim / 2; ++i) {
+        const bool split = p.pairing == Pairing::interleaved;
+        pairs[static_cast<std::size_t>(i)] = split ? std::pair(i, i + p.rotary_dim / 2) : std::pair(2 * i, 2 * i + 1);
+      }
+    };
+    h.change.factors_of = [=](const Params& p, int pair, int feature) {
+      if (pair < first_of_rest(p)) return feature;
+      return p.pairing == Pairing::interleaved ? 2 * pair : pair;
+    };
+    all.push_back(std::move(h));
+  }
+}
+
 // The pairs are those asked for on one side only: on the other side they lie as in the other pairing.
 void add_mixed_layouts(Hypotheses& all) {
   for (const bool of_output : {true, false}) {
@@ -335,6 +361,7 @@ void add_pair_angles(Hypotheses& all) {
 void add_pairing_hypotheses(Hypotheses& all) {
   add_partners(all);
   add_mixed_layouts(all);
+  add_tails_of_other_pairing(all);
   add_pair_angles(all);
   add_unpacked(all, "cos and sin are read as the halves of an array that holds sin, cos, sin, cos, ..", true);
   add_unpacked(all, "cos and sin are read as the halves of an array that holds cos, sin, cos, sin, ..", false);

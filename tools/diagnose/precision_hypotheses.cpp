@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <complex>
 #include <numbers>
+#include <unordered_map>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -115,10 +117,86 @@ void add_lost_carry(Hypotheses& all) {
       [](const Call& call) { return call.q_result().dtype == DType::f16 || call.q_result().dtype == DType::bf16; });
 }
 
+// cos and sin from a table over one turn: its nearest entry, the one before, or a value between two.
+void add_lookups(Hypotheses& all) {
+  constexpr long double turn = 2 * std::numbers::pi_v<long double>;
+  for (int bits = 8; bits <= 16; ++bits) {
+    const long double steps = std::ldexp(1.0L, bits);
+    const auto to_step = [&](const char* how, long double (*whole)(long double)) {
+      Change change;
+      change.angle = [=](const Spot&, long double, long double, long double phi) {
+        return whole(phi / turn * steps) / steps * turn;
+      };
+      add(all, fmt::format("angles are rounded {} to one of {} steps in a turn", how, steps), change, own_angles);
+    };
+    to_step("to nearest", [](long double x) { return std::floor(x + 0.5L); });
+    to_step("down", [](long double x) { return std::floor(x); });
+    if (bits > 12) continue;  // there, what is between two entries is right to f32
+    Change change;
+    change.row = [=](const Spot&, const PairList&, Row& row) {
+      for (std::size_t f = 0; f < row.phi.size(); ++f) {
+        const double step = static_cast<double>(turn / steps), at = row.phi[f] / step, whole = std::floor(at);
+        const auto between = [&](double (*of)(double)) {
+          return of(whole * step) + (at - whole) * (of((whole + 1) * step) - of(whole * step));
+        };
+        row.cos[f] = between([](double x) { return std::cos(x); });
+        row.sin[f] = between([](double x) { return std::sin(x); });
+      }
+    };
+    add(all, fmt::format("cos and sin are interpolated between {} entries for a turn", steps), change, own_angles);
+  }
+}
+
+// The powers of exp(i theta), each from the one before by a multiplication in f32.
+std::complex<float> f32_power(double theta, std::int64_t exponent) {
+  constexpr std::size_t most = 1 << 10;  // frequencies, of up to 2^14 powers each
+  thread_local std::unordered_map<double, std::vector<std::complex<float>>> kept;
+  if (kept.size() == most && !kept.contains(theta)) kept.clear();
+  std::vector<std::complex<float>>& powers = kept[theta];
+  if (powers.empty()) powers.emplace_back(1.0F, 0.0F);
+  const auto c = static_cast<float>(std::cos(theta)), s = static_cast<float>(std::sin(theta));
+  while (std::ssize(powers) <= exponent) {
+    const float x = powers.back().real(), y = powers.back().imag();
+    powers.emplace_back(x * c - y * s, x * s + y * c);
+  }
+  return powers[static_cast<std::size_t>(exponent)];
+}
+
+void add_recurrences(Hypotheses& all) {
+  constexpr std::int64_t longest = 1 << 14;
+  const auto is_counted = [](const Call& call) {
+    return call.source != AngleSource::tables && call.axes == 1 && call.attention_factor == 1 &&
+           call.q.dtype == DType::f32;
+  };
+  // From position 0, or from the position of the first token, whose cos and sin are right.
+  for (const bool from_first_token : {false, true}) {
+    Change change;
+    change.row = [=](const Spot& s, const PairList&, Row& row) {
+      const std::int64_t position = token_position(s.call, s.batch, s.seq).front();
+      const std::int64_t start = from_first_token ? token_position(s.call, s.batch, 0).front() : 0;
+      if (position <= start || position - start > longest) return;
+      for (std::size_t f = 0; f < row.phi.size(); ++f) {
+        const double theta = row.phi[f] / static_cast<double>(position);
+        const double first = theta * static_cast<double>(start);
+        const std::complex<float> power = f32_power(theta, position - start);
+        const auto c = static_cast<float>(std::cos(first)), n = static_cast<float>(std::sin(first));
+        row.cos[f] = c * power.real() - n * power.imag();
+        row.sin[f] = n * power.real() + c * power.imag();
+      }
+    };
+    add(all,
+        fmt::format("cos and sin of a position are made from those of the position before, in f32, beginning at {}",
+                    from_first_token ? "the first token" : "position 0"),
+        change, is_counted);
+  }
+}
+
 }  // namespace
 
 void add_precision_hypotheses(Hypotheses& all) {
   add_lost_carry(all);
+  add_lookups(all);
+  add_recurrences(all);
   add_period(all);
   for (const Narrow& t : narrow_types()) add_stages(all, t);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {

@@ -332,34 +332,6 @@ void add_rules(Hypotheses& all) {
   add_proportional(all);
 }
 
-void add_original_length_caches(Hypotheses& all) {
-  // Caches made for the original length.
-  for (const bool again : {false, true}) {
-    Hypothesis h{BugClass::scaling_config,
-                 again ? "positions from the original length on start again at 0"
-                       : "positions from the original length on get the angles of the last position before it",
-                 {},
-                 0,
-                 {},
-                 false};
-    h.applies = [](const Call& call) { return !std::holds_alternative<scaling::None>(call.scaling); };
-    h.change.position = [again](const Spot& s, int, long double p) {
-      const double length = std::visit(
-          [](const auto& rule) {
-            if constexpr (requires { rule.original_max_position_embeddings; }) {
-              return rule.original_max_position_embeddings;
-            } else {
-              return std::numeric_limits<double>::infinity();
-            }
-          },
-          s.params.scaling);
-      if (!(length < 1e18) || p < length) return p;
-      return again ? std::fmod(p, static_cast<long double>(length)) : static_cast<long double>(length - 1);
-    };
-    all.push_back(std::move(h));
-  }
-}
-
 void add_partial_factor(Hypotheses& all) {
   Hypothesis h{BugClass::scaling_config,
                "the partial factor is applied twice: rotary_dim^2 / head_dim features turn",
@@ -379,7 +351,7 @@ void add_partial_factor(Hypotheses& all) {
 
 void add_scaling_hypotheses(Hypotheses& all) {
   add_rules(all);
-  add_original_length_caches(all);
+  add_length_hypotheses(all);
   add_partial_factor(all);
 }
 

@@ -94,6 +94,23 @@ void add_exponents(Hypotheses& all) {
   add_exponent(all, "the exponent is -(2p+1)/rotary_dim", [](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
 }
 
+// An index kept in eight bits: negative from 128 on, or 0 again from 256 on.
+void add_narrow_indices(Hypotheses& all) {
+  const auto wrapped = [](int index, bool is_signed) {
+    const int low = index % 256;
+    return is_signed && low >= 128 ? low - 256 : low;
+  };
+  for (const bool is_signed : {true, false}) {
+    const char* bits = is_signed ? "a sign and 7 bits" : "8 bits";
+    add_exponent(all, fmt::format("the index 2p of the exponent is kept in {}", bits), [=](const Spot& s, int p) {
+      return -1.0L * wrapped(2 * p, is_signed) / r(s);
+    });
+    add_exponent(all, fmt::format("the index p of the exponent is kept in {}", bits), [=](const Spot& s, int p) {
+      return -2.0L * wrapped(p, is_signed) / r(s);
+    });
+  }
+}
+
 void add_shared_exponents(Hypotheses& all) {
   add_exponent(all, "two neighbouring pairs share a frequency: pair p gets the frequency of pair p/2, rounded down",
                [](const Spot& s, int p) { return -2.0L * (p / 2) / r(s); });
@@ -188,6 +205,7 @@ void add_frequencies(Hypotheses& all) {
 void add_theta_hypotheses(Hypotheses& all) {
   add_bases(all);
   add_exponents(all);
+  add_narrow_indices(all);
   add_shared_exponents(all);
   add_exponent_widths(all);
   add_base_times_factor(all);

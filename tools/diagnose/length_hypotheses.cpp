@@ -1,0 +1,75 @@
+// What is taken for the sequence length, or made for one length only.
+#include <cmath>
+#include <limits>
+
+#include "tools/diagnose/hypothesis.hpp"
+#include "tools/diagnose/kept_frequencies.hpp"
+
+namespace rope::diagnosis {
+namespace {
+
+void add_original_length_caches(Hypotheses& all) {
+  // Caches made for the original length.
+  for (const bool again : {false, true}) {
+    Hypothesis h{BugClass::scaling_config,
+                 again ? "positions from the original length on start again at 0"
+                       : "positions from the original length on get the angles of the last position before it",
+                 {},
+                 0,
+                 {},
+                 false};
+    h.applies = [](const Call& call) { return !std::holds_alternative<scaling::None>(call.scaling); };
+    h.change.position = [again](const Spot& s, int, long double p) {
+      const double length = std::visit(
+          [](const auto& rule) {
+            if constexpr (requires { rule.original_max_position_embeddings; }) {
+              return rule.original_max_position_embeddings;
+            } else {
+              return std::numeric_limits<double>::infinity();
+            }
+          },
+          s.params.scaling);
+      if (!(length < 1e18) || p < length) return p;
+      return again ? std::fmod(p, static_cast<long double>(length)) : static_cast<long double>(length - 1);
+    };
+    all.push_back(std::move(h));
+  }
+}
+
+// A rule that knows no sequence, only tokens.
+void add_lengths_of_tokens(Hypotheses& all) {
+  Hypothesis h{BugClass::scaling_config,
+               "the rule is applied to each token by itself: its position plus one is used as the sequence length",
+               {},
+               0,
+               {},
+               false};
+  h.applies = [](const Call& call) {
+    return call.source == AngleSource::computed && call.axes == 1 && original_length(call.scaling) > 0;
+  };
+  h.change.row = [](const Spot& s, const PairList& pairs, Row& row) {
+    const Params& p = s.params;
+    const std::int64_t position = token_position(s.call, s.batch, s.seq).front();
+    const std::vector<long double>& theta =
+        kept_frequencies(p.scaling, {p.head_dim, p.rotary_dim, p.base, position + 1});
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const long double angle = static_cast<long double>(position) * theta[i];
+      for (const int feature : {pairs[i].first, pairs[i].second}) {
+        const auto f = static_cast<std::size_t>(feature);
+        row.cos[f] = static_cast<double>(std::cos(angle));
+        row.sin[f] = static_cast<double>(std::sin(angle));
+        row.phi[f] = static_cast<double>(angle);
+      }
+    }
+  };
+  all.push_back(std::move(h));
+}
+
+}  // namespace
+
+void add_length_hypotheses(Hypotheses& all) {
+  add_original_length_caches(all);
+  add_lengths_of_tokens(all);
+}
+
+}  // namespace rope::diagnosis
