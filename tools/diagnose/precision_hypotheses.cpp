@@ -185,7 +185,7 @@ void add_recurrences(Hypotheses& all) {
       }
     };
     add(all,
-        fmt::format("cos and sin of a position are made from those of the position before, in f32, beginning at {}",
+        fmt::format("cos and sin are multiplied up from position to position in f32, beginning at {}",
                     from_first_token ? "the first token" : "position 0"),
         change, is_counted);
   }

@@ -34,8 +34,8 @@ struct Loops {
                                                                                  int pair) {
     return std::pow(call.base, -2.0 * pair / static_cast<double>(call.q.shape[3]));
   };
-  std::function<Turn(std::int64_t position, double theta)> at = [](std::int64_t position, double theta) {
-    const double angle = static_cast<double>(position) * theta;
+  std::function<Turn(std::int64_t position, double of_pair)> at = [](std::int64_t position, double of_pair) {
+    const double angle = static_cast<double>(position) * of_pair;
     return Turn{std::cos(angle), std::sin(angle)};
   };
   std::function<void(const RowToTurn&)> turn_row = [](const RowToTurn& row) { row.turn_all(); };
