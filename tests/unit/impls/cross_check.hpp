@@ -37,6 +37,8 @@ inline Case any_call(std::optional<DType> dtype = {}, std::optional<AngleSource>
   c.fault = Fault::none;
   if (is_distant(c.layout)) c.layout = Layout::strided;  // far ones have their own size
   if (c.layout == Layout::key_strided && c.key_heads == 0) c.layout = Layout::strided;
+  if (c.layout == Layout::cached && c.batch < 2) c.layout = Layout::strided;
+  if (c.layout == Layout::loose_strides) c.batch = 1;
   if (c.layout == Layout::angles_strided && c.source != AngleSource::tables && !gives_positions(c.form)) {
     c.layout = Layout::strided;
   }
