@@ -33,7 +33,8 @@ void set_seq(Case& c, std::int64_t n) { c.seq = static_cast<int>(n + 1); }
 void set_heads(Case& c, std::int64_t n) { c.heads = static_cast<int>(n + 1); }
 void set_batch(Case& c, std::int64_t n) { c.batch = static_cast<int>(n + 1); }
 
-constexpr Layout all_layouts[] = {Layout::contiguous,      Layout::shifted,         Layout::strided,
+// Two are left out, cached and loose_strides, which MEM-03 asks for: another list is another plan.
+constexpr Layout input_layouts[] = {Layout::contiguous,      Layout::shifted,         Layout::strided,
                               Layout::key_strided,     Layout::angles_strided,  Layout::seq_last,
                               Layout::reversed,        Layout::expanded,        Layout::packed,
                               Layout::distant_batches, Layout::distant_tokens,  Layout::distant_heads,
@@ -48,7 +49,7 @@ void set_layout(Case& c, std::int64_t n) {
   if (n % 2 == 1) c.key_heads = c.heads;
   n /= 2;
   c.output = output_layouts[n % std::ssize(output_layouts)];
-  c.layout = all_layouts[n / std::ssize(output_layouts)];
+  c.layout = input_layouts[n / std::ssize(output_layouts)];
   c.batch = 2;
 }
 
@@ -66,7 +67,7 @@ constexpr Line lines[] = {
     {"seq", 1100, true, set_seq},
     {"heads", 130, true, set_heads},
     {"batch", 40, true, set_batch},
-    {"layout", 4 * std::ssize(output_layouts) * std::ssize(all_layouts), true, set_layout},
+    {"layout", 4 * std::ssize(output_layouts) * std::ssize(input_layouts), true, set_layout},
 };
 
 const Line& line_over(const std::string& over) {
