@@ -131,7 +131,7 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::beyond_original_length, "a sequence longer than the original length", nothing,
      [](const SeenRow& r) {
        const double length = original_length(of(r).spec.scaling);
-       return length > 0 && static_cast<double>(sequence_length(of(r))) > length;
+       return length > 0 && static_cast<double>(r.seen->before.sequence_length) > length;
      }},
     {Circumstance::other_base, "a base other than 10000", nothing,
      [](const SeenRow& r) { return of(r).spec.base != 10000; }},
@@ -187,7 +187,7 @@ constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> k
     {Quantity::token, "token", [](const SeenRow& r) { return r.key().seq; }, true},
     {Quantity::head, "head", [](const SeenRow& r) { return r.key().head; }, true},
     {Quantity::batch, "batch", [](const SeenRow& r) { return r.key().batch; }, true},
-    {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return sequence_length(of(r)); }},
+    {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return r.seen->before.sequence_length; }},
     {Quantity::tokens_of_all_batches, "number of tokens of all batches",
      [](const SeenRow& r) { return std::int64_t{of(r).batch} * of(r).seq; }},
 }};

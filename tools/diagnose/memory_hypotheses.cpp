@@ -106,7 +106,7 @@ void add_subnormals(Hypotheses& all) {
   all.push_back(std::move(results));
 }
 
-// A pair's first result is written before its second one is computed. Where the inputs are saved first, but only so many.
+// A pair's first result is written before its second one is computed, but for the first pairs, whose inputs are saved.
 void add_rereads(Hypotheses& all) {
   for (const int saved : {0, 16, 32, 64, 128}) {
     Hypothesis h{BugClass::strides_memory_race,

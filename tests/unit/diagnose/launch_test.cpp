@@ -82,6 +82,16 @@ TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
   CHECK(first_of(found).sentence == "tokens left over from blocks of 64 are not rotated");
 }
 
+TEST_CASE("A rest that is left only from so many tokens of all batches on is found with their number") {
+  Fake subject = altered([](const Call& call, const RowIndex& row, double x, double y) {
+    const std::int64_t tokens = call.q.shape[0] * call.q.shape[1], token = row.batch * call.q.shape[1] + row.seq;
+    return tokens >= 48 && token >= tokens / 4 * 4 ? x : y;
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "SHP-08"});
+  CHECK(first_of(found).sentence == "tokens of all batches left over from blocks of 4 are not rotated");
+  CHECK_THAT(first_of(found).condition, Catch::Contains("only number of tokens of all batches"));
+}
+
 TEST_CASE("Zeros that are skipped are found") {
   Fake subject = altered([](const Call&, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
   const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
