@@ -221,7 +221,8 @@ class Diagnosing {
     }
   }
 
-  // Whether every element of a failing case matches a cause's prediction, under its condition. Nullopt if the case was not run again, as
+  // Whether every element of a failing case matches a cause's prediction: where its condition does not hold, the kernel
+  // is right. Nullopt if the case was not run again, as
   // golden cases are not, or if its values hold in that run.
   std::optional<bool> is_explained(Case c, const Weighed& cause) const {
     c.requirement = "ROT-01";
@@ -231,11 +232,12 @@ class Diagnosing {
     if (found == seen_.end() || !(*found)->failed()) return std::nullopt;
     const Observation& s = **found;
     const Prediction said = predict(s.before, *s.expectation, change_of(cause, s.before));
+    std::vector<std::function<bool(const SeenRow&)>> condition;
+    for (const Literal& literal : cause.condition) condition.push_back(predicate_of(literal));
+    const auto dim = static_cast<std::size_t>(s.head_dim);
     bool explained = true;
     for (std::size_t row = 0; row < s.rows.size(); ++row) {
-      const bool shows = std::ranges::all_of(
-          cause.condition, [&](const Literal& literal) { return predicate_of(literal)(SeenRow{&s, row}); });
-      const auto dim = static_cast<std::size_t>(s.head_dim);
+      const bool shows = std::ranges::all_of(condition, [&](const auto& holds) { return holds(SeenRow{&s, row}); });
       for (std::size_t i = row * dim; i < (row + 1) * dim; ++i) {
         explained = explained && agrees(s, shows ? said : s.right, i);
       }

@@ -1,6 +1,5 @@
 // What is taken for the sequence length, or made for one length only.
 #include <cmath>
-#include <limits>
 
 #include "tools/diagnose/hypothesis.hpp"
 #include "tools/diagnose/kept_frequencies.hpp"
@@ -8,8 +7,8 @@
 namespace rope::diagnosis {
 namespace {
 
+// Caches made for the original length.
 void add_original_length_caches(Hypotheses& all) {
-  // Caches made for the original length.
   for (const bool again : {false, true}) {
     Hypothesis h{BugClass::scaling_config,
                  again ? "positions from the original length on start again at 0"
@@ -18,18 +17,10 @@ void add_original_length_caches(Hypotheses& all) {
                  0,
                  {},
                  false};
-    h.applies = [](const Call& call) { return !std::holds_alternative<scaling::None>(call.scaling); };
+    h.applies = [](const Call& call) { return original_length(call.scaling) > 0; };
     h.change.position = [again](const Spot& s, int, long double p) {
-      const double length = std::visit(
-          [](const auto& rule) {
-            if constexpr (requires { rule.original_max_position_embeddings; }) {
-              return rule.original_max_position_embeddings;
-            } else {
-              return std::numeric_limits<double>::infinity();
-            }
-          },
-          s.params.scaling);
-      if (!(length < 1e18) || p < length) return p;
+      const double length = original_length(s.params.scaling);
+      if (!(length > 0) || !(length < 1e18) || p < length) return p;
       return again ? std::fmod(p, static_cast<long double>(length)) : static_cast<long double>(length - 1);
     };
     all.push_back(std::move(h));

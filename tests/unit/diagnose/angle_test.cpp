@@ -24,7 +24,8 @@ TEST_CASE("A table of cos and sin over a turn is found with its size") {
   };
   CHECK(said_of(loops) == "angles are rounded to nearest to one of 4096 steps in a turn");
   loops.at = [](std::int64_t position, double theta) {
-    const double step = whole_turn / 512, at = static_cast<double>(position) * theta / step, share = at - std::floor(at);
+    const double step = whole_turn / 512, at = static_cast<double>(position) * theta / step;
+    const double share = at - std::floor(at);
     const auto [c, s] = of_angle(std::floor(at) * step);
     const auto [next_c, next_s] = of_angle((std::floor(at) + 1) * step);
     return Loops::Turn{c + share * (next_c - c), s + share * (next_s - s)};

@@ -73,21 +73,12 @@ TEST_CASE("A gap between batches that is not noticed is found") {
   Claims claims = all_claims();
   claims.far_tensors = claims.packed_tensors = false;
   Fake subject(claims, [](Call& call) {
-    Call taken = call;
-    for (Tensor* t : {&taken.q, taken.k ? &*taken.k : nullptr, taken.q_out ? &*taken.q_out : nullptr,
-                      taken.k_out ? &*taken.k_out : nullptr}) {
-      if (t == nullptr || t->strides[3] != 1) continue;
-      const std::int64_t token = t->shape[2] * t->shape[3];
-      const bool is_dense = (t->shape[2] == 1 || t->strides[2] == t->shape[3]) && (t->shape[1] == 1 || t->strides[1] == token);
-      if (is_dense) t->strides[0] = t->shape[1] * token;
-    }
-    KernelSubject half(half_split_kernel()), interleaved(interleaved_kernel());
-    const Reply reply = (call.pairing == Pairing::half_split ? half : interleaved).apply(taken);
-    call.q.bytes = taken.q.bytes;
-    if (call.k) call.k->bytes = taken.k->bytes;
-    if (call.q_out) call.q_out->bytes = taken.q_out->bytes;
-    if (call.k_out) call.k_out->bytes = taken.k_out->bytes;
-    return reply;
+    return readdressed(call, [](Tensor& t) {
+      const std::int64_t token = t.shape[2] * t.shape[3];
+      const bool heads_adjacent = t.shape[2] == 1 || t.strides[2] == t.shape[3];
+      const bool tokens_adjacent = t.shape[1] == 1 || t.strides[1] == token;
+      if (t.strides[3] == 1 && heads_adjacent && tokens_adjacent) t.strides[0] = t.shape[1] * token;
+    });
   });
   CHECK(first_of(diagnosed(subject, {"ROT-01", "MEM-03"})).sentence ==
         "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous");

@@ -56,6 +56,22 @@ inline Reply right(Call& call) {
   return kernel.apply(call);
 }
 
+// The right kernel of the call's pairing, which addresses each tensor by other strides.
+inline Reply readdressed(Call& call, void (*change)(Tensor&)) {
+  Call taken = call;
+  for (Tensor* tensor : {&taken.q, taken.k ? &*taken.k : nullptr, taken.q_out ? &*taken.q_out : nullptr,
+                         taken.k_out ? &*taken.k_out : nullptr}) {
+    if (tensor != nullptr) change(*tensor);
+  }
+  KernelSubject kernel(call.pairing == Pairing::half_split ? half_split_kernel() : interleaved_kernel());
+  const Reply reply = kernel.apply(taken);
+  call.q.bytes = taken.q.bytes;
+  if (call.k) call.k->bytes = taken.k->bytes;
+  if (call.q_out) call.q_out->bytes = taken.q_out->bytes;
+  if (call.k_out) call.k_out->bytes = taken.k_out->bytes;
+  return reply;
+}
+
 // f32 kernels whose angles are of grade B, of grade C, and worse.
 template <class Theta>
 Reply in_float(Call& call, Theta theta_of) {

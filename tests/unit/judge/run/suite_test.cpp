@@ -126,7 +126,8 @@ TEST_CASE("a kernel gets no case that it does not claim", "[suite]") {
                          call.scaling.index() == 0 && !call.positions && call.axes == 1 &&
                          call.direction == Direction::forward && call.attention_factor == 1 &&
                          call.rotary_dim == call.q.shape[3] && call.q.strides[3] == 1 &&
-                         (call.q.strides[2] == call.q.shape[3] || call.q.shape[2] == 1) && call.position_offset + call.q.shape[1] - 1 <= 1 << 20;
+                         (call.q.strides[2] == call.q.shape[3] || call.q.shape[2] == 1) &&
+                         call.position_offset + call.q.shape[1] - 1 <= 1 << 20;
     const Reply reply = right(call);
     unclaimed += claimed || reply.status == ROPE_INVALID_ARGUMENT ? 0 : 1;
     return reply;
