@@ -31,7 +31,7 @@ class Diagnosing {
  public:
   Diagnosing(const SubjectReport& report, Subject& subject, Oracles& oracles, const Manifest* golden,
              std::optional<std::chrono::steady_clock::time_point> end, const Stop* stop)
-      : report_(report), end_(end), stop_(stop), examiner_(subject, oracles, golden, report.selection.grade) {}
+      : report_(report), end_(end), stop_(stop), scales_(stop), examiner_(subject, oracles, golden, report.selection.grade) {}
 
   Diagnosis run() {
     const std::optional<PlanDifference> plan =
@@ -41,7 +41,7 @@ class Diagnosing {
     examiner_.subject().renew();
     observe_all();
     unusual_ = needs_unusual_inputs(seen_);
-    weighed_ = weigh(seen_, stop_);
+    weighed_ = scales_.weigh(seen_);
     part_rivals();
     gather_pointers();
     Diagnosis result;
@@ -103,7 +103,7 @@ class Diagnosing {
         is_new = true;
       }
       if (!is_new) break;
-      weighed_ = weigh(seen_, stop_);
+      weighed_ = scales_.weigh(seen_);
       throw_if_requested(stop_);
       if (weighed_.empty()) return;
     }
@@ -231,7 +231,7 @@ class Diagnosing {
         std::find_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s->answered() && to_text(s->c) == text; });
     if (found == seen_.end() || !(*found)->failed()) return std::nullopt;
     const Observation& s = **found;
-    const Prediction said = predict(s.before, *s.expectation, change_of(cause, s.before));
+    const Prediction said = s.model->predict(change_of(cause, s.before));
     std::vector<std::function<bool(const SeenRow&)>> condition;
     for (const Literal& literal : cause.condition) condition.push_back(predicate_of(literal));
     const auto dim = static_cast<std::size_t>(s.head_dim);
@@ -306,6 +306,7 @@ class Diagnosing {
   const SubjectReport& report_;
   std::optional<std::chrono::steady_clock::time_point> end_;
   const Stop* stop_;
+  Scales scales_;
   Examiner examiner_;
   Observations seen_;
   std::vector<Weighed> weighed_;   // hypotheses, best first

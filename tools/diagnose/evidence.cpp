@@ -114,6 +114,7 @@ std::unique_ptr<Observation> begin(const Case& c, Examiner& examiner) {
   seen->head_dim = c.spec.head_dim;
   const Allowed allowed{{}, examiner.allowed().theta_as_period};
   seen->expectation.emplace(seen->before, c.spec, examiner.oracles(), allowed);
+  seen->model.emplace(seen->before, *seen->expectation);
   return seen;
 }
 
@@ -132,11 +133,12 @@ std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, boo
   }
   read_output(*seen, false);
   if (seen->before.k) read_output(*seen, true);
-  seen->right = predict(seen->before, *seen->expectation, {});
+  seen->right = seen->model->predict({});
   seen->wrong.assign(seen->rows.size(), 0);
+  seen->wrong_elements.assign(seen->actual.size(), 0);
   const auto dim = static_cast<std::size_t>(seen->head_dim);
   for (std::size_t i = 0; i < seen->actual.size(); ++i) {
-    if (!agrees(*seen, seen->right, i)) seen->wrong[i / dim] = 1;
+    if (!agrees(*seen, seen->right, i)) seen->wrong[i / dim] = seen->wrong_elements[i] = 1;
   }
   return seen;
 }
@@ -148,7 +150,7 @@ std::unique_ptr<Observation> prepare(const Case& c, Examiner& examiner) {
   for (const bool key : {false, true}) {
     if (!key || one->before.k) add_rows(*one, key ? one->before.k_result() : one->before.q_result(), key);
   }
-  one->right = predict(one->before, *one->expectation, {});
+  one->right = one->model->predict({});
   return one;
 }
 

@@ -23,11 +23,13 @@ struct Observation {
   Call before;
   Trial trial;
   std::optional<Expectation> expectation;  // of `before`, which must not move
+  std::optional<Model> model;              // of both
   Prediction right;
   std::vector<double> actual;  // in the order of a Prediction
   std::vector<char> poison;    // elements that were never written
   std::vector<RowKey> rows;
-  std::vector<char> wrong;  // rows
+  std::vector<char> wrong;           // rows
+  std::vector<char> wrong_elements;  // elements
   std::int64_t head_dim = 0;
   bool decisive = false;    // made to separate two causes
   bool is_guarded = false;  // an access past the end of a tensor would have ended the call

@@ -36,7 +36,7 @@ void collect(const Observation& seen, Pairs& pairs) {
     for (std::size_t p = 0; p < angles.size(); ++p) {
       const Pair pair{std::fabs(angles[p].phi), expectation.position(p)};
       const auto is_right = [&](int feature) {
-        return agrees(seen, seen.right, r * dim + static_cast<std::size_t>(feature));
+        return seen.wrong_elements[r * dim + static_cast<std::size_t>(feature)] == 0;
       };
       const bool right = is_right(expectation.first(p)) && is_right(expectation.second(p));
       (right ? pairs.right : pairs.wrong).push_back(pair);

@@ -122,7 +122,7 @@ class RowShape {
     return rule ? Shape::turned_by_rule : Shape::turned;
   }
 
-  bool is_wrong(std::size_t i) const { return !agrees(seen_, seen_.right, i); }
+  bool is_wrong(std::size_t i) const { return seen_.wrong_elements[i] != 0; }
 
   void add(int pair, Values x, Values y, Values right, double bound) {
     const double size = std::hypot(x.first, x.second);

@@ -8,31 +8,12 @@
 
 #include "reference/norm.hpp"
 #include "tools/diagnose/kept_frequencies.hpp"
+#include "tools/diagnose/memory.hpp"
 
 namespace rope::diagnosis {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-// The elements of a tensor's memory, padding included, and the uncertainty of each.
-struct Memory {
-  std::vector<double> value, bound;
-  std::vector<char> written;
-  std::int64_t origin = 0;
-
-  explicit Memory(const Tensor& tensor) : origin(tensor.origin) {
-    const std::size_t size = size_of(tensor.dtype);
-    value.resize(tensor.bytes.size() / size);
-    for (std::size_t i = 0; i < value.size(); ++i) value[i] = rope::load(tensor.dtype, tensor.bytes.data() + i * size);
-    bound.assign(value.size(), 0);
-    written.assign(value.size(), 0);
-  }
-
-  bool holds(std::int64_t index) const {
-    return index + origin >= 0 && index + origin < static_cast<std::int64_t>(value.size());
-  }
-  std::size_t at(std::int64_t index) const { return static_cast<std::size_t>(index + origin); }
-};
 
 struct Loaded {
   double value = 0;
@@ -48,10 +29,40 @@ double table_value(const Tensor& table, DType dtype, std::int64_t element, bool&
   return rope::load(dtype, table.bytes.data() + at);
 }
 
+// The pair's factors in a row, and what its bounds are made of: they are the same for all heads of a token.
+struct PairFactors {
+  std::size_t first = 0, second = 0;               // the features whose factors turn it
+  double first_angle_term = 0, second_angle_term = 0;  // of the bounds
+  double gain = 0;
+};
+
+}  // namespace
+
+// What no change touches before the call is made.
+struct Model::AsSpecified {
+  std::vector<Elements> inputs, outputs;             // q, k
+  std::vector<std::vector<std::int64_t>> positions;  // of the tokens of all batches
+  std::vector<Row> rows;                             // of the same, before a backward pass transposes them
+};
+
+namespace {
+
+// Whether a row is made otherwise than specified. A change of finished rows is none of these.
+bool makes_rows(const Change& c) {
+  return c.params || c.theta || c.position || c.pair_of || c.axis_of || c.angle || c.turn || c.table || c.table_dtype;
+}
+
 class Run {
  public:
-  Run(const Call& before, const Expectation& expectation, const Change& change)
-      : call_(before), expectation_(expectation), change_(change), params_(params_of(before)) {
+  Run(const Call& before, const Expectation& expectation, const Change& change, const Model::AsSpecified& specified)
+      : call_(before),
+        expectation_(expectation),
+        change_(change),
+        specified_(specified),
+        params_(params_of(before)),
+        makes_rows_(specified.rows.empty() || makes_rows(change)),
+        inputs_(specified.inputs.begin(), specified.inputs.end()),
+        outputs_(specified.outputs.begin(), specified.outputs.end()) {
     if (change_.params) change_.params(call_, params_);
     exact_angles_ = call_.q.dtype == DType::f64;
     const int half = params_.rotary_dim / 2;
@@ -60,12 +71,7 @@ class Run {
       pairs_.emplace_back(split ? p : 2 * p, split ? p + half : 2 * p + 1);
     }
     if (change_.pairs) change_.pairs(params_, pairs_);
-    inputs_.emplace_back(call_.q);
-    if (call_.k) inputs_.emplace_back(*call_.k);
-    if (!call_.in_place) {
-      outputs_.emplace_back(*call_.q_out);
-      if (call_.k) outputs_.emplace_back(*call_.k_out);
-    }
+    factors_.resize(pairs_.size());
   }
 
   Prediction all() {
@@ -81,6 +87,14 @@ class Run {
     return std::move(result_);
   }
 
+  std::vector<Row> rows() {
+    std::vector<Row> all;
+    for (std::int64_t b = 0; b < call_.q.shape[0]; ++b) {
+      for (std::int64_t s = 0; s < call_.q.shape[1]; ++s) all.push_back(made_row({call_, params_, false, b, s}));
+    }
+    return all;
+  }
+
  private:
   void note(OutsideAccess access) {
     if (!result_.outside) result_.outside = std::move(access);
@@ -89,13 +103,17 @@ class Run {
   Memory& output(bool key) { return call_.in_place ? inputs_[key] : outputs_[key]; }
 
   void token(Spot spot) {
-    Row factors = row_of(spot);
-    const int heads = change_.heads ? change_.heads(spot) : static_cast<int>(spot.in().shape[2]);
+    turn_to(row_of(spot));
+    const std::int64_t written_heads = spot.in().shape[2];
+    const int heads = change_.heads ? change_.heads(spot) : static_cast<int>(written_heads);
     for (spot.head = 0; spot.head < heads; ++spot.head) {
-      if (change_.by_head && spot.head > 0) factors = row_of(spot);
+      if (change_.by_head && spot.head > 0) turn_to(row_of(spot));
       if (change_.beside) change_.beside(spot);
       const Write write = change_.write ? change_.write(spot) : Write::rotated;
       if (write == Write::nothing) continue;
+      is_read_here_ = !change_.source && spot.head < written_heads;
+      in_offset_ = row_offset(spot.in(), {spot.batch, spot.seq, spot.head});
+      out_offset_ = row_offset(spot.out(), {spot.batch, spot.seq, spot.head});
       if (write == Write::copied) {
         for (int f = 0; f < params_.head_dim; ++f) save(spot, f, read(spot, f));
         continue;
@@ -105,7 +123,7 @@ class Run {
           pass(spot, pairs_[p].first);
           pass(spot, pairs_[p].second);
         } else {
-          rotate(spot, p, factors);
+          rotate(spot, p);
         }
       }
       for (int f = params_.rotary_dim; f < params_.head_dim; ++f) pass(spot, f);
@@ -127,11 +145,23 @@ class Run {
     return theta;
   }
 
-  long double position(const Spot& spot, int axis) const {
-    const std::vector<std::int64_t> given = token_position(call_, spot.batch, spot.seq);
-    const auto at = static_cast<std::size_t>(std::clamp<int>(axis, 0, static_cast<int>(given.size()) - 1));
-    const auto right = static_cast<long double>(given[at]);
-    return change_.position ? change_.position(spot, static_cast<int>(at), right) : right;
+  std::size_t token_of(const Spot& spot) const {
+    return static_cast<std::size_t>(spot.batch * call_.q.shape[1] + spot.seq);
+  }
+
+  // A token's position on each axis.
+  std::vector<long double> positions(const Spot& spot) const {
+    const std::vector<std::int64_t>& given = specified_.positions[token_of(spot)];
+    std::vector<long double> all(given.begin(), given.end());
+    if (!change_.position) return all;
+    for (std::size_t axis = 0; axis < all.size(); ++axis) {
+      all[axis] = change_.position(spot, static_cast<int>(axis), all[axis]);
+    }
+    return all;
+  }
+
+  static long double on(const std::vector<long double>& positions, int axis) {
+    return positions[static_cast<std::size_t>(std::clamp<int>(axis, 0, static_cast<int>(positions.size()) - 1))];
   }
 
   int pair_of(int feature) const {
@@ -145,7 +175,7 @@ class Run {
     return p < params_.axis.size() ? params_.axis[p] : 0;
   }
 
-  Row row_of(const Spot& spot) {
+  Row made_row(const Spot& spot) {
     const auto features = static_cast<std::size_t>(params_.rotary_dim);
     Row row{std::vector<double>(features), std::vector<double>(features), std::vector<double>(features), false};
     if (params_.source == AngleSource::tables) {
@@ -153,6 +183,11 @@ class Run {
     } else {
       compute(spot, row);
     }
+    return row;
+  }
+
+  Row row_of(const Spot& spot) {
+    Row row = makes_rows_ ? made_row(spot) : specified_.rows[token_of(spot)];
     if (change_.row) change_.row(spot, pairs_, row);
     if (params_.backward) {
       if (change_.direct) {
@@ -162,6 +197,30 @@ class Run {
       }
     }
     return row;
+  }
+
+  // The row that the next heads are turned by.
+  void turn_to(Row row) {
+    row_ = std::move(row);
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      const auto whose = [&](int feature) {
+        return static_cast<std::size_t>(
+            change_.factors_of ? change_.factors_of(params_, static_cast<int>(p), feature) : feature);
+      };
+      PairFactors& factors = factors_[p];
+      factors.first = whose(pairs_[p].first);
+      factors.second = whose(pairs_[p].second);
+      if (!has_factors(factors)) continue;
+      const std::size_t i = factors.first, j = factors.second;
+      const std::size_t pair = std::min(p, expectation_.pairs() - 1);
+      factors.first_angle_term = expectation_.angle_term(pair, row_.phi[i]);
+      factors.second_angle_term = expectation_.angle_term(pair, row_.phi[j]);
+      factors.gain = std::max(norm_of(row_.cos[i], row_.sin[i]), norm_of(row_.cos[j], row_.sin[j]));
+    }
+  }
+
+  bool has_factors(const PairFactors& pair) const {
+    return pair.first < row_.cos.size() && pair.second < row_.cos.size();
   }
 
   void transpose(Row& row) const {
@@ -178,8 +237,9 @@ class Run {
     if (theta_.empty()) theta_ = theta(spot);
     const auto count = static_cast<std::size_t>(params_.rotary_dim / 2);
     std::vector<double> cosine(count), sine(count), angle(count);
+    const std::vector<long double> given = positions(spot);
     for (std::size_t p = 0; p < count; ++p) {
-      long double m = position(spot, axis_of(static_cast<int>(p)));
+      long double m = on(given, axis_of(static_cast<int>(p)));
       if (std::isnan(m)) {
         row.any = true;
         m = 0;
@@ -204,10 +264,11 @@ class Run {
     const Tensor& cosine = *call_.cos;
     const bool full = cosine.shape[1] == call_.rotary_dim;
     const DType dtype = change_.table_dtype ? change_.table_dtype(call_, cosine.dtype) : cosine.dtype;
+    const std::vector<long double> all = positions(spot);
     for (int f = 0; f < params_.rotary_dim; ++f) {
       const int p = pair_of(f);
       const int axis = change_.axis_of ? change_.axis_of(call_, f, axis_of(p)) : axis_of(p);
-      const long double given = position(spot, axis);
+      const long double given = on(all, axis);
       if (std::isnan(given)) {
         row.any = true;
         continue;
@@ -232,27 +293,36 @@ class Run {
     }
   }
 
-  std::int64_t index(const Spot& spot, const Tensor& tensor, bool output, int feature) const {
-    const std::int64_t right = row_offset(tensor, {spot.batch, spot.seq, spot.head}) + feature * tensor.strides[3];
+  std::int64_t index(const Spot& spot, bool output, int feature, std::int64_t right) const {
     return change_.index ? change_.index(spot, output, feature, right) : right;
   }
 
   Loaded read(const Spot& spot, int feature) {
+    if (!is_read_here_) return read_of_any(spot, feature);
+    const std::int64_t right = in_offset_ + feature * spot.in().strides[3];
+    return element(spot.key, index(spot, false, feature, right));
+  }
+
+  // Of any row, not only of the one that is turned.
+  Loaded read_of_any(const Spot& spot, int feature) {
     Spot from = spot;
     if (change_.source) change_.source(spot, feature, from.key, from.head);
     if (from.key && !call_.k) from.key = false;
     from.head %= std::max<std::int64_t>(from.in().shape[2], 1);
-    const Memory& memory = inputs_[from.key];
-    const std::int64_t at = index(from, from.in(), false, feature);
+    const std::int64_t row = row_offset(from.in(), {from.batch, from.seq, from.head});
+    return element(from.key, index(from, false, feature, row + feature * from.in().strides[3]));
+  }
+
+  Loaded element(bool key, std::int64_t at) {
+    const Memory& memory = inputs_[key];
     if (!memory.holds(at)) {
-      note({from.key ? "k" : "q", false, at + memory.origin});
+      note({key ? "k" : "q", false, at + memory.origin});
       return {0, infinity};
     }
     return {memory.value[memory.at(at)], memory.bound[memory.at(at)]};
   }
 
-  Loaded load(const Spot& spot, int feature) {
-    Loaded x = read(spot, feature);
+  Loaded load(const Spot& spot, Loaded x) const {
     if (change_.load) x.value = change_.load(spot, x.value);
     return x;
   }
@@ -260,7 +330,7 @@ class Run {
   void save(const Spot& spot, int feature, Loaded y) {
     if (change_.skips && change_.skips(spot, feature)) return;
     Memory& memory = output(spot.key);
-    const std::int64_t at = index(spot, spot.out(), true, feature);
+    const std::int64_t at = index(spot, true, feature, out_offset_ + feature * spot.out().strides[3]);
     if (!memory.holds(at)) {
       note({std::string(spot.key ? "k" : "q") + (call_.in_place ? "" : "_out"), true, at + memory.origin});
       return;
@@ -270,47 +340,44 @@ class Run {
     memory.written[memory.at(at)] = 1;
   }
 
-  void rotate(const Spot& spot, std::size_t p, const Row& row) {
+  void rotate(const Spot& spot, std::size_t p) {
     const auto [first, second] = pairs_[p];
-    const auto factors_of = [&](int feature) {
-      const int whose = change_.factors_of ? change_.factors_of(params_, static_cast<int>(p), feature) : feature;
-      return static_cast<std::size_t>(whose);
-    };
-    const std::size_t i = factors_of(first), j = factors_of(second);
-    if (i >= row.cos.size() || j >= row.cos.size()) return;
-    const Loaded a = load(spot, first);
-    const Loaded b = load(spot, second);
+    const PairFactors& factors = factors_[p];
+    if (!has_factors(factors)) return;
+    const std::size_t i = factors.first, j = factors.second;
+    const Row& row = row_;
+    const Loaded a = load(spot, read(spot, first));
+    const Loaded b = load(spot, read(spot, second));
     const double l = params_.lambda;
     Values y = {l * (a.value * row.cos[i] - b.value * row.sin[i]), l * (b.value * row.cos[j] + a.value * row.sin[j])};
-    const auto bound = [&](std::size_t f, double r) {
+    const double r = norm_of(a.value, b.value) * factors.gain;
+    const auto bound = [&](double angle_term) {
       if (row.any || a.bound + b.bound == infinity) return infinity;
-      const std::size_t pair = std::min(p, expectation_.pairs() - 1);
-      return expectation_.bound(pair, row.phi[f], r) + std::fabs(l) * (a.bound + b.bound);
+      return expectation_.bound(angle_term, r) + std::fabs(l) * (a.bound + b.bound);
     };
-    const double gain = std::max(norm_of(row.cos[i], row.sin[i]), norm_of(row.cos[j], row.sin[j]));
-    const double r = norm_of(a.value, b.value) * gain;
     if (change_.rotate) {
       y = change_.rotate(spot, {a.value, b.value}, {row.cos[i], row.cos[j]}, {row.sin[i], row.sin[j]}, y);
     }
-    if (change_.operand_key && call_.k) mix(spot, {first, second}, row, y);
-    store(spot, first, {y.first, bound(i, r)});
+    if (change_.operand_key && call_.k) mix(spot, {first, second}, y);
+    const double first_bound = bound(factors.first_angle_term);
+    store(spot, first, {y.first, first_bound});
     double inherited = 0;
     if (change_.rereads_from && static_cast<int>(p) >= *change_.rereads_from) {
       y.second = l * (b.value * row.cos[j] + rounded(spot.out().dtype, y.first) * row.sin[j]);
-      inherited = std::fabs(l * row.sin[j]) * bound(i, r);
+      inherited = std::fabs(l * row.sin[j]) * first_bound;
     }
-    store(spot, second, {y.second, bound(j, r) + inherited});
+    store(spot, second, {y.second, bound(factors.second_angle_term) + inherited});
   }
 
-  void mix(const Spot& spot, std::pair<int, int> pair, const Row& row, Values& y) {
+  void mix(const Spot& spot, std::pair<int, int> pair, Values& y) {
     const auto operand = [&](bool second, bool across) {
       Spot from = spot;
       from.key = change_.operand_key(spot, second, across);
-      return load(from, second != across ? pair.second : pair.first).value;
+      return load(from, read_of_any(from, second != across ? pair.second : pair.first)).value;
     };
     const auto i = static_cast<std::size_t>(pair.first), j = static_cast<std::size_t>(pair.second);
-    y.first = params_.lambda * (operand(false, false) * row.cos[i] - operand(false, true) * row.sin[i]);
-    y.second = params_.lambda * (operand(true, false) * row.cos[j] + operand(true, true) * row.sin[j]);
+    y.first = params_.lambda * (operand(false, false) * row_.cos[i] - operand(false, true) * row_.sin[i]);
+    y.second = params_.lambda * (operand(true, false) * row_.cos[j] + operand(true, true) * row_.sin[j]);
   }
 
   void store(const Spot& spot, int feature, Loaded y) {
@@ -329,17 +396,18 @@ class Run {
     const Tensor& tensor = key ? call_.k_result() : call_.q_result();
     const Memory& memory = output(key);
     std::int64_t inside = 0;
-    const std::size_t count = result_.value.size() + static_cast<std::size_t>(tensor.count());
-    result_.value.reserve(count);
-    result_.bound.reserve(count);
-    result_.written.reserve(count);
+    std::size_t next = result_.value.size();
+    const std::size_t count = next + static_cast<std::size_t>(tensor.count());
+    result_.value.resize(count);
+    result_.bound.resize(count);
+    result_.written.resize(count);
     for_each_row(tensor, [&](const RowIndex& row, const std::byte*) {
       const std::int64_t first = row_offset(tensor, row);
-      for (std::int64_t f = 0; f < tensor.shape[3]; ++f) {
+      for (std::int64_t f = 0; f < tensor.shape[3]; ++f, ++next) {
         const std::size_t at = memory.at(first + f * tensor.strides[3]);
-        result_.value.push_back(memory.value[at]);
-        result_.bound.push_back(memory.bound[at]);
-        result_.written.push_back(memory.written[at]);
+        result_.value[next] = memory.value[at];
+        result_.bound[next] = memory.bound[at];
+        result_.written[next] = memory.written[at];
         inside += memory.written[at];
       }
     });
@@ -349,11 +417,17 @@ class Run {
   const Call& call_;
   const Expectation& expectation_;
   const Change& change_;
+  const Model::AsSpecified& specified_;
   Params params_;
+  bool makes_rows_;
   bool exact_angles_ = false;
   PairList pairs_;
   std::vector<long double> theta_;
   std::vector<Memory> inputs_, outputs_;  // q, k
+  Row row_;                               // of the token that is turned
+  std::vector<PairFactors> factors_;      // of each pair in that row
+  std::int64_t in_offset_ = 0, out_offset_ = 0;  // of the head that is turned
+  bool is_read_here_ = false;             // its inputs are its own
   Prediction result_;
 };
 
@@ -385,9 +459,22 @@ std::int64_t largest_position(const Call& call) {
   return most;
 }
 
-Prediction predict(const Call& before, const Expectation& expectation, const Change& change) {
-  return Run(before, expectation, change).all();
+Model::Model(const Call& before, const Expectation& expectation) : before_(before), expectation_(expectation) {
+  auto specified = std::make_shared<AsSpecified>();
+  specified->inputs.emplace_back(before.q);
+  if (before.k) specified->inputs.emplace_back(*before.k);
+  if (!before.in_place) {
+    specified->outputs.emplace_back(*before.q_out);
+    if (before.k) specified->outputs.emplace_back(*before.k_out);
+  }
+  for (std::int64_t b = 0; b < before.q.shape[0]; ++b) {
+    for (std::int64_t s = 0; s < before.q.shape[1]; ++s) specified->positions.push_back(token_position(before, b, s));
+  }
+  specified->rows = Run(before, expectation, {}, *specified).rows();
+  specified_ = std::move(specified);
 }
+
+Prediction Model::predict(const Change& change) const { return Run(before_, expectation_, change, *specified_).all(); }
 
 Values second_turn(const Spot& s, Values cos, Values sin, Values y) {
   const double l = s.params.lambda;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -96,8 +97,21 @@ struct Prediction {
   bool gaps = false;                     // the gaps between an output's rows are written
 };
 
-// `before` is the call before it was made. The bounds come from `expectation`.
-Prediction predict(const Call& before, const Expectation& expectation, const Change& change);
+// Predicts a call under any change. What all predictions have in common is made once.
+class Model {
+ public:
+  // `before` is the call before it was made. The bounds come from `expectation`. Both must outlive this.
+  Model(const Call& before, const Expectation& expectation);
+
+  Prediction predict(const Change& change) const;
+
+  struct AsSpecified;
+
+ private:
+  const Call& before_;
+  const Expectation& expectation_;
+  std::shared_ptr<const AsSpecified> specified_;
+};
 
 Params params_of(const Call& call);
 

@@ -21,7 +21,7 @@ std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
 class Said {
  public:
   Said(const Observation& of, const Weighed& cause)
-      : of_(of), changed_(predict(of.before, *of.expectation, change_of(cause, of.before))) {
+      : of_(of), changed_(of.model->predict(change_of(cause, of.before))) {
     for (std::size_t r = 0; r < of.rows.size(); ++r) {
       const SeenRow row{&of, r, 1};
       holds_.push_back(std::all_of(cause.condition.begin(), cause.condition.end(),

@@ -28,12 +28,12 @@ class RowComparison {
 
   RowCount count() const {
     RowCount result;
-    const std::size_t slips = unlike(said_);
+    const std::size_t slips = unlike();
     result.agrees = slips <= (end_ - begin_) / elements_for_a_slip;
     if (!is_wrong_) return result;
     result.said = share_said();
     // A slip excuses no row in which only one element is wrong.
-    if (slips > 0 && unlike(seen_.right) <= 2 * slips) result.agrees = false;
+    if (slips > 0 && count_wrong() <= 2 * slips) result.agrees = false;
     return result;
   }
 
@@ -47,9 +47,15 @@ class RowComparison {
   }
 
  private:
-  std::size_t unlike(const Prediction& prediction) const {
+  std::size_t unlike() const {
     std::size_t count = 0;
-    for (std::size_t i = begin_; i < end_; ++i) count += agrees(seen_, prediction, i) ? 0 : 1;
+    for (std::size_t i = begin_; i < end_; ++i) count += agrees(seen_, said_, i) ? 0 : 1;
+    return count;
+  }
+
+  std::size_t count_wrong() const {
+    std::size_t count = 0;
+    for (std::size_t i = begin_; i < end_; ++i) count += seen_.wrong_elements[i] != 0 ? 1 : 0;
     return count;
   }
 
@@ -64,7 +70,7 @@ class RowComparison {
   double share_said() const {
     double wrong = 0, said_of = 0;
     for (std::size_t i = begin_; i < end_; ++i) {
-      if (agrees(seen_, seen_.right, i)) continue;
+      if (seen_.wrong_elements[i] == 0) continue;
       ++wrong;
       said_of += std::isinf(said_.bound[i]) ? 0 : 1;
     }
@@ -80,7 +86,7 @@ class RowComparison {
 }  // namespace
 
 Simulated simulate(const Observation& seen, const Change& change) {
-  const Prediction said = predict(seen.before, *seen.expectation, change);
+  const Prediction said = seen.model->predict(change);
   Simulated result;
   result.outside = said.outside;
   result.gaps = said.gaps;

@@ -94,8 +94,22 @@ class Weigher {
     }
   }
 
+  // Of very few cases. Looks at none that was made to separate causes, so more of these change nothing.
+  bool explains_something(const Hypothesis& h) const {
+    const auto decisive = std::ranges::find_if(sample_.failed, [](const Observation* one) { return one->decisive; });
+    const auto all = static_cast<std::size_t>(decisive - sample_.failed.begin());
+    const std::size_t few = std::min(at_first, all);
+    for (std::size_t i = 0; i < few; ++i) {
+      Weighed result = begin(h, nullptr);
+      Account account;
+      hold(*sample_.failed[i * all / few], result, account);
+      if (account.explained > 0) return true;
+    }
+    return false;
+  }
+
   // Uses at most `most` of the failed cases.
-  Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most = first_failed) const {
+  Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most) const {
     Weighed result = begin(h, with);
     Account account;
     const std::size_t all = sample_.failed.size(), few = std::min(most, all);
@@ -229,14 +243,14 @@ std::vector<const Hypothesis*> all_that_show(const Sample& sample) {
 // Weighs each hypothesis on a few cases, in the order of the hypotheses.
 std::vector<Weighed> quickly(const Weigher& weigher, const std::vector<const Hypothesis*>& hypotheses) {
   std::vector<Weighed> quick;
-  for (const Hypothesis* h : hypotheses) quick.push_back(weigher.weigh_quickly(*h, nullptr));
+  for (const Hypothesis* h : hypotheses) quick.push_back(weigher.weigh_quickly(*h, nullptr, first_failed));
   return quick;
 }
 
 // Those that explain something of very few cases. What explains nearly all rows is among them.
 std::vector<const Hypothesis*> that_explain_something(const Weigher& weigher,
                                                       std::vector<const Hypothesis*> hypotheses) {
-  std::erase_if(hypotheses, [&](const Hypothesis* h) { return weigher.weigh_quickly(*h, nullptr, at_first).explained == 0; });
+  std::erase_if(hypotheses, [&](const Hypothesis* h) { return !weigher.explains_something(*h); });
   return hypotheses;
 }
 
@@ -287,12 +301,16 @@ Change change_of(const Weighed& cause, const Call& call) {
   return both(part(cause.hypothesis), part(cause.with));
 }
 
-std::vector<Weighed> weigh(const Observations& seen, const Stop* stop) {
+std::vector<Weighed> Scales::weigh(const Observations& seen) {
   const Sample sample = sample_of(seen);
   if (sample.failed.empty()) return {};
-  const Weigher weigher(sample, stop);
+  const Weigher weigher(sample, stop_);
   const std::vector<const Hypothesis*> all = all_that_show(sample);
-  std::vector<Weighed> quick = quickly(weigher, that_explain_something(weigher, all));
+  if (screened_ != all) {
+    screened_ = all;
+    promising_ = that_explain_something(weigher, all);
+  }
+  std::vector<Weighed> quick = quickly(weigher, promising_);
   std::vector<Weighed> full;
   if (!quick.empty()) full = best_in_full(weigher, quick);
   if (full.empty() || full[0].fit < explains_nearly_all) {
@@ -300,7 +318,7 @@ std::vector<Weighed> weigh(const Observations& seen, const Stop* stop) {
     full = best_in_full(weigher, quick);
   }
   if (full[0].fit < leaves_much_open) {
-    for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better, stop)) {
+    for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better, stop_)) {
       full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
     }
     rank(full);

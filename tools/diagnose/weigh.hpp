@@ -27,7 +27,17 @@ struct Weighed {
 // What a cause changes in a call: nothing if it does not apply.
 Change change_of(const Weighed& cause, const Call& call);
 
-// Best first; hypotheses that explain nothing are left out. Throws Interrupted once `stop` is requested.
-std::vector<Weighed> weigh(const Observations& seen, const Stop* stop = nullptr);
+// Weighs again whenever more was observed. What the first weighing learnt of very few cases is kept for the others.
+class Scales {
+ public:
+  explicit Scales(const Stop* stop = nullptr) : stop_(stop) {}
+
+  // Best first; hypotheses that explain nothing are left out. Throws Interrupted once `stop` is requested.
+  std::vector<Weighed> weigh(const Observations& seen);
+
+ private:
+  const Stop* stop_;
+  std::vector<const Hypothesis*> screened_, promising_;  // all that can show, and those that explain something
+};
 
 }  // namespace rope::diagnosis

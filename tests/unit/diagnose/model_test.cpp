@@ -117,7 +117,7 @@ Call answered(const Call& before, const diagnosis::Prediction& said) {
 Finding judged(const Case& c, const diagnosis::Change& change, Oracles& oracles) {
   const Call before = build_call(c, oracles);
   Expectation expectation(before, c.spec, oracles);
-  const Call after = answered(before, diagnosis::predict(before, expectation, change));
+  const Call after = answered(before, diagnosis::Model(before, expectation).predict(change));
   Expectation expected(after, c.spec, oracles);
   return judge_call(after, before.q, before.k, expected);
 }
@@ -145,12 +145,14 @@ TEST_CASE("Every hypothesis differs from the right result in some call, in value
     Case c;
     Call before;
     Expectation expectation;
+    diagnosis::Model model;
     diagnosis::Prediction right;
     Seen(const Case& one, Oracles& all)
         : c(one),
           before(build_call(c, all)),
           expectation(before, c.spec, all),
-          right(diagnosis::predict(before, expectation, {})) {}
+          model(before, expectation),
+          right(model.predict({})) {}
   };
   std::vector<std::unique_ptr<Seen>> seen;
   for (const Case& c : cases) seen.push_back(std::make_unique<Seen>(c, oracles));
@@ -158,7 +160,7 @@ TEST_CASE("Every hypothesis differs from the right result in some call, in value
   for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
     const bool differs = std::any_of(seen.begin(), seen.end(), [&](const auto& s) {
       if (h.applies && !h.applies(s->before)) return false;
-      const diagnosis::Prediction said = predict(s->before, s->expectation, h.change);
+      const diagnosis::Prediction said = s->model.predict(h.change);
       return said.outside || said.value != s->right.value || said.written != s->right.written;
     });
     if (!differs) never.push_back(h.sentence);
@@ -192,7 +194,7 @@ TEST_CASE("A read beyond a tensor is seen, and may give any value") {
   change.index = [](const diagnosis::Spot&, bool output, int, std::int64_t index) {
     return output ? index : index + 2;
   };
-  const diagnosis::Prediction said = predict(before, expectation, change);
+  const diagnosis::Prediction said = diagnosis::Model(before, expectation).predict(change);
   REQUIRE(said.outside);
   CHECK(said.outside->tensor == "q");
   CHECK_FALSE(said.outside->write);

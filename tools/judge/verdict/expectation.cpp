@@ -177,10 +177,4 @@ double Expectation::bound_by_any_angle(std::size_t pair, double r) const {
   return row_bounds_.lambda_size * r * turn + terms_.tiny[w];
 }
 
-double Expectation::bound(std::size_t pair, double phi, double r) const {
-  const auto w = static_cast<std::size_t>(required_.arithmetic);
-  const double angle = angle_term(required_.angle, pair, phi);
-  return std::fabs(lambda()) * r * (angle + terms_.arithmetic[w]) + terms_.tiny[w];
-}
-
 }  // namespace rope
