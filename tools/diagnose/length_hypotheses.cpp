@@ -1,8 +1,8 @@
 // What is taken for the sequence length, or made for one length only.
 #include <cmath>
 
+#include "reference/scaling/kept_frequencies.hpp"
 #include "tools/diagnose/hypothesis.hpp"
-#include "tools/diagnose/kept_frequencies.hpp"
 
 namespace rope::diagnosis {
 namespace {

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "reference/norm.hpp"
-#include "tools/diagnose/kept_frequencies.hpp"
+#include "reference/scaling/kept_frequencies.hpp"
 #include "tools/diagnose/memory.hpp"
 
 namespace rope::diagnosis {

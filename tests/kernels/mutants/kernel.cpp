@@ -9,6 +9,7 @@
 #include "impls/claims.hpp"
 #include "impls/contract.hpp"
 #include "reference/dtype.hpp"
+#include "reference/scaling/kept_frequencies.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -68,8 +69,8 @@ std::vector<double> Kernel::theta(const rope_call& call) const {
   }
   const RopeSpec spec = spec_of(call);
   // With 64 bits of precision, so that theta is exact when it is rounded to double.
-  const auto exact =
-      frequencies<long double>(spec.scaling, {spec.head_dim, spec.rotary_dim, spec.base, call.sequence_length});
+  const std::vector<long double>& exact =
+      kept_frequencies(spec.scaling, {spec.head_dim, spec.rotary_dim, spec.base, call.sequence_length});
   return {exact.begin(), exact.end()};
 }
 

@@ -1,8 +1,8 @@
-#include "tools/diagnose/kept_frequencies.hpp"
+#include "reference/scaling/kept_frequencies.hpp"
 
 #include <algorithm>
 
-namespace rope::diagnosis {
+namespace rope {
 
 const std::vector<long double>& kept_frequencies(const Scaling& rule, const scaling::Setting& setting) {
   struct Kept {
@@ -19,4 +19,4 @@ const std::vector<long double>& kept_frequencies(const Scaling& rule, const scal
   return all.emplace_back(rule, setting, frequencies<long double>(rule, setting)).theta;
 }
 
-}  // namespace rope::diagnosis
+}  // namespace rope
