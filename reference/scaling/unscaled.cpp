@@ -6,7 +6,7 @@
 namespace rope::scaling {
 namespace {
 
-constexpr mpfr_prec_t wide = Real::precision + 64;
+constexpr mpfr_prec_t working_precision = Real::precision + 64;
 
 }  // namespace
 
@@ -19,7 +19,7 @@ constexpr mpfr_prec_t wide = Real::precision + 64;
 std::vector<Real> unscaled(const Real& base, int rotary_dim) {
   constexpr mpfr_exp_t right_bits = 290;
   const bool exact_exponents = std::has_single_bit(static_cast<unsigned>(rotary_dim));
-  MpfrNumber logarithm(wide), factor(wide), power(wide), near(wide);
+  MpfrNumber logarithm(working_precision), factor(working_precision), power(working_precision), near(working_precision);
   mpfr_log(logarithm.get(), base.get(), MPFR_RNDN);
   mpfr_mul_si(factor.get(), logarithm.get(), -2, MPFR_RNDN);
   mpfr_div_si(factor.get(), factor.get(), rotary_dim, MPFR_RNDN);
@@ -32,7 +32,7 @@ std::vector<Real> unscaled(const Real& base, int rotary_dim) {
     mpfr_set(near.get(), power.get(), MPFR_RNDN);
     if (!exact_exponents) {
       const Real exponent = Real(-2 * p) / Real(rotary_dim);
-      MpfrNumber off(wide);  // r d, exact
+      MpfrNumber off(working_precision);  // r d, exact
       mpfr_mul_si(off.get(), exponent.get(), rotary_dim, MPFR_RNDN);
       mpfr_add_si(off.get(), off.get(), 2 * p, MPFR_RNDN);
       mpfr_mul_d(off.get(), power.get(), mpfr_get_d(off.get(), MPFR_RNDN) * log_over_r, MPFR_RNDN);
