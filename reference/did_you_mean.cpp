@@ -36,6 +36,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string_vi
   std::string_view nearest;
   std::size_t fewest = word.size() / 3;  // more steps than this make another word
   for (const std::string_view candidate : known) {
+    const std::size_t longer = std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    if (longer > fewest) continue;  // it takes at least as many steps
     const std::size_t steps = steps_between(word, candidate);
     if (steps > fewest || (steps == fewest && !nearest.empty())) continue;
     fewest = steps;
