@@ -41,8 +41,9 @@ class Diagnosing {
     examiner_.subject().renew();
     observe_all();
     unusual_ = needs_unusual_inputs(seen_);
-    weighed_ = scales_.weigh(seen_);
-    part_rivals();
+    look_for_state();
+    weighed_ = scales_.weigh(seen_, decides_by_state() ? Care::quick : Care::thorough);
+    if (!decides_by_state()) part_rivals();
     gather_pointers();
     Diagnosis result;
     if (plan) {
@@ -89,6 +90,15 @@ class Diagnosing {
     }
   }
 
+  void look_for_state() {
+    repeated_ = repeated(report_, seen_, examiner_);
+    state_ = repeated_ == Repeated::changing ||
+             (repeated_ == Repeated::same && depends_on_earlier_calls(report_, seen_, examiner_));
+  }
+
+  // No value of a call explains what other calls decide.
+  bool decides_by_state() const { return state_ || repeated_ == Repeated::irregular; }
+
   // If other causes fit as well as the best, or if the best fits so well that it would be certain, runs cases that
   // decide, if the claims have such cases.
   void part_rivals() {
@@ -103,7 +113,7 @@ class Diagnosing {
         is_new = true;
       }
       if (!is_new) break;
-      weighed_ = scales_.weigh(seen_);
+      weighed_ = scales_.weigh(seen_, Care::thorough);
       throw_if_requested(stop_);
       if (weighed_.empty()) return;
     }
@@ -123,10 +133,7 @@ class Diagnosing {
       raised_ = exceptions->candidate;
       add_answers(std::move(*exceptions));
     }
-    const Repeated again = repeated(report_, seen_, examiner_);
-    irregular_ = again == Repeated::irregular;
-    state_ = !irregular_ && (again == Repeated::changing || depends_on_earlier_calls(report_, seen_, examiner_));
-    if (again != Repeated::same) pointers_.insert(pointers_.begin(), cause_of(again));
+    if (repeated_ != Repeated::same) pointers_.insert(pointers_.begin(), cause_of(repeated_));
   }
 
   // If most calls end early, the requirements fail because of that. Then only the way they end is known.
@@ -160,7 +167,7 @@ class Diagnosing {
 
   bool is_by_value(const std::optional<Candidate>& large_angles) const {
     const double least_fit = std::max(large_angles ? large_angles->fit : worth_naming, raised_ ? raised_->fit : 0);
-    return !weighed_.empty() && weighed_[0].fit >= least_fit && !state_ && !irregular_;
+    return !weighed_.empty() && weighed_[0].fit >= least_fit && !decides_by_state();
   }
 
   // What the kernel does was measured where it fails, and the best cause predicts less than half of the wrong rows.
@@ -184,11 +191,13 @@ class Diagnosing {
     return {BugClass::special_values, sentence, words_of(condition), fit};
   }
 
+  // Nobody wants to read about a much worse fit.
+  static double least_beside(double best_fit) { return std::max(0.5 * best_fit, worth_a_line); }
+
   void name_causes(Diagnosis& result) const {
     const Weighed& best = weighed_[0];
     for (const Weighed& w : weighed_) {
-      // Nobody wants to read about a much worse fit.
-      if (w.fit >= std::max(0.5 * best.fit, worth_a_line)) result.candidates.push_back(candidate(w));
+      if (w.fit >= least_beside(best.fit)) result.candidates.push_back(candidate(w));
     }
     if (raised_ && raised_->fit >= worth_a_line) result.candidates.insert(result.candidates.begin() + 1, *raised_);
     const BugClass first = result.candidates[0].bug_class;
@@ -250,13 +259,17 @@ class Diagnosing {
     std::stable_partition(pointers_.begin(), pointers_.end(),
                           [](const Pointer& p) { return p.candidate.fit >= nearly_all; });
     for (const Pointer& p : pointers_) result.candidates.push_back(p.candidate);
-    for (const Weighed& w : weighed_) result.candidates.push_back(candidate(w));
+    if (!decides_by_state() || pointers_.empty()) {
+      for (const Weighed& w : weighed_) result.candidates.push_back(candidate(w));
+    }
     const std::optional<Appearance> appearance = appearance_of(seen_, plan, large_angles);
-    const bool by_appearance = appearance && !state_ && !irregular_ && !is_of_one_kind(*appearance);
+    const bool by_appearance = appearance && !decides_by_state() && !is_of_one_kind(*appearance);
     if (by_appearance) result.candidates.insert(result.candidates.begin(), appearance->candidate);
-    for (std::size_t i = result.candidates.size(); i-- > 1;) {
-      if (result.candidates[i].fit < worth_a_line)
-        result.candidates.erase(result.candidates.begin() + static_cast<std::ptrdiff_t>(i));
+    if (!result.candidates.empty()) {
+      const double least = least_beside(result.candidates[0].fit);
+      const auto others = std::remove_if(result.candidates.begin() + 1, result.candidates.end(),
+                                         [&](const Candidate& c) { return c.fit < least; });
+      result.candidates.erase(others, result.candidates.end());
     }
     keep_best(result);
     if (!by_appearance && !pointers_.empty()) account_for(pointers_[0], result);
@@ -314,7 +327,7 @@ class Diagnosing {
   std::optional<Candidate> raised_;
   bool unusual_ = false;           // all failures have inputs of an unusual size
   bool tie_ = false;               // another cause fits as well as the best
-  bool irregular_ = false;         // equal calls give different bits each time
+  Repeated repeated_ = Repeated::same;
   bool state_ = false;             // earlier calls decide
 };
 

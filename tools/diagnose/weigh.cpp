@@ -100,10 +100,18 @@ class Weigher {
     const auto all = static_cast<std::size_t>(decisive - sample_.failed.begin());
     const std::size_t few = std::min(at_first, all);
     for (std::size_t i = 0; i < few; ++i) {
-      Weighed result = begin(h, nullptr);
-      Account account;
-      hold(*sample_.failed[i * all / few], result, account);
-      if (account.explained > 0) return true;
+      if (explains_something_of(*sample_.failed[i * all / few], h)) return true;
+    }
+    return false;
+  }
+
+  // Of the failed cases that weigh_quickly does not use.
+  bool explains_something_else(const Hypothesis& h) const {
+    const std::size_t all = sample_.failed.size(), few = std::min(first_failed, all);
+    std::vector<char> is_used(all);
+    for (std::size_t i = 0; i < few; ++i) is_used[i * all / few] = 1;
+    for (std::size_t i = 0; i < all; ++i) {
+      if (is_used[i] == 0 && explains_something_of(*sample_.failed[i], h)) return true;
     }
     return false;
   }
@@ -149,6 +157,13 @@ class Weigher {
     result.with = with;
     result.all_rows = all_rows_;
     return result;
+  }
+
+  bool explains_something_of(const Observation& seen, const Hypothesis& h) const {
+    Weighed result = begin(h, nullptr);
+    Account account;
+    hold(seen, result, account);
+    return account.explained > 0;
   }
 
   void hold(const Observation& seen, Weighed& result, Account& account) const {
@@ -263,7 +278,9 @@ std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> q
   }
   // A hypothesis that shows in few cases may have missed all of the first ones.
   if (full.empty()) {
-    for (const Hypothesis& h : all_hypotheses()) full.push_back(weigher.weigh(h, nullptr));
+    for (const Hypothesis& h : all_hypotheses()) {
+      if (weigher.explains_something_else(h)) full.push_back(weigher.weigh(h, nullptr));
+    }
   }
   rank(full);
   return full;
@@ -301,7 +318,7 @@ Change change_of(const Weighed& cause, const Call& call) {
   return both(part(cause.hypothesis), part(cause.with));
 }
 
-std::vector<Weighed> Scales::weigh(const Observations& seen) {
+std::vector<Weighed> Scales::weigh(const Observations& seen, Care care) {
   const Sample sample = sample_of(seen);
   if (sample.failed.empty()) return {};
   const Weigher weigher(sample, stop_);
@@ -313,15 +330,16 @@ std::vector<Weighed> Scales::weigh(const Observations& seen) {
   std::vector<Weighed> quick = quickly(weigher, promising_);
   std::vector<Weighed> full;
   if (!quick.empty()) full = best_in_full(weigher, quick);
-  if (full.empty() || full[0].fit < explains_nearly_all) {
+  const auto best_fit = [&] { return full.empty() ? 0 : full[0].fit; };
+  if (care == Care::thorough && best_fit() < explains_nearly_all) {
     quick = quickly(weigher, all);
     full = best_in_full(weigher, quick);
-  }
-  if (full[0].fit < leaves_much_open) {
-    for (const Weighed& pair : pairs_of_causes(sample, quick, full[0].fit + clearly_better, stop_)) {
-      full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
+    if (best_fit() < leaves_much_open) {
+      for (const Weighed& pair : pairs_of_causes(sample, quick, best_fit() + clearly_better, stop_)) {
+        full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
+      }
+      rank(full);
     }
-    rank(full);
   }
   // A cause that predicts neither a row nor the element at which a call left its tensors has nothing to show for it.
   std::erase_if(full, [](const Weighed& w) { return w.rows + w.ends == 0; });

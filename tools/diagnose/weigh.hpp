@@ -27,13 +27,16 @@ struct Weighed {
 // What a cause changes in a call: nothing if it does not apply.
 Change change_of(const Weighed& cause, const Call& call);
 
+// How long causes are looked for if none that is found at once explains nearly all.
+enum class Care { quick, thorough };
+
 // Weighs again whenever more was observed. What the first weighing learnt of very few cases is kept for the others.
 class Scales {
  public:
   explicit Scales(const Stop* stop = nullptr) : stop_(stop) {}
 
   // Best first; hypotheses that explain nothing are left out. Throws Interrupted once `stop` is requested.
-  std::vector<Weighed> weigh(const Observations& seen);
+  std::vector<Weighed> weigh(const Observations& seen, Care care);
 
  private:
   const Stop* stop_;
