@@ -5,10 +5,10 @@
 #include <limits>
 #include <numbers>
 
+#include "tools/identify/phase.hpp"
+
 namespace rope {
 namespace {
-
-constexpr double turn = 2 * std::numbers::pi;
 
 struct LogPoint {
   double x, y, sigma;
@@ -52,7 +52,9 @@ double sigma_of(const GeometricPoint& p, double theta, double relative) {
 bool turns(const GeometricPoint& p) { return std::isfinite(p.error) && std::fabs(p.theta) > 2 * p.error; }
 
 // theta plus whole turns: the value nearest to the prediction.
-double unwrapped(double theta, double predicted) { return theta + turn * std::round((predicted - theta) / turn); }
+double unwrapped(double theta, double predicted) {
+  return theta + whole_turn * std::round((predicted - theta) / whole_turn);
+}
 
 // Starts at two neighbouring points and goes on while the next point fits the line through those before it.
 std::optional<std::vector<LogPoint>> follow(const std::vector<GeometricPoint>& points, double first, double second,
@@ -93,7 +95,8 @@ std::optional<GeometricFit> fit_geometric(const std::vector<GeometricPoint>& poi
     for (const int turns_of_first : {0, 1}) {
       for (const int turns_of_second : {0, 1}) {
         const auto logs =
-            follow(order, order[0].theta + turn * turns_of_first, order[1].theta + turn * turns_of_second, relative);
+            follow(order, order[0].theta + whole_turn * turns_of_first,
+                   order[1].theta + whole_turn * turns_of_second, relative);
         if (logs) return fit_of(weighted_line(*logs));
       }
     }

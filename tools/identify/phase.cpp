@@ -9,8 +9,6 @@
 namespace rope {
 namespace {
 
-constexpr double turn = 2 * std::numbers::pi;
-
 // The prediction of an angle must be good enough to know the number of turns.
 constexpr double unambiguous = std::numbers::pi / 2;
 
@@ -22,7 +20,7 @@ bool is_power_of_two(std::int64_t m) { return m > 0 && (m & (m - 1)) == 0; }
 }  // namespace
 
 double wrapped(double angle) {
-  const double w = std::remainder(angle, turn);
+  const double w = std::remainder(angle, whole_turn);
   return w == -std::numbers::pi ? std::numbers::pi : w;
 }
 
@@ -94,12 +92,12 @@ std::optional<std::int64_t> effective_position(const std::vector<PhaseEstimate>&
     double candidate = offset / theta;  // the slowest pair has turned less than once, or nothing can be known
     if (std::isfinite(uncertain)) {
       if (uncertain * std::fabs(theta) > std::numbers::pi) continue;
-      candidate += std::round((position - candidate) * theta / turn) * turn / theta;
+      candidate += std::round((position - candidate) * theta / whole_turn) * whole_turn / theta;
       if (std::fabs(candidate - position) > uncertain + both * noise.at(position * theta) / std::fabs(theta) + 0.5) {
         return std::nullopt;
       }
     } else if (candidate < -0.5) {
-      candidate += turn / std::fabs(theta);
+      candidate += whole_turn / std::fabs(theta);
     }
     const double error = both * noise.at(candidate * theta) / std::fabs(theta) +
                          std::fabs(candidate) * pairs[p].error / std::fabs(theta);

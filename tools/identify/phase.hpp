@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,8 @@
 #include "reference/dtype.hpp"
 
 namespace rope {
+
+inline constexpr double whole_turn = 2 * std::numbers::pi;  // radians
 
 // The angles of one pair, radians in (-pi, pi], at the positions of the probe.
 using Phases = std::vector<double>;

@@ -7,7 +7,7 @@
 namespace rope {
 namespace {
 
-constexpr FaultWord words[] = {
+constexpr FaultWord known_faults[] = {
     {Fault::none, "none", "nothing is wrong"},
     {Fault::odd_rotary_dim, "odd_rotary_dim", "rotary_dim is odd"},
     {Fault::wide_rotary_dim, "wide_rotary_dim", "rotary_dim is larger than head_dim"},
@@ -80,7 +80,7 @@ void change_tables(Call& call, std::int64_t width) {
 
 }  // namespace
 
-std::span<const FaultWord> fault_words() { return words; }
+std::span<const FaultWord> fault_words() { return known_faults; }
 
 bool needs_positions(Fault fault) {
   switch (fault) {
@@ -97,7 +97,7 @@ bool needs_positions(Fault fault) {
 
 bool needs_wide_positions(Fault fault) { return fault == Fault::wrapping_position; }
 
-const FaultWord& word_of(Fault fault) { return words[static_cast<std::size_t>(fault)]; }
+const FaultWord& word_of(Fault fault) { return known_faults[static_cast<std::size_t>(fault)]; }
 
 void apply(Fault fault, Call& call) {
   const auto needs = [&](bool holds) {

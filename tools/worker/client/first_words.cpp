@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
-
 std::string while_loading(const std::string& what) {
   return fmt::format("the subject {} while it was loaded, before any call", what);
 }

@@ -9,6 +9,9 @@
 
 namespace rope::worker {
 
+// Between a process's report of a fault and its end.
+inline constexpr std::chrono::milliseconds last_breath{2000};
+
 // The message whose "op" is `wanted`. Throws SubjectError if the worker refuses, dies, hangs, speaks another version
 // or says anything else.
 nlohmann::json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::milliseconds deadline);

@@ -31,8 +31,6 @@ namespace {
 using nlohmann::json;
 using Event = WorkerProcess::Event;
 
-constexpr std::chrono::milliseconds last_breath{2000};  // between the report of a fault and the end of the process
-
 // A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
 constexpr int most_recovered_hangs = 3;
 
