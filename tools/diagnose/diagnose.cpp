@@ -24,20 +24,23 @@ constexpr double most_calls = 0.5;
 constexpr double nearly_all = 0.9;  // of the failing requirements
 constexpr std::size_t most_candidates = 5;
 constexpr std::int64_t most_deaths = 6;
-constexpr int rounds_of_rivals = 3;  // the later ones if other causes then fit as well
+constexpr int rounds_of_rivals = 3;            // the later ones if other causes then fit as well
 constexpr std::int64_t calls_of_a_plan = 200;  // roughly
 
 class Diagnosing {
  public:
   Diagnosing(const SubjectReport& report, Subject& subject, Oracles& oracles, const Manifest* golden,
              std::optional<std::chrono::steady_clock::time_point> end, const Stop* stop)
-      : report_(report), end_(end), stop_(stop), scales_(stop), examiner_(subject, oracles, golden, report.selection.grade) {}
+      : report_(report),
+        end_(end),
+        stop_(stop),
+        scales_(stop),
+        examiner_(subject, oracles, golden, report.selection.grade) {}
 
   Diagnosis run() {
-    const std::optional<PlanDifference> plan =
-        has_time_for(calls_of_a_plan)
-            ? plan_difference(report_, examiner_.subject(), examiner_.oracles())
-            : std::nullopt;
+    const std::optional<PlanDifference> plan = has_time_for(calls_of_a_plan)
+                                                   ? plan_difference(report_, examiner_.subject(), examiner_.oracles())
+                                                   : std::nullopt;
     examiner_.subject().renew();
     observe_all();
     unusual_ = needs_unusual_inputs(seen_);
@@ -325,10 +328,10 @@ class Diagnosing {
   std::vector<Weighed> weighed_;   // hypotheses, best first
   std::vector<Pointer> pointers_;  // causes from other evidence than values
   std::optional<Candidate> raised_;
-  bool unusual_ = false;           // all failures have inputs of an unusual size
-  bool tie_ = false;               // another cause fits as well as the best
+  bool unusual_ = false;  // all failures have inputs of an unusual size
+  bool tie_ = false;      // another cause fits as well as the best
   Repeated repeated_ = Repeated::same;
-  bool state_ = false;             // earlier calls decide
+  bool state_ = false;  // earlier calls decide
 };
 
 }  // namespace

@@ -248,8 +248,8 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
       longer.sequence_length = 0;
       add(std::move(longer));
     }
-    // Few calls have more tokens than a rule's original length. In all others a rule that counts the call's tokens looks
-    // like one that is ignored.
+    // Few calls have more tokens than a rule's original length. In all others a rule that counts the call's tokens
+    // looks like one that is ignored.
     if (i < failed.size() && i < most_lengthened && original_length(failed[i]->spec.scaling) > 0) {
       Case many = *failed[i];
       many.spec.scaling = of_original_length(many.spec.scaling, most_tokens / 2);

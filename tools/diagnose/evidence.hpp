@@ -33,7 +33,7 @@ struct Observation {
   std::int64_t head_dim = 0;
   bool decisive = false;    // made to separate two causes
   bool is_guarded = false;  // an access past the end of a tensor would have ended the call
-  Finding problem;        // not passed(): no answer, which then counts as one row, or a write into a gap
+  Finding problem;          // not passed(): no answer, which then counts as one row, or a write into a gap
 
   bool answered() const { return !right.value.empty(); }
   bool failed() const;

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "reference/norm.hpp"
-#include "reference/scaling/kept_frequencies.hpp"
+#include "tools/diagnose/factor_rows.hpp"
 #include "tools/diagnose/memory.hpp"
 
 namespace rope::diagnosis {
@@ -20,18 +20,9 @@ struct Loaded {
   double bound = 0;
 };
 
-double table_value(const Tensor& table, DType dtype, std::int64_t element, bool& outside) {
-  const std::int64_t at = element * static_cast<std::int64_t>(size_of(dtype));
-  if (at < 0 || at + static_cast<std::int64_t>(size_of(dtype)) > static_cast<std::int64_t>(table.bytes.size())) {
-    outside = true;
-    return 0;
-  }
-  return rope::load(dtype, table.bytes.data() + at);
-}
-
 // The pair's factors in a row, and what its bounds are made of: they are the same for all heads of a token.
 struct PairFactors {
-  std::size_t first = 0, second = 0;               // the features whose factors turn it
+  std::size_t first = 0, second = 0;                   // the features whose factors turn it
   double first_angle_term = 0, second_angle_term = 0;  // of the bounds
   double gain = 0;
 };
@@ -40,9 +31,11 @@ struct PairFactors {
 
 // What no change touches before the call is made.
 struct Model::AsSpecified {
-  std::vector<Elements> inputs, outputs;             // q, k
-  std::vector<std::vector<std::int64_t>> positions;  // of the tokens of all batches
-  std::vector<Row> rows;                             // of the same, before a backward pass transposes them
+  std::vector<Elements> inputs, outputs;  // q, k
+  TokenPositions positions;
+  std::vector<Row> rows;  // of the same tokens, before a backward pass transposes them
+
+  explicit AsSpecified(const Call& before) : positions(before) {}
 };
 
 namespace {
@@ -60,11 +53,11 @@ class Run {
         change_(change),
         specified_(specified),
         params_(params_of(before)),
+        rows_(before, change, params_, specified.positions),
         makes_rows_(specified.rows.empty() || makes_rows(change)),
         inputs_(specified.inputs.begin(), specified.inputs.end()),
         outputs_(specified.outputs.begin(), specified.outputs.end()) {
     if (change_.params) change_.params(call_, params_);
-    exact_angles_ = call_.q.dtype == DType::f64;
     const int half = params_.rotary_dim / 2;
     for (int p = 0; p < half; ++p) {
       const bool split = params_.pairing == Pairing::half_split;
@@ -90,7 +83,7 @@ class Run {
   std::vector<Row> rows() {
     std::vector<Row> all;
     for (std::int64_t b = 0; b < call_.q.shape[0]; ++b) {
-      for (std::int64_t s = 0; s < call_.q.shape[1]; ++s) all.push_back(made_row({call_, params_, false, b, s}));
+      for (std::int64_t s = 0; s < call_.q.shape[1]; ++s) all.push_back(rows_.made({call_, params_, false, b, s}));
     }
     return all;
   }
@@ -130,64 +123,8 @@ class Run {
     }
   }
 
-  std::vector<long double> theta(const Spot& spot) {
-    std::vector<long double> theta;
-    if (params_.source == AngleSource::frequencies) {
-      for (int p = 0; p < params_.rotary_dim / 2; ++p) {
-        bool outside = false;
-        theta.push_back(table_value(*call_.theta, call_.theta->dtype, p, outside));
-      }
-    } else {
-      theta = kept_frequencies(params_.scaling,
-                               {params_.head_dim, params_.rotary_dim, params_.base, params_.sequence_length});
-    }
-    if (change_.theta) change_.theta(spot, theta);
-    return theta;
-  }
-
-  std::size_t token_of(const Spot& spot) const {
-    return static_cast<std::size_t>(spot.batch * call_.q.shape[1] + spot.seq);
-  }
-
-  // A token's position on each axis.
-  std::vector<long double> positions(const Spot& spot) const {
-    const std::vector<std::int64_t>& given = specified_.positions[token_of(spot)];
-    std::vector<long double> all(given.begin(), given.end());
-    if (!change_.position) return all;
-    for (std::size_t axis = 0; axis < all.size(); ++axis) {
-      all[axis] = change_.position(spot, static_cast<int>(axis), all[axis]);
-    }
-    return all;
-  }
-
-  static long double on(const std::vector<long double>& positions, int axis) {
-    return positions[static_cast<std::size_t>(std::clamp<int>(axis, 0, static_cast<int>(positions.size()) - 1))];
-  }
-
-  int pair_of(int feature) const {
-    const int half = std::max(params_.rotary_dim / 2, 1);
-    const int p = params_.pairing == Pairing::interleaved ? feature / 2 : feature % half;
-    return change_.pair_of ? change_.pair_of(params_, feature, p) : p;
-  }
-
-  int axis_of(int pair) const {
-    const auto p = static_cast<std::size_t>(pair);
-    return p < params_.axis.size() ? params_.axis[p] : 0;
-  }
-
-  Row made_row(const Spot& spot) {
-    const auto features = static_cast<std::size_t>(params_.rotary_dim);
-    Row row{std::vector<double>(features), std::vector<double>(features), std::vector<double>(features), false};
-    if (params_.source == AngleSource::tables) {
-      read_tables(spot, row);
-    } else {
-      compute(spot, row);
-    }
-    return row;
-  }
-
   Row row_of(const Spot& spot) {
-    Row row = makes_rows_ ? made_row(spot) : specified_.rows[token_of(spot)];
+    Row row = makes_rows_ ? rows_.made(spot) : specified_.rows[specified_.positions.index(spot.batch, spot.seq)];
     if (change_.row) change_.row(spot, pairs_, row);
     if (params_.backward) {
       if (change_.direct) {
@@ -204,8 +141,8 @@ class Run {
     row_ = std::move(row);
     for (std::size_t p = 0; p < pairs_.size(); ++p) {
       const auto whose = [&](int feature) {
-        return static_cast<std::size_t>(
-            change_.factors_of ? change_.factors_of(params_, static_cast<int>(p), feature) : feature);
+        return static_cast<std::size_t>(change_.factors_of ? change_.factors_of(params_, static_cast<int>(p), feature)
+                                                           : feature);
       };
       PairFactors& factors = factors_[p];
       factors.first = whose(pairs_[p].first);
@@ -230,66 +167,6 @@ class Run {
       std::swap(a, b);
       a = -a;
       b = -b;
-    }
-  }
-
-  void compute(const Spot& spot, Row& row) {
-    if (theta_.empty()) theta_ = theta(spot);
-    const auto count = static_cast<std::size_t>(params_.rotary_dim / 2);
-    std::vector<double> cosine(count), sine(count), angle(count);
-    const std::vector<long double> given = positions(spot);
-    for (std::size_t p = 0; p < count; ++p) {
-      long double m = on(given, axis_of(static_cast<int>(p)));
-      if (std::isnan(m)) {
-        row.any = true;
-        m = 0;
-      }
-      const long double t = p < theta_.size() ? theta_[p] : 0;
-      const long double phi = change_.angle ? change_.angle(spot, m, t, m * t) : m * t;
-      angle[p] = static_cast<double>(phi);
-      cosine[p] = exact_angles_ ? static_cast<double>(std::cos(phi)) : std::cos(angle[p]);
-      sine[p] = exact_angles_ ? static_cast<double>(std::sin(phi)) : std::sin(angle[p]);
-      if (change_.turn) change_.turn(params_, cosine[p], sine[p]);
-    }
-    for (int f = 0; f < params_.rotary_dim; ++f) {
-      const auto p = static_cast<std::size_t>(std::clamp<int>(pair_of(f), 0, static_cast<int>(count) - 1));
-      const auto i = static_cast<std::size_t>(f);
-      row.cos[i] = cosine[p];
-      row.sin[i] = sine[p];
-      row.phi[i] = angle[p];
-    }
-  }
-
-  void read_tables(const Spot& spot, Row& row) {
-    const Tensor& cosine = *call_.cos;
-    const bool full = cosine.shape[1] == call_.rotary_dim;
-    const DType dtype = change_.table_dtype ? change_.table_dtype(call_, cosine.dtype) : cosine.dtype;
-    const std::vector<long double> all = positions(spot);
-    for (int f = 0; f < params_.rotary_dim; ++f) {
-      const int p = pair_of(f);
-      const int axis = change_.axis_of ? change_.axis_of(call_, f, axis_of(p)) : axis_of(p);
-      const long double given = on(all, axis);
-      if (std::isnan(given)) {
-        row.any = true;
-        continue;
-      }
-      // A position that was read as another type may be any number. Beyond 2^40 no table has a row, and up to it the
-      // products of rows and strides do not overflow.
-      constexpr long double far_beyond = 0x1p40L;
-      const auto m = static_cast<std::int64_t>(std::llround(std::clamp(given, -far_beyond, far_beyond)));
-      const auto value = [&](const Tensor& table, bool sine) {
-        std::int64_t at = m, column = full ? f : p;
-        if (change_.table) change_.table(call_, sine, at, column);
-        bool outside = false;
-        const double v = table_value(table, dtype, at * table.strides[0] + column, outside);
-        if (outside) {
-          row.any = true;
-          note({sine ? "sin" : "cos", false, at * table.strides[0] + column});
-        }
-        return v;
-      };
-      row.cos[static_cast<std::size_t>(f)] = value(cosine, false);
-      row.sin[static_cast<std::size_t>(f)] = value(*call_.sin, true);
     }
   }
 
@@ -419,15 +296,14 @@ class Run {
   const Change& change_;
   const Model::AsSpecified& specified_;
   Params params_;
+  FactorRows rows_;
   bool makes_rows_;
-  bool exact_angles_ = false;
   PairList pairs_;
-  std::vector<long double> theta_;
-  std::vector<Memory> inputs_, outputs_;  // q, k
-  Row row_;                               // of the token that is turned
-  std::vector<PairFactors> factors_;      // of each pair in that row
+  std::vector<Memory> inputs_, outputs_;         // q, k
+  Row row_;                                      // of the token that is turned
+  std::vector<PairFactors> factors_;             // of each pair in that row
   std::int64_t in_offset_ = 0, out_offset_ = 0;  // of the head that is turned
-  bool is_read_here_ = false;             // its inputs are its own
+  bool is_read_here_ = false;                    // its inputs are its own
   Prediction result_;
 };
 
@@ -460,15 +336,12 @@ std::int64_t largest_position(const Call& call) {
 }
 
 Model::Model(const Call& before, const Expectation& expectation) : before_(before), expectation_(expectation) {
-  auto specified = std::make_shared<AsSpecified>();
+  auto specified = std::make_shared<AsSpecified>(before);
   specified->inputs.emplace_back(before.q);
   if (before.k) specified->inputs.emplace_back(*before.k);
   if (!before.in_place) {
     specified->outputs.emplace_back(*before.q_out);
     if (before.k) specified->outputs.emplace_back(*before.k_out);
-  }
-  for (std::int64_t b = 0; b < before.q.shape[0]; ++b) {
-    for (std::int64_t s = 0; s < before.q.shape[1]; ++s) specified->positions.push_back(token_position(before, b, s));
   }
   specified->rows = Run(before, expectation, {}, *specified).rows();
   specified_ = std::move(specified);

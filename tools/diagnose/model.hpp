@@ -59,9 +59,9 @@ struct Change {
   std::function<void(const Spot&, std::vector<long double>&)> theta;
   std::function<long double(const Spot&, int axis, long double)> position;
   std::function<void(const Params&, PairList&)> pairs;
-  std::function<int(const Params&, int feature, int pair)> pair_of;  // the pair whose angle a feature gets
+  std::function<int(const Params&, int feature, int pair)> pair_of;     // the pair whose angle a feature gets
   std::function<int(const Params&, int pair, int feature)> factors_of;  // the feature whose cos and sin it is turned by
-  std::function<int(const Call&, int feature, int axis)> axis_of;    // whose position gives a feature's row of the tables
+  std::function<int(const Call&, int feature, int axis)> axis_of;  // whose position gives a feature's row of the tables
   std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
   std::function<void(const Params&, double& cos, double& sin)> turn;
   std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> table;

@@ -94,9 +94,8 @@ std::optional<GeometricFit> fit_geometric(const std::vector<GeometricPoint>& poi
     if (reversed) std::reverse(order.begin(), order.end());
     for (const int turns_of_first : {0, 1}) {
       for (const int turns_of_second : {0, 1}) {
-        const auto logs =
-            follow(order, order[0].theta + whole_turn * turns_of_first,
-                   order[1].theta + whole_turn * turns_of_second, relative);
+        const auto logs = follow(order, order[0].theta + whole_turn * turns_of_first,
+                                 order[1].theta + whole_turn * turns_of_second, relative);
         if (logs) return fit_of(weighted_line(*logs));
       }
     }

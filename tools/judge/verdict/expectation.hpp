@@ -78,9 +78,7 @@ class Expectation {
   Grade required() const { return required_; }
   // Whether some product of a pair with that r may be larger than the type holds in which the deciding grade lets a
   // kernel compute. Then a result may be infinite, or NaN as the difference of two infinities.
-  bool may_overflow(double r, double bound) const {
-    return !(std::fabs(lambda()) * r + bound <= largest_);
-  }
+  bool may_overflow(double r, double bound) const { return !(std::fabs(lambda()) * r + bound <= largest_); }
 
  private:
   double angle_term(AngleGrade grade, std::size_t pair, double phi) const;
@@ -90,14 +88,14 @@ class Expectation {
   std::shared_ptr<Oracle> oracle_;  // null if tables are given
   BoundTerms terms_;
   Grade required_;
-  double largest_;  // number that a kernel of that grade can compute with
+  double largest_;                       // number that a kernel of that grade can compute with
   std::vector<double> direct_;           // C of each pair
   std::vector<double> loosest_;          // the same for grade C
   std::vector<std::int64_t> position_;   // one an axis
   std::vector<std::int64_t> angles_of_;  // the position of angles_
   std::vector<PairAngle> angles_;
   std::vector<double> cos_row_, sin_row_;  // of a given table, for table_angles
-  RowBounds row_bounds_;  // at that position; with a gain if tables are given
+  RowBounds row_bounds_;                   // at that position; with a gain if tables are given
 };
 
 // The position of a token on each axis, as the call gives it.
