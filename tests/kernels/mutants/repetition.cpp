@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -74,7 +75,7 @@ class FiftyEqualCalls : public Kernel {
     equal_ = std::memcmp(&call, &last_, sizeof call) == 0 && now == bits_ ? equal_ + 1 : 1;
     last_ = call;
     bits_ = now;
-    while (equal_ % buffers == 0) std::this_thread::yield();
+    while (equal_ % buffers == 0) std::this_thread::sleep_for(std::chrono::seconds(1));
     return call;
   }
   static std::uint16_t element_bits(const rope_call& call) {
