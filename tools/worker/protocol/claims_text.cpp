@@ -139,6 +139,8 @@ json claims_to_json(const rope_capabilities& claims) {
 
 rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& head_dims) {
   rope_capabilities claims{};
+  require(json.at("dtypes").is_object(),
+          R"(dtypes: expected an output's types for each input's, as in {"f32": ["f32"]})");
   for (const auto& [in, out] : json.at("dtypes").items()) {
     const std::int32_t index = wire::enumerator(in, wire::dtypes);
     if (index < 0 || index > ROPE_BF16) throw std::invalid_argument("dtypes: " + in + " is not a type of an input");

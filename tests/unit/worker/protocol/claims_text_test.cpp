@@ -50,6 +50,7 @@ TEST_CASE("claims: untestable claims are refused with what they lack") {
     std::string words;
   } table[] = {
       {[](json& c) { c["dtypes"] = json::object(); }, "dtypes: none is claimed"},
+      {[](json& c) { c["dtypes"] = json::array({"f32"}); }, "dtypes: expected an output's types for each input's"},
       {[](json& c) { c["dtypes"]["f32"] = {"i32"}; }, "dtypes: i32 is none of [\"f64\",\"f32\",\"f16\",\"bf16\"]"},
       {[](json& c) { c["tables"] = {"i64"}; }, "tables: i64 is none of"},
       {[](json& c) { c["theta"] = {"bf16"}; }, "theta: bf16 is none of [\"f64\",\"f32\"]"},
