@@ -24,12 +24,12 @@ def in_full(job):
 
 
 def hangs(job):
-    """What no call that returns can show takes the time of a deadline."""
+    """STA-03 rejects only kernels of which a call does not return."""
     return "STA-03" in job.subject.entry.requirements
 
 
-def longest_first(groups):
-    """Kernels that hang first: others are judged while a deadline runs."""
+def hanging_first(groups):
+    """Others are judged while the deadline of a kernel that hangs passes."""
     return sorted(groups, key=lambda group: not any(map(hangs, group)))
 
 
@@ -52,7 +52,7 @@ class Acceptance:
                 self.take(job, result, left)
         pool = ThreadPoolExecutor(threads)
         futures = {pool.submit(self.settled, b): b
-                   for b in longest_first(batches([job for job, result in kept if result is None]))}
+                   for b in hanging_first(batches([job for job, result in kept if result is None]))}
         try:
             for n, future in enumerate(as_completed(futures), 1):
                 for job, result in zip(futures[future], future.result()):

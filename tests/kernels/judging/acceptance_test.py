@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from judging import manifest
-from judging.acceptance import Acceptance, jobs_for
+from judging.acceptance import Acceptance, hanging_first, jobs_for
 from judging.subjects import SETS, Subject
 from judging.verdicts import Kept, condensed
 from judging.verdicts_test import FAILURE, told
@@ -86,6 +86,12 @@ class Judging(unittest.TestCase):
         self.assertEqual(sorted(seed for _, seed, kernels in runner.runs if kernels == ["right"]), [4, 5])
         self.assertEqual({seed for _, seed, kernels in runner.runs if "named" in kernels}, {1})
         self.assertIn("accepted, 2 seeds", out)
+
+    def test_kernels_that_hang_are_judged_first(self):
+        (waits,) = manifest.read("waits  wrong  STA-03\n").values()
+        jobs = jobs_for([*SUBJECTS, Subject(SETS["mutants"], "mutants.so", "waits", waits)], "quick", (1,), False)
+        names = [[job.subject.kernel for job in group] for group in hanging_first([[job] for job in jobs])]
+        self.assertEqual(names, [["waits"], ["right"], ["named"], ["any"], ["hidden"]])
 
     def test_what_was_judged_is_not_judged_again(self):
         self.judged(AsTold(named="quick", any="quick", hidden="full"), fresh=False)

@@ -298,6 +298,7 @@ TEST_CASE("command: the report is the same for every number of jobs, with one ke
   CHECK(one["subjects"][1]["conforms"] == false);
   CHECK(one == told({"--jobs", "2"}));
   CHECK(one == told({"--jobs", "4"}));
+  CHECK(one == told({}));
 }
 
 TEST_CASE("command: a number of jobs is a whole number from 1") {

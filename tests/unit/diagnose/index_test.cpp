@@ -84,10 +84,16 @@ TEST_CASE("A gap between batches that is not noticed is found") {
         "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous");
 }
 
-TEST_CASE("An index of the exponent that is kept in eight bits is found") {
-  Loops loops;
-  loops.theta = [](const Call& call, std::int64_t, int pair) {
-    return std::pow(call.base, -1.0 * static_cast<std::int8_t>(2 * pair) / static_cast<double>(call.q.shape[3]));
+TEST_CASE("An index of the exponent in eight bits is found, with and without a sign") {
+  const auto with_exponent = [](double (*exponent)(int pair)) {
+    Loops loops;
+    loops.theta = [=](const Call& call, std::int64_t, int pair) {
+      return std::pow(call.base, exponent(pair) / static_cast<double>(call.q.shape[3]));
+    };
+    return said_of(loops);
   };
-  CHECK(said_of(loops) == "the index 2p of the exponent is kept in a sign and 7 bits");
+  CHECK(with_exponent([](int pair) { return -1.0 * static_cast<std::int8_t>(2 * pair); }) ==
+        "the index 2p of the exponent is kept in a sign and 7 bits");
+  CHECK(with_exponent([](int pair) { return -1.0 * static_cast<std::uint8_t>(2 * pair); }) ==
+        "the index 2p of the exponent is kept in 8 bits");
 }
