@@ -12,6 +12,7 @@
 #include "tools/identify/position_rule.hpp"
 #include "tools/identify/prediction.hpp"
 #include "tools/identify/rounding_of.hpp"
+#include "tools/identify/sign_and_lambda.hpp"
 
 namespace rope {
 namespace {
@@ -22,9 +23,6 @@ namespace {
 // for every base below 2^90. If f64 is rounded once to f32: 2^-24. Arithmetic in f32: as above.
 constexpr double theta_levels[] = {0x1p-46, 0x1p-23, of_float, 0x1p-10, 0x1p-7};
 constexpr double angle_levels[] = {0x1p-49, 0x1p-40, 0x1p-30, of_float, 0x1p-10, 0x1p-7};
-
-// For the mean of many norms: rounding to nearest does not move it, two roundings towards zero move it by one u each.
-constexpr double lambda_moves_by = 2;
 
 class Identification {
  public:
@@ -102,8 +100,10 @@ class Identification {
       }
       plan_.pairs.push_back(pair);
     }
-    find_lambda();
-    find_sign();
+    LambdaSeen seen = lambda_of(plan_.pairs, plan_.told_lambda, prober_.roundoff());
+    plan_.lambda = seen.lambda;
+    if (!seen.precision.empty()) plan_.precision.push_back(std::move(seen.precision));
+    plan_.sign = sign_of(plan_.pairs);
     if (!has_tables()) offset_from_intercepts();
     std::vector<std::vector<Block>> blocks;
     for (const PairSeries& one : series) blocks.push_back(one.blocks);
@@ -231,47 +231,6 @@ class Identification {
       e.intercept = 0;
     }
     plan_.position_offset = effective_position(from_zero, phase, noise_);
-  }
-
-  void find_lambda() {
-    double least = INFINITY, most = 0;
-    long double sum = 0;  // f64 would add one rounding per pair
-    for (const ExecutedPair& pair : plan_.pairs) {
-      least = std::min(least, pair.lambda);
-      most = std::max(most, pair.lambda);
-      sum += pair.lambda;
-    }
-    const auto mean = static_cast<double>(sum / static_cast<long double>(plan_.pairs.size()));
-    const double told = plan_.told_lambda;
-    const double spread = std::max({most - mean, mean - least, 4 * prober_.roundoff() * mean});
-    // Rounded factors leave norms that differ in their last digits. A difference above four roundings to the coarsest
-    // type has another cause.
-    const double coarse = 4 * unit_roundoff(DType::bf16);
-    const bool is_coarse = most - least > 8 * prober_.roundoff() * most;
-    const double moved = is_coarse ? spread : lambda_moves_by * prober_.roundoff() * mean;
-    plan_.lambda = spread > coarse * mean ? NAN : std::fabs(mean - told) <= moved ? told : mean;
-    if (spread <= coarse * mean && is_coarse) {
-      plan_.precision.push_back(
-          fmt::format("norms differ from pair to pair by up to {:.2g} of themselves: cos and sin, or "
-                      "results, are rounded coarsely",
-                      (most - least) / mean));
-    }
-  }
-
-  // Uses the slow pairs, because a fast one may have turned by more than half a turn.
-  void find_sign() {
-    int plus = 0, minus = 0;
-    for (const ExecutedPair& pair : plan_.pairs) {
-      if (std::fabs(pair.theta) <= pair.theta_error || std::fabs(pair.theta) > 1.5) continue;
-      ++(pair.theta > 0 ? plus : minus);
-    }
-    if (plus + minus == 0) {
-      // Half a turn is the same either way.
-      for (const ExecutedPair& pair : plan_.pairs) {
-        if (std::fabs(pair.theta) < 3.14) ++(pair.theta >= 0 ? plus : minus);
-      }
-    }
-    plan_.sign = minus == 0 ? 1 : plus == 0 ? -1 : plus >= 4 * minus ? 1 : minus >= 4 * plus ? -1 : 0;
   }
 
   // Each pair's index among the spec's pairs.

@@ -311,8 +311,9 @@ TEST_CASE("a call that hung in one process and not in the next fails STA-03 from
     if (hangs < 2) continue;
     REQUIRE(returns.failure);
     CHECK(returns.failure->finding.kind == FailureKind::timeout);
-    CHECK_THAT(returns.failure->finding.message,
-               Contains(std::to_string(hangs) + " of " + std::to_string(report.calls) + " calls did not return in time"));
+    CHECK_THAT(
+        returns.failure->finding.message,
+        Contains(std::to_string(hangs) + " of " + std::to_string(report.calls) + " calls did not return in time"));
     how.expected_failures["STA-03"] = {"known"};
     calls = 0;
     CHECK(run(subject, how).results.back().verdict == Verdict::expected_failure);

@@ -17,4 +17,12 @@ inline SubjectReport run(Subject& subject, const SuiteOptions& how = options()) 
   return run_suite(subject, oracles, all_requirements(), how);
 }
 
+// "(not measured)" if no call had that dtype.
+inline std::string grade_of(const SubjectReport& report, DType dtype) {
+  for (const MeasuredGrade& measured : report.grades) {
+    if (measured.dtype == dtype) return measured.grade;
+  }
+  return "(not measured)";
+}
+
 }  // namespace rope::test
