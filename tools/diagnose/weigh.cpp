@@ -56,6 +56,14 @@ Sample sample_of(const Observations& seen) {
   return sample;
 }
 
+// Indices of `most` of so many cases, or of all, evenly spread.
+std::vector<std::size_t> some_of(std::size_t count, std::size_t most) {
+  const std::size_t few = std::min(most, count);
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < few; ++i) chosen.push_back(i * count / few);
+  return chosen;
+}
+
 // The evidence for and against one cause, case by case.
 struct Account {
   std::vector<SeenRow> applied;      // wrong rows that match its prediction
@@ -97,21 +105,15 @@ class Weigher {
   // Of very few cases. Looks at none that was made to separate causes, so more of these change nothing.
   bool explains_something(const Hypothesis& h) const {
     const auto decisive = std::ranges::find_if(sample_.failed, [](const Observation* one) { return one->decisive; });
-    const auto all = static_cast<std::size_t>(decisive - sample_.failed.begin());
-    const std::size_t few = std::min(at_first, all);
-    for (std::size_t i = 0; i < few; ++i) {
-      if (explains_something_of(*sample_.failed[i * all / few], h)) return true;
-    }
-    return false;
+    const auto cases = some_of(static_cast<std::size_t>(decisive - sample_.failed.begin()), at_first);
+    return std::ranges::any_of(cases, [&](std::size_t i) { return explains_something_of(*sample_.failed[i], h); });
   }
 
-  // Of the failed cases that weigh_quickly does not use.
+  // Of the failed cases that quickly() does not use.
   bool explains_something_else(const Hypothesis& h) const {
-    const std::size_t all = sample_.failed.size(), few = std::min(first_failed, all);
-    std::vector<char> is_used(all);
-    for (std::size_t i = 0; i < few; ++i) is_used[i * all / few] = 1;
-    for (std::size_t i = 0; i < all; ++i) {
-      if (is_used[i] == 0 && explains_something_of(*sample_.failed[i], h)) return true;
+    const std::vector<std::size_t> used = some_of(sample_.failed.size(), first_failed);
+    for (std::size_t i = 0; i < sample_.failed.size(); ++i) {
+      if (!std::ranges::binary_search(used, i) && explains_something_of(*sample_.failed[i], h)) return true;
     }
     return false;
   }
@@ -120,8 +122,7 @@ class Weigher {
   Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most) const {
     Weighed result = begin(h, with);
     Account account;
-    const std::size_t all = sample_.failed.size(), few = std::min(most, all);
-    for (std::size_t i = 0; i < few; ++i) hold(*sample_.failed[i * all / few], result, account);
+    for (const std::size_t i : some_of(sample_.failed.size(), most)) hold(*sample_.failed[i], result, account);
     add_shares(result, account);
     result.fit = result.explained * (1 - result.contradicted) - cost_of(result);
     return result;

@@ -68,13 +68,14 @@ class Expectation {
   double bound_by_any_angle(std::size_t pair, double r) const;
   // For a feature that does not turn, which is copied.
   double copy_bound(double x) const { return terms_.copy * std::fabs(x) + terms_.copy_tiny; }
-  // The deciding bound, from what the deciding grade lets an angle of phi contribute.
+  // The deciding bound.
+  double bound(std::size_t pair, double phi, double r) const { return bound(angle_term(pair, phi), r); }
+  // The same in two steps, for many elements that turn by one angle.
+  double angle_term(std::size_t pair, double phi) const { return angle_term(required_.angle, pair, phi); }
   double bound(double angle_term, double r) const {
     const auto w = static_cast<std::size_t>(required_.arithmetic);
     return row_bounds_.lambda_size * r * (angle_term + terms_.arithmetic[w]) + terms_.tiny[w];
   }
-  double angle_term(std::size_t pair, double phi) const { return angle_term(required_.angle, pair, phi); }
-  double bound(std::size_t pair, double phi, double r) const { return bound(angle_term(pair, phi), r); }
   Grade required() const { return required_; }
   // Whether some product of a pair with that r may be larger than the type holds in which the deciding grade lets a
   // kernel compute. Then a result may be infinite, or NaN as the difference of two infinities.
