@@ -9,14 +9,18 @@
 namespace rope {
 namespace {
 
-void check_length(std::string_view text) {
+// What the message of an error begins with.
+std::string place(std::string_view where) { return where.empty() ? "" : fmt::format("{}: ", where); }
+
+void check_length(std::string_view text, std::string_view where) {
   if (text.size() <= longest_json) return;
-  throw InputError(fmt::format("byte {}: the text goes on; allowed are {} bytes", longest_json, longest_json));
+  throw InputError(
+      fmt::format("{}byte {}: the text goes on; allowed are {} bytes", place(where), longest_json, longest_json));
 }
 
 // Before the parser, which would build what is refused here. What is not JSON may count wrongly, but never too low
 // before the place at which the parser stops.
-void check_depth(std::string_view text) {
+void check_depth(std::string_view text, std::string_view where) {
   std::size_t depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -31,7 +35,8 @@ void check_depth(std::string_view text) {
       in_string = true;
     } else if (c == '[' || c == '{') {
       if (++depth > deepest_json) {
-        throw InputError(fmt::format("byte {}: nested {} deep; allowed are {} levels", i, depth, deepest_json));
+        throw InputError(
+            fmt::format("{}byte {}: nested {} deep; allowed are {} levels", place(where), i, depth, deepest_json));
       }
     } else if ((c == ']' || c == '}') && depth > 0) {
       --depth;
@@ -43,6 +48,8 @@ void check_depth(std::string_view text) {
 template <class Value>
 class Keys {
  public:
+  explicit Keys(std::string_view where) : where_(where) {}
+
   bool operator()(int depth, typename Value::parse_event_t event, const Value& parsed) {
     const auto level = static_cast<std::size_t>(depth);
     if (event == Value::parse_event_t::object_start) {
@@ -51,7 +58,7 @@ class Keys {
     } else if (event == Value::parse_event_t::key) {
       const auto& key = parsed.template get_ref<const std::string&>();
       if (!seen_[level].insert(key).second) {
-        throw InputError(fmt::format("the key {} is twice in one object; allowed is once",
+        throw InputError(fmt::format("{}the key {} is twice in one object; allowed is once", place(where_),
                                      parsed.dump(-1, ' ', true, Value::error_handler_t::replace)));
       }
     }
@@ -59,35 +66,32 @@ class Keys {
   }
 
  private:
+  std::string_view where_;
   std::vector<std::set<std::string>> seen_;  // by depth
 };
 
 template <class Value>
-Value parsed(std::string_view text) {
-  check_length(text);
-  check_depth(text);
+Value parsed(std::string_view text, std::string_view where) {
+  check_length(text, where);
+  check_depth(text, where);
   try {
-    Keys<Value> keys;
+    Keys<Value> keys(where);
     return Value::parse(text, std::ref(keys));
   } catch (const typename Value::parse_error& error) {
-    throw NotJson(fmt::format("byte {}: not JSON: {}", error.byte - 1, error.what()));
+    throw NotJson(fmt::format("{}byte {}: not JSON: {}", place(where), error.byte - 1, error.what()));
   } catch (const typename Value::exception& error) {  // a number that no double holds
-    throw NotJson(fmt::format("not JSON that can be read: {}", error.what()));
+    throw NotJson(fmt::format("{}not JSON that can be read: {}", place(where), error.what()));
   }
 }
 
 }  // namespace
 
 nlohmann::ordered_json parse_json(std::string_view text, std::string_view where) {
-  try {
-    return parsed<nlohmann::ordered_json>(text);
-  } catch (const NotJson& error) {
-    throw NotJson(fmt::format("{}: {}", where, error.what()));
-  } catch (const InputError& error) {
-    throw InputError(fmt::format("{}: {}", where, error.what()));
-  }
+  return parsed<nlohmann::ordered_json>(text, where);
 }
 
-nlohmann::json parse_json_line(std::string_view text) { return parsed<nlohmann::json>(text); }
+bool is_json(std::string_view text) { return nlohmann::json::accept(text); }
+
+nlohmann::json parse_json_line(std::string_view text) { return parsed<nlohmann::json>(text, ""); }
 
 }  // namespace rope

@@ -26,4 +26,7 @@ nlohmann::ordered_json parse_json(std::string_view text, std::string_view where)
 // The same for what has no name, such as a worker's line.
 nlohmann::json parse_json_line(std::string_view text);
 
+// Whether it is JSON, of any depth: false where the others throw NotJson, which takes much longer.
+bool is_json(std::string_view text);
+
 }  // namespace rope

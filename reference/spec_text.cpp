@@ -124,11 +124,13 @@ Json value_from_flag(const std::string& text) {
     }
     return list;
   }
+  // What is not JSON is a word, which needs no quotes on the command line. Most are: an exception for each is slow.
+  if (!is_json(text)) return text;
   try {
     const Json parsed = parse_json(text, "");
     if (parsed.is_number() || parsed.is_boolean()) return parsed;
   } catch (const InputError&) {
-    // A word, which needs no quotes on the command line.
+    // Nested too deep, so no number either.
   }
   return text;
 }

@@ -57,7 +57,7 @@ def main():
                  for path, one in includes_of_formats(sources)]  # fmt: skip
     product = [path for folder in ("reference", "golden", "impls", "tools") for path in (ROOT / folder).rglob("*.?pp")]
     problems += [f"{path.relative_to(ROOT)} parses JSON; use reference/foreign_json.hpp"
-                 for path in product if parses(path.read_text())]  # fmt: skip
+                 for path in product if path.stem != "foreign_json" and parses(path.read_text())]  # fmt: skip
     if len(files) < 40:
         problems.append(f"only {len(files)} files in tools/judge: something was not read")
     for problem in problems:

@@ -54,7 +54,10 @@ TEST_CASE("what is not JSON is told apart from what is refused", "[foreign_json]
     CAPTURE(text);
     CHECK_THROWS_AS(parse_json_line(text), NotJson);
     CHECK_THROWS_AS(parse_json(text, "my.json"), NotJson);
+    CHECK_FALSE(is_json(text));
   }
+  CHECK(is_json("{\"a\":[1,true]}"));
+  CHECK(is_json(std::string(100000, '[') + std::string(100000, ']')));
   CHECK_THROWS_WITH(parse_json("{\"a\":1,}", "my.json"), Catch::StartsWith("my.json: byte 7: not JSON: "));
 }
 
