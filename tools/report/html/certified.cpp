@@ -62,7 +62,7 @@ Json failure_row(const Json& sweep, const Json& failure, std::size_t index, Deta
 Json identity_facts(const Json& certificate) {
   const Json& identity = certificate.at("identity");
   const Json& plan = certificate.at("plan");
-  Json facts{fact("kernel", word(identity, "subject"))};
+  Json facts = Json::array({fact("kernel", word(identity, "subject"))});
   for (const Json& file : identity.at("files")) {
     facts.push_back(fact("file", fmt::format("{}, sha256 {}", word(file, "name"), word(file, "sha256"))));
   }

@@ -26,7 +26,7 @@ std::string left_out_words(Detail detail) {
 }
 
 Json facts_of_run(const Json& report) {
-  Json facts{fact("ropecheck", word(report, "version"))};
+  Json facts = Json::array({fact("ropecheck", word(report, "version"))});
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) facts.push_back(fact(name, value));
   };
