@@ -22,7 +22,7 @@ Trial run_changed(const Case& c, Examiner& examiner, const std::function<double(
   Call call = examiner.build(c);
   for_each_row(call.q, [&](const RowIndex&, std::byte* data) {
     for (int j = 0; j < c.spec.head_dim; ++j) {
-      std::byte* element = data + j * call.q.strides[3] * static_cast<std::int64_t>(size_of(c.dtype));
+      std::byte* element = data + j * feature_step(call.q);
       store(c.dtype, element, change(j, load(c.dtype, element)));
     }
   });

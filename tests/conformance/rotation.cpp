@@ -260,14 +260,13 @@ void partial_cases(CaseList& list) {
 // has another type, a kernel that flushes subnormals to zero does so here too.
 Finding pass_through(const Case& c, Examiner& examiner) {
   Call call = examiner.build(c);
-  const std::size_t size = size_of(c.dtype);
   int count = 0;
   const double smallest = smallest_subnormal(c.dtype);
   const double tiny = c.dtype == c.out_dtype ? smallest : smallest / unit_roundoff(c.dtype) / 2;  // 2^emin
   for_each_row(call.q, [&](const RowIndex&, std::byte* data) {
     for (int j = c.spec.rotary_dim; j < c.spec.head_dim; ++j) {
       const double values[] = {-0.0, tiny, largest_finite(c.dtype), 1.0};
-      store(c.dtype, data + static_cast<std::size_t>(j * call.q.strides[3]) * size, values[count++ % 4]);
+      store(c.dtype, data + j * feature_step(call.q), values[count++ % 4]);
     }
   });
   const Trial trial = examiner.run(std::move(call));

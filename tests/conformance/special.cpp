@@ -38,15 +38,14 @@ void non_finite_cases(CaseList& list) {
 }
 
 void put(Tensor& tensor, const RowIndex& row, int feature, double value) {
-  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
-  store(tensor.dtype, row_data(tensor, row) + feature * tensor.strides[3] * size, value);
+  store(tensor.dtype, row_data(tensor, row) + feature * feature_step(tensor), value);
 }
 
 // A quiet NaN of all ones: rounding it to a narrower type as if it were a number makes it a zero or an infinity.
 void put_nan(Tensor& tensor, const RowIndex& row, int feature) {
-  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  const std::size_t size = size_of(tensor.dtype);
   const std::uint64_t bits = ~std::uint64_t{0} >> (65 - 8 * size);
-  std::memcpy(row_data(tensor, row) + feature * tensor.strides[3] * size, &bits, static_cast<std::size_t>(size));
+  std::memcpy(row_data(tensor, row) + feature * feature_step(tensor), &bits, size);
 }
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();

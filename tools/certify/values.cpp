@@ -41,8 +41,7 @@ Tensor without_flushed(const Tensor& input, Tensor output, Expectation& expected
       const ExactPair exact = rotate_exact(a, b, angles[p], expected.lambda(), expected.backward());
       const auto mend = [&](int feature, double value) {
         if (!(has_no_normal || std::fabs(value) < normal_result)) return;
-        std::byte* const at = row_data(output, row) + feature * output.strides[3] *
-                                                          static_cast<std::int64_t>(size_of(output.dtype));
+        std::byte* const at = row_data(output, row) + feature * feature_step(output);
         if (load(output.dtype, at) == 0) store(output.dtype, at, value);
       };
       mend(expected.first(p), exact.first.hi);

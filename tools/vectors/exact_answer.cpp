@@ -38,7 +38,6 @@ double same_everywhere(double value) { return std::isnan(value) ? std::numeric_l
 ExactTensor answer_tensor(const Tensor& input, Tensor& output, Expectation& expectation) {
   const auto dim = static_cast<std::size_t>(input.shape[3]);
   const std::size_t in_size = size_of(input.dtype);
-  const std::size_t out_size = size_of(output.dtype);
   const std::size_t pairs = expectation.pairs();
   ExactTensor exact;
   std::vector<double> x(dim), y(dim), bound(dim), a(pairs), b(pairs);
@@ -66,8 +65,7 @@ ExactTensor answer_tensor(const Tensor& input, Tensor& output, Expectation& expe
     // A copied NaN keeps its bits.
     for (std::size_t j = 2 * pairs; j < dim && input.dtype == output.dtype; ++j) {
       const auto feature = static_cast<std::int64_t>(j);
-      std::memcpy(out + feature * output.strides[3] * static_cast<std::int64_t>(out_size),
-                  data + feature * input.strides[3] * static_cast<std::int64_t>(in_size), in_size);
+      std::memcpy(out + feature * feature_step(output), data + feature * feature_step(input), in_size);
     }
     exact.value.insert(exact.value.end(), y.begin(), y.end());
     exact.bound.insert(exact.bound.end(), bound.begin(), bound.end());

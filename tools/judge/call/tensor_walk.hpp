@@ -23,13 +23,16 @@ auto* row_data(T& t, const RowIndex& row) {
   return t.data() + row_offset(t, row) * static_cast<std::int64_t>(size_of(t.dtype));
 }
 
+// Bytes from a feature of a row to the next; negative where the features lie in reverse.
+inline std::int64_t feature_step(const Tensor& t) { return t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)); }
+
 inline double value_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
-  return load(t.dtype, row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size_of(t.dtype)));
+  return load(t.dtype, row_data(t, row) + feature * feature_step(t));
 }
 
 inline std::uint64_t bits_at(const Tensor& t, const RowIndex& row, std::int64_t feature) {
   const std::size_t size = size_of(t.dtype);
-  const std::byte* element = row_data(t, row) + feature * t.strides[3] * static_cast<std::int64_t>(size);
+  const std::byte* element = row_data(t, row) + feature * feature_step(t);
   std::uint64_t bits = 0;
   size == 2   ? std::memcpy(&bits, element, 2)
   : size == 4 ? std::memcpy(&bits, element, 4)
@@ -44,11 +47,11 @@ inline double written_at(const Tensor& t, const RowIndex& row, std::int64_t feat
 
 // Both tensors have the same dtype and head_dim; each has its own strides.
 inline void copy_row(Tensor& to, const RowIndex& to_row, const Tensor& from, const RowIndex& from_row) {
-  const auto size = static_cast<std::int64_t>(size_of(to.dtype));
+  const std::size_t size = size_of(to.dtype);
   std::byte* written = row_data(to, to_row);
   const std::byte* read = row_data(from, from_row);
   for (std::int64_t j = 0; j < to.shape[3]; ++j) {
-    std::memcpy(written + j * to.strides[3] * size, read + j * from.strides[3] * size, static_cast<std::size_t>(size));
+    std::memcpy(written + j * feature_step(to), read + j * feature_step(from), size);
   }
 }
 

@@ -35,7 +35,7 @@ void put_counted(const Case& c, const RowIndex& row, const Tensor& tensor, std::
     const bool split = c.spec.pairing == Pairing::half_split;
     const int first = split ? p : 2 * p, second = split ? p + c.spec.rotary_dim / 2 : 2 * p + 1;
     const std::int64_t feature = in_first ? first : second;
-    std::memcpy(data + feature * tensor.strides[3] * static_cast<std::int64_t>(size), &bits, size);
+    std::memcpy(data + feature * feature_step(tensor), &bits, size);
   }
 }
 

@@ -48,7 +48,7 @@ void fill_with_poison(Tensor& tensor, std::uint64_t seed) {
       return;
     }
     for (std::int64_t j = 0; j < tensor.shape[3]; ++j) {
-      std::memcpy(data + static_cast<std::size_t>(j * tensor.strides[3]) * size, &bits, size);
+      std::memcpy(data + j * feature_step(tensor), &bits, size);
     }
   });
 }

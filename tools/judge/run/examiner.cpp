@@ -74,7 +74,7 @@ bool only_elements_are_written(const Tensor& tensor) {
       return;
     }
     for (std::int64_t j = 0; j < tensor.shape[3]; ++j) {
-      of_elements += written_bytes(data + j * tensor.strides[3] * static_cast<std::int64_t>(size), size);
+      of_elements += written_bytes(data + j * feature_step(tensor), size);
     }
   });
   return of_elements == written_bytes(tensor.bytes.data(), tensor.bytes.size());
@@ -89,7 +89,7 @@ Finding padding_of(const std::string& name, const Tensor& tensor) {
   Tensor rest = tensor;
   for_each_row(rest, [&](const RowIndex&, std::byte* data) {
     for (std::int64_t j = 0; j < rest.shape[3]; ++j) {
-      std::memset(data + static_cast<std::size_t>(j * rest.strides[3]) * size, static_cast<int>(canary), size);
+      std::memset(data + j * feature_step(rest), static_cast<int>(canary), size);
     }
   });
   const auto written = std::find_if(rest.bytes.begin(), rest.bytes.end(), [](std::byte b) { return b != canary; });

@@ -107,8 +107,8 @@ void same_row(Finding& finding, const char* tensor, const Tensor& first, const R
   }
   for (std::int64_t j = 0; j < first.shape[3]; ++j) {
     ++finding.compared;
-    const std::byte* one = before + static_cast<std::size_t>(j * first.strides[3]) * size;
-    const std::byte* two = after + static_cast<std::size_t>(j * again.strides[3]) * size;
+    const std::byte* one = before + j * feature_step(first);
+    const std::byte* two = after + j * feature_step(again);
     if (std::memcmp(one, two, size) == 0 || finding.wrong++ > 0) continue;
     finding.kind = FailureKind::repetition;
     finding.use = std::numeric_limits<double>::infinity();
