@@ -78,6 +78,15 @@ TEST_CASE("A fault in a tensor or far from any gives no access outside") {
   CHECK_FALSE(describe_end(SIGABRT, false).access);
 }
 
+TEST_CASE("A fault whose signal or code does not fit its type is refused") {
+  const Faults faults;
+  const auto described = [&](const nlohmann::json& fault) { return describe_fault(fault, faults.layout, faults.space); };
+  for (const nlohmann::json& number : {nlohmann::json(6e30), nlohmann::json(4294967307), nlohmann::json(11.5)}) {
+    CHECK_THROWS_WITH(described({{"sig", number}}), Catch::Contains("sig: ") && Catch::Contains("not a whole number"));
+    CHECK_THROWS_WITH(described({{"sig", 11}, {"addr", "10"}, {"code", number}}), Catch::Contains("code: "));
+  }
+}
+
 TEST_CASE("A stray write gives the access like a stopped one; beside the judged call it gives none") {
   Faults faults;
   Placed& placed = faults.layout.tensors[faults.slot_of("q_out")];

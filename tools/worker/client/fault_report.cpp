@@ -162,8 +162,8 @@ std::optional<WorkerEnd> describe_guarded(std::uint64_t address, std::string_vie
 }
 
 std::string describe_elsewhere(const json& fault, std::uint64_t address, std::string_view verb) {
-  const int signal = fault.at("sig").get<int>();
-  const int code = fault.value("code", 0);
+  const int signal = wire::whole<int>(fault.at("sig"), "sig");
+  const int code = wire::whole_in(fault, "code", 0);
   // Then the address is the number of the process that sent the signal.
   if (fault.contains("code") && code <= 0) return "was sent a signal by a process";
   if (signal == SIGSEGV && code == SI_KERNEL) {
@@ -205,7 +205,7 @@ std::string_view plain_signal(int signal) {
 }  // namespace
 
 WorkerEnd describe_fault(const json& fault, const CallLayout& layout, const AddressSpace& space) {
-  const int signal = fault.at("sig").get<int>();
+  const int signal = wire::whole<int>(fault.at("sig"), "sig");
   WorkerEnd end;
   if (fault.contains("addr")) {
     const std::uint64_t address = std::stoull(fault.at("addr").get<std::string>(), nullptr, 16);

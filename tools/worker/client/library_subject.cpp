@@ -7,6 +7,7 @@
 #include "tools/worker/client/first_words.hpp"
 #include "tools/worker/client/program_files.hpp"
 #include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
 namespace {
@@ -76,7 +77,8 @@ KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions&
     const nlohmann::json words = worker::first_words(process, "kernels", options.first_call_deadline);
     KernelList list{words.at("kernels").get<std::vector<std::string>>(), {}};
     for (const nlohmann::json& one : words.value("refused", nlohmann::json::array())) {
-      list.refused.push_back({one.at("index").get<std::size_t>(), one.at("why").get<std::string>()});
+      list.refused.push_back(
+          {wire::whole<std::size_t>(one.at("index"), "index"), one.at("why").get<std::string>()});
     }
     return list;
   });

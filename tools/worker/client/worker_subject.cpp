@@ -206,7 +206,7 @@ class Worker final : public WorkerSubject {
       claims_.far_tensors = hello.value("far", false);
       claims_.packed_tensors = hello.value("packed", false);
       claims_note_ = wire::printable(hello.value("claims_note", ""), 1 << 10);
-      space_ = {hello.value("base", std::uint64_t{0}), hello.value("slot", std::uint64_t{0})};
+      space_ = {wire::whole_in(hello, "base", std::uint64_t{0}), wire::whole_in(hello, "slot", std::uint64_t{0})};
       if (name_.empty() || name_.back() == '#') name_ += shown_name_in(hello);
       compiling_ = time_to_compile(hello.value("first_call_s", 0.0));
       // A kernel that hung once and does not announce a compiler is not compiling.

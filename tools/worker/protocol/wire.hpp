@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace rope::wire {
 
@@ -37,13 +38,16 @@ void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value)
 // Takes both forms. Otherwise throws std::invalid_argument that shows the value.
 std::int32_t enumerator(const nlohmann::json& value, Names names);
 
-// A number that the type holds. The JSON library would cut it to the type's width: 2^32 + 64 would be 64. Otherwise throws
-// std::invalid_argument that names `key` and the value.
+// A whole number that the type and std::int64_t hold. The JSON library would cut it to the type's width: 2^32 + 64 would
+// be 64, and for 1e30 its conversion is undefined. Otherwise throws std::invalid_argument that names `key` and the value.
 std::int64_t whole(const nlohmann::json& value, std::string_view key, std::int64_t least, std::int64_t most);
 template <class Whole>
 Whole whole(const nlohmann::json& value, std::string_view key) {
   using Limits = std::numeric_limits<Whole>;
-  return static_cast<Whole>(whole(value, key, Limits::min(), Limits::max()));
+  using Widest = std::numeric_limits<std::int64_t>;
+  constexpr bool is_wider = std::cmp_greater(Limits::max(), Widest::max());
+  constexpr std::int64_t most = is_wider ? Widest::max() : static_cast<std::int64_t>(Limits::max());
+  return static_cast<Whole>(whole(value, key, Limits::min(), most));
 }
 template <class Whole>
 Whole whole_in(const nlohmann::json& object, const char* key, Whole if_absent) {
