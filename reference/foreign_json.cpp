@@ -90,8 +90,8 @@ nlohmann::ordered_json parse_json(std::string_view text, std::string_view where)
   return parsed<nlohmann::ordered_json>(text, where);
 }
 
-bool is_json(std::string_view text) { return nlohmann::json::accept(text); }
-
 nlohmann::json parse_json_line(std::string_view text) { return parsed<nlohmann::json>(text, ""); }
+
+bool is_json(std::string_view text) { return nlohmann::json::accept(text); }
 
 }  // namespace rope

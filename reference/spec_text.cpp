@@ -124,15 +124,9 @@ Json value_from_flag(const std::string& text) {
     }
     return list;
   }
-  // What is not JSON is a word, which needs no quotes on the command line. Most are: an exception for each is slow.
-  if (!is_json(text)) return text;
-  try {
-    const Json parsed = parse_json(text, "");
-    if (parsed.is_number() || parsed.is_boolean()) return parsed;
-  } catch (const InputError&) {
-    // Nested too deep, so no number either.
-  }
-  return text;
+  // All but a number or a boolean is a word, which needs no quotes on the command line. An exception for each is slow.
+  if (text.find_first_of("[{\"") != std::string::npos || text == "null" || !is_json(text)) return text;
+  return parse_json(text, "--scaling");
 }
 
 // A list of one value has no ':' and looks like a number; the field's type decides.

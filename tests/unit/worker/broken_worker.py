@@ -42,6 +42,7 @@ class Broken(page_worker.Worker):
             "other_version": lambda: self.say({"v": 2, "op": "hello", "claims": {}}),
             "no_claims": lambda: self.say({"v": 1, "op": "hello", "name": "page_worker"}),
             "odd_claims": lambda: self.say({"v": 1, "op": "hello", "claims": {"dtypes": {"f31": ["f31"]}}}),
+            "wide_base": lambda: self.say({"v": 1, "op": "hello", "name": "x", "claims": LITTLE, "base": 1e30}),
             "refuses": lambda: self.say({"v": 1, "op": "refused", "msg": "torch is missing: pip install torch"}),
             "raises": lambda: [][0],
             "closes_first": lambda: os.close(self.protocol),

@@ -66,6 +66,7 @@ TEST_CASE("page worker: a failed start is reported in words") {
        {"other_version", 20, "the worker speaks version 2 of the protocol, this ropecheck version 1"},
        {"no_claims", 20, "the worker's hello cannot be used: [json.exception.out_of_range.403] key 'claims' not found"},
        {"odd_claims", 20, "the kernel's claims cannot be used: \"f31\" is none of f64, f32, f16, bf16"},
+       {"wide_base", 20, "the worker's hello cannot be used: base: 1e+30 is not a whole number from 0 to "},
        {"refuses", 20, "torch is missing: pip install torch"},
        {"raises", 20, "IndexError: list index out of range"},
        {"closes_first", 20, "closed its connection and lived on while it was loaded"}}));
