@@ -104,6 +104,8 @@ AngleTable::AngleTable(std::vector<Real> theta) : theta_(std::move(theta)) {
   }
 }
 
+std::size_t AngleTable::bytes() const { return rows_made_ * doubles_per_pair * pairs() * sizeof(double); }
+
 AngleTable::Angle AngleTable::seed(std::size_t pair, int bit) {
   if (!embedded_[pair].empty()) return embedded_[pair][static_cast<std::size_t>(bit)];
   made_.resize(pairs());
@@ -117,6 +119,7 @@ const double* AngleTable::level_row(int level, std::uint64_t digit) {
   std::vector<double>& row = levels_[static_cast<std::size_t>(level)][digit];
   if (!row.empty() || pairs() == 0) return row.data();
   row.resize(doubles_per_pair * pairs());
+  ++rows_made_;
   const std::uint64_t top = std::bit_floor(digit);  // its leading bit
   if (top != digit) {
     product(level_row(level, top), level_row(level, digit - top), pairs(), row.data());

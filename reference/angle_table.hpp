@@ -55,6 +55,9 @@ class AngleTable {
 
   const Escalations& escalations() const { return escalations_; }
 
+  // Memory of the rows that it keeps, at most 1.5 MB for 64 pairs.
+  std::size_t bytes() const;
+
  private:
   static constexpr int digit_bits = 8;
   static constexpr int levels = seed_bits / digit_bits;
@@ -90,6 +93,7 @@ class AngleTable {
   std::vector<double> double_error_;  // error and plain_error of each pair; 0 for theta 0, which is exact
   std::vector<double> float_error_;
   std::array<Level, levels> levels_;
+  std::size_t rows_made_ = 0;  // in all levels
   std::vector<double> block_;  // the row of position 256 * *block_index_
   std::optional<std::uint64_t> block_index_;
   Escalations escalations_;

@@ -52,6 +52,9 @@ class Oracle {
   // xPos: the factor of pair p at a position (k: the inverse); 1 if the plan has no magnitude. To 2^-52.
   double magnitude(std::size_t pair, std::int64_t position, bool key) const;
 
+  // Memory of the rows of angles that it keeps.
+  std::size_t bytes() const { return table_.bytes(); }
+
  private:
   RotationPlan plan_;
   AngleTable table_;

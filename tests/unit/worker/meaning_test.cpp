@@ -177,6 +177,27 @@ TEST_CASE("padding and the bytes before the first element travel too") {
                     [](std::byte b) { return b == std::byte{0x5a}; }));
 }
 
+TEST_CASE("a process that large calls made large gives way to a new one, if its memory is asked for") {
+  const auto subject = open_library(misbehaving, "right");
+  const auto lives = [&] { return !subject->code_files().empty(); };
+  Call small = small_call();
+  subject->apply(small);
+  subject->give_back_memory();
+  CHECK(lives());
+  Call large = small_call();
+  large.cos = large.sin = Tensor::contiguous(DType::f32, {1 << 18, 32});  // twice 32 MB
+  subject->apply(large);
+  CHECK(lives());
+  subject->give_back_memory();
+  CHECK_FALSE(lives());
+  small = small_call();
+  CHECK(subject->apply(small).detail == "");
+  CHECK(is_right(small));
+  CHECK(subject->deaths() == 0);
+  subject->give_back_memory();
+  CHECK(lives());
+}
+
 TEST_CASE("empty tensors have an address and no element") {
   const auto subject = open_library(misbehaving, "right");
   Call call = small_call();

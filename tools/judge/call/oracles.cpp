@@ -10,7 +10,9 @@
 namespace rope {
 namespace {
 
-constexpr std::size_t most_kept = 256;  // an oracle of 64 pairs takes 2 KB for each row that it made, at most 1.5 MB
+// Of oracles for specs, and of those for given frequencies. One of 64 pairs has up to 1.5 MB of rows.
+constexpr std::size_t most_kept = 256;
+constexpr std::size_t most_row_bytes = std::size_t{16} << 20;
 
 constexpr std::size_t most_table_bytes = std::size_t{16} << 20;
 constexpr std::int64_t most_rows_ahead = 1024;
@@ -41,7 +43,9 @@ void Oracles::forget_tables(OfSpec& of) {
 std::shared_ptr<Oracle> Oracles::keep(const std::string& key, const std::function<RotationPlan()>& make) {
   const auto found = kept_.find(key);
   if (found != kept_.end()) return found->second;
-  if (kept_.size() >= most_kept) kept_.clear();
+  std::size_t bytes = 0;
+  for (const auto& [of, oracle] : kept_) bytes += oracle->bytes();
+  if (kept_.size() >= most_kept || bytes > most_row_bytes) kept_.clear();
   return kept_.emplace(key, std::make_shared<Oracle>(make())).first->second;
 }
 
@@ -64,11 +68,14 @@ Oracles::OfSpec& Oracles::kept(const RopeSpec& spec, std::int64_t sequence_lengt
   } else {
     RotationPlan plan = compile(spec, length);
     check_frequencies(plan);
-    of_specs_.push_back({spec, length, std::make_shared<Oracle>(std::move(plan)), {}});
-    if (of_specs_.size() > most_kept) {
+    std::size_t bytes = 0;
+    for (const OfSpec& of : of_specs_) bytes += of.oracle->bytes();
+    while (of_specs_.size() >= most_kept || bytes > most_row_bytes) {
+      bytes -= of_specs_.front().oracle->bytes();
       forget_tables(of_specs_.front());
       of_specs_.pop_front();
     }
+    of_specs_.push_back({spec, length, std::make_shared<Oracle>(std::move(plan)), {}});
   }
   return of_specs_.back();
 }

@@ -64,6 +64,9 @@ class Subject {
   // Starts a new process that has seen no call. False if the subject cannot.
   virtual bool renew() { return false; }
 
+  // Gives memory back that only large calls need, by a new process if need be. Not while calls belong together.
+  virtual void give_back_memory() {}
+
   // Opens the same kernel once more, independent of this subject. Any thread may call it, even after this subject is
   // gone. Empty: two of it cannot be used at the same time.
   virtual Opener opener() const { return {}; }

@@ -34,6 +34,9 @@ using Event = WorkerProcess::Event;
 // A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
 constexpr int most_recovered_hangs = 3;
 
+// Bytes of shared memory, for which a process is not started anew.
+constexpr std::size_t most_kept_memory = std::size_t{32} << 20;
+
 constexpr std::string_view bye = R"({"op":"bye"})";
 constexpr std::string_view killed = "its process was killed";
 
@@ -92,6 +95,15 @@ class Worker final : public WorkerSubject {
   bool renew() override {
     if (process_) process_->kill();
     return true;
+  }
+
+  // Shared memory cannot be made smaller: that would be a hole in what a worker must not write.
+  void give_back_memory() override {
+    if (native_ && process_ && inputs_->bytes().size() + outputs_->bytes().size() > most_kept_memory) {
+      process_->kill();
+      inputs_.reset();
+      outputs_.reset();
+    }
   }
 
   std::optional<Reply> apply_concurrently(Call& call, Call& companion) override {

@@ -1,6 +1,9 @@
 #include "tools/judge/call/oracles.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <memory>
+#include <vector>
 
 #include "tests/unit/judge/case/any_case.hpp"
 #include "tools/judge/case/build_call.hpp"
@@ -74,6 +77,40 @@ TEST_CASE("the expectation of a call stays the same after any number of others",
     CHECK(expectation.angles(0, 1).at(2).phi == before);
     CHECK(expectation.pairs() == 4);
   }
+}
+
+// Of the oracles that still exist.
+std::size_t bytes_of(const std::vector<std::weak_ptr<Oracle>>& made) {
+  std::size_t sum = 0;
+  for (const auto& one : made) {
+    if (const std::shared_ptr<Oracle> oracle = one.lock()) sum += oracle->bytes();
+  }
+  return sum;
+}
+
+TEST_CASE("the oldest oracles go when the rows of all take more than 16 MB", "[oracles]") {
+  constexpr std::size_t mebibyte = std::size_t{1} << 20;
+  Case c;
+  c.source = AngleSource::frequencies;
+  c.spec.head_dim = c.spec.rotary_dim = 512;
+  Oracles of_specs, of_frequencies;
+  std::vector<std::weak_ptr<Oracle>> by_spec, by_frequencies;
+  const auto use = [&](const std::shared_ptr<Oracle>& oracle, std::vector<std::weak_ptr<Oracle>>& made) {
+    CHECK(oracle->bytes() == 0);
+    for (std::int64_t position = 0; position < 256; ++position) oracle->angles(std::array{position});
+    CHECK(oracle->bytes() == 2 * mebibyte);  // 256 rows of 256 pairs, two double-doubles each
+    made.push_back(oracle);
+    CHECK(bytes_of(made) <= 18 * mebibyte);
+  };
+  for (int i = 0; i < 12; ++i) {
+    c.spec.base = 20000 + i;
+    use(of_specs.shared(c.spec, 1), by_spec);
+    const Call call = build_call(c, of_specs);
+    use(of_frequencies.of_given_frequencies(call, 512), by_frequencies);
+  }
+  CHECK(by_spec.front().expired());
+  CHECK(by_frequencies.front().expired());
+  CHECK(bytes_of(by_spec) == 18 * mebibyte);  // the latest, and no more than had to go
 }
 
 TEST_CASE("tables are made once, and only the rows that are not there yet", "[oracles]") {

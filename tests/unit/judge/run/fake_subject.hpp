@@ -26,9 +26,11 @@ class Fake : public Subject {
     forget();
     return true;
   }
+  void give_back_memory() override { ++given_back; }
   std::int64_t deaths() const override { return died; }
 
   std::int64_t calls = 0;
+  std::int64_t given_back = 0;  // how often it was asked to
   std::int64_t died = 0;         // counted up by the answer
   std::function<void()> forget;  // what a new process does not know; if it is missing, there is no new process
 

@@ -50,6 +50,19 @@ RequirementResult judged(Subject& subject, const std::string& requirement, Level
   return run_suite(subject, oracles, all_requirements(), how).results.at(0);
 }
 
+TEST_CASE("memory is given back behind each requirement, not between its calls", "[suite]") {
+  Fake subject(narrow_claims(), right);
+  std::int64_t before_it = 0;
+  SuiteOptions how = options();
+  how.selection.only = {"ROT-01", "ANG-01"};
+  how.before_case = [&](const Case& c) {
+    if (c.requirement == "ROT-01") before_it = std::max(before_it, subject.given_back);
+  };
+  CHECK(run(subject, how).results.size() == 2);
+  CHECK(before_it == 0);
+  CHECK(subject.given_back == 2);
+}
+
 TEST_CASE("a failure caused by an earlier call is told from one of the call itself", "[suite]") {
   CacheKeyedByLength cache;
   Fake subject(narrow_claims(), cache);
