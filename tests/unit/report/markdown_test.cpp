@@ -105,7 +105,7 @@ TEST_CASE("markdown: a subject's name is text, whatever it contains", "[markdown
   CHECK_THAT(fenced, Contains("\n`````text\n") && Contains("\n`````\n\n</details>"));
 }
 
-TEST_CASE("markdown: if the page would be too long, parts are left out and counted", "[markdown]") {
+TEST_CASE("markdown: if the page would be too long, parts are left out and counted", "[markdown][takes_long]") {
   SubjectReport report = sample_report();
   const RequirementResult wrong = report.results[0];
   for (int i = 0; i < 5000; ++i) report.results.push_back(wrong);

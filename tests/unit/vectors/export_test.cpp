@@ -84,7 +84,7 @@ TEST_CASE("export: calls that files cannot carry are left out, with the reason")
   }
 }
 
-TEST_CASE("export: large calls are left out, and their expected values do not count") {
+TEST_CASE("export: large calls are left out, and their expected values do not count", "[takes_long]") {
   const TemporaryFolder folder;
   vectors::ExportOptions options = test::small_options({"SHP-01", "SHP-04"});
   options.most_bytes = 100000;

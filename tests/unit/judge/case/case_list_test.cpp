@@ -190,7 +190,7 @@ TEST_CASE("a subject that claims nothing has no cases", "[case_list]") {
   CHECK(list.take().empty());
 }
 
-TEST_CASE("every case has a valid spec, whatever head_dims are claimed", "[case_list]") {
+TEST_CASE("every case has a valid spec, whatever head_dims are claimed", "[case_list][takes_long]") {
   const std::vector<std::int32_t> head_dims =
       GENERATE(std::vector<std::int32_t>{}, std::vector<std::int32_t>{2}, std::vector<std::int32_t>{4},
                std::vector<std::int32_t>{6}, std::vector<std::int32_t>{128}, std::vector<std::int32_t>{80, 576});

@@ -44,7 +44,7 @@ TEST_CASE("the first claimed one of the requested dtypes stands for the others")
 }
 
 // Otherwise a kernel with few claims would never get the cases that a check has only for the representative.
-TEST_CASE("with few claims each requirement still has cases, except those that need more") {
+TEST_CASE("with few claims each requirement still has cases, except those that need more", "[takes_long]") {
   std::vector<Claims> all(10, all_claims());
   all[0].capabilities.angle_sources = ROPE_BIT(ROPE_FREQUENCIES);
   all[1].capabilities.angle_sources = ROPE_BIT(ROPE_FREQUENCIES);
@@ -113,7 +113,7 @@ std::set<std::string> not_asked(const Claims& claims) {
   return none;
 }
 
-TEST_CASE("a kernel that claims a single scaling rule is asked what a kernel without rules is asked") {
+TEST_CASE("a kernel that claims a single scaling rule is asked what a kernel without rules is asked", "[takes_long]") {
   Claims plain = all_claims();
   plain.capabilities.angle_sources = ROPE_BIT(ROPE_COMPUTED);
   plain.capabilities.scalings = ROPE_BIT(ROPE_SCALING_NONE);

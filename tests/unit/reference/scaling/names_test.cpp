@@ -97,7 +97,7 @@ std::map<std::string, std::vector<std::string>> places() {
   return found;
 }
 
-TEST_CASE("only the exceptions name a scaling rule", "[scaling_rules]") {
+TEST_CASE("only the exceptions name a scaling rule", "[scaling_rules][takes_long]") {
   for (const auto& [path, words] : places()) {
     INFO(path << " names " << words.front() << ": ask the rule instead (reference/scaling/rules.hpp), or give a reason "
               << "in " << __FILE__);
@@ -105,7 +105,7 @@ TEST_CASE("only the exceptions name a scaling rule", "[scaling_rules]") {
   }
 }
 
-TEST_CASE("every exception is needed", "[scaling_rules]") {
+TEST_CASE("every exception is needed", "[scaling_rules][takes_long]") {
   const auto found = places();
   for (const auto& [path, reason] : exceptions) {
     INFO(path);

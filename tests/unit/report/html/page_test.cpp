@@ -127,7 +127,7 @@ TEST_CASE("html: any name and any message is text", "[html]") {
   CHECK_THAT(page({report}), Contains("<bdi>{{version}}</bdi>"));
 }
 
-TEST_CASE("html: a page is smaller than 1 MB, and says what it leaves out", "[html]") {
+TEST_CASE("html: a page is smaller than 1 MB, and says what it leaves out", "[html][takes_long]") {
   CHECK(page({pictured_report()}).size() < 200'000);
   CHECK_THAT(page({pictured_report()}), !Contains("left out: this page"));
   SubjectReport named = pictured_report();
