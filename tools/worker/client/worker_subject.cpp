@@ -34,7 +34,7 @@ using Event = WorkerProcess::Event;
 // A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
 constexpr int most_recovered_hangs = 3;
 
-// Bytes of shared memory, for which a process is not started anew.
+// Bytes of shared memory that are not worth the start of a process.
 constexpr std::size_t most_kept_memory = std::size_t{32} << 20;
 
 constexpr std::string_view bye = R"({"op":"bye"})";
@@ -99,11 +99,10 @@ class Worker final : public WorkerSubject {
 
   // Shared memory cannot be made smaller: that would be a hole in what a worker must not write.
   void give_back_memory() override {
-    if (native_ && process_ && inputs_->bytes().size() + outputs_->bytes().size() > most_kept_memory) {
-      process_->kill();
-      inputs_.reset();
-      outputs_.reset();
-    }
+    if (!native_ || !inputs_ || inputs_->bytes().size() + outputs_->bytes().size() <= most_kept_memory) return;
+    process_->kill();
+    inputs_.reset();
+    outputs_.reset();
   }
 
   std::optional<Reply> apply_concurrently(Call& call, Call& companion) override {
