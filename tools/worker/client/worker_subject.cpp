@@ -18,10 +18,10 @@
 #include "tools/worker/client/compute_sanitizer.hpp"
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
+#include "tools/worker/client/hello.hpp"
 #include "tools/worker/client/stray_write.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/canary.hpp"
-#include "tools/worker/protocol/claims_text.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
@@ -60,7 +60,7 @@ class Worker final : public WorkerSubject {
 
   const std::string& name() const override { return name_; }
   const Claims& claims() const override { return claims_; }
-  std::string claims_note() const override { return claims_note_; }
+  std::string claims_note() const override { return hello_.claims_note; }
   Reply apply(Call& call) override { return apply(call, options_.placement); }
   Reply apply_at_start(Call& call) override { return apply(call, Placement::at_start); }
 
@@ -81,7 +81,7 @@ class Worker final : public WorkerSubject {
   }
 
   SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
-    if (!native_ || claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
+    if (!claims_.compiled || claims_.capabilities.device != ROPE_CUDA) return Subject::apply_under(tool, calls);
     if (process_) process_->kill();  // a device may serve only one process
     return run_sanitized(launch_, name_, options_, tool, calls);
   }
@@ -99,14 +99,14 @@ class Worker final : public WorkerSubject {
 
   // Shared memory cannot be made smaller: that would be a hole in what a worker must not write.
   void give_back_memory() override {
-    if (!native_ || !inputs_ || inputs_->bytes().size() + outputs_->bytes().size() <= most_kept_memory) return;
+    if (!claims_.compiled || !inputs_ || inputs_->bytes().size() + outputs_->bytes().size() <= most_kept_memory) return;
     process_->kill();
     inputs_.reset();
     outputs_.reset();
   }
 
   std::optional<Reply> apply_concurrently(Call& call, Call& companion) override {
-    if (!beside_) return std::nullopt;
+    if (!claims_.concurrent_calls) return std::nullopt;
     const BoundCall other = bound(companion);
     return reply_to(bound(call), &other, options_.placement);
   }
@@ -190,36 +190,17 @@ class Worker final : public WorkerSubject {
     return reply;
   }
 
-  std::chrono::milliseconds time_to_compile(double seconds) const {
-    constexpr double longest = 3600;
-    if (!(seconds >= 0 && seconds <= longest)) {
-      throw std::invalid_argument(
-          fmt::format("first_call_s: {} s; expected 0 to {} s for the first call", seconds, longest));
-    }
-    const auto asked = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
-    return options_.first_call_is_limited ? std::min(asked, options_.first_call_deadline) : asked;
-  }
-
   void start() {
     // What an earlier process, or one that it left behind, does to its memory must not reach this one.
     inputs_.emplace("ropecheck-inputs", SharedMemory::Use::read_only);
     outputs_.emplace("ropecheck-outputs", SharedMemory::Use::writable);
     process_.emplace(launch_, *inputs_, *outputs_, options_.stop);
-    const json hello = first_words(*process_, "hello", options_.first_call_deadline);
+    const json words = first_words(*process_, "hello", options_.first_call_deadline);
     try {
-      read_claims(hello.at("claims"));
-      // In a copy of Claims this pointer is still right as long as this subject lives.
-      claims_.capabilities.head_dims = claims_.head_dims.empty() ? nullptr : claims_.head_dims.data();
-      native_ = claims_.compiled = hello.value("kind", "") == "native";
-      guarded_ = hello.value("views", false);
-      beside_ = hello.value("beside", false);
-      claims_.concurrent_calls = beside_;
-      claims_.far_tensors = hello.value("far", false);
-      claims_.packed_tensors = hello.value("packed", false);
-      claims_note_ = wire::printable(hello.value("claims_note", ""), 1 << 10);
-      space_ = {wire::whole_in(hello, "base", std::uint64_t{0}), wire::whole_in(hello, "slot", std::uint64_t{0})};
-      if (name_.empty() || name_.back() == '#') name_ += shown_name_in(hello);
-      compiling_ = time_to_compile(hello.value("first_call_s", 0.0));
+      hello_ = read_hello(words, claims_);
+      if (name_.empty() || name_.back() == '#') name_ += shown_name_in(words);
+      compiling_ = options_.first_call_is_limited ? std::min(hello_.first_call, options_.first_call_deadline)
+                                                  : hello_.first_call;
       // A kernel that hung once and does not announce a compiler is not compiling.
       next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
@@ -231,18 +212,6 @@ class Worker final : public WorkerSubject {
     }
     if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
     last_key_.clear();
-  }
-
-  static std::string shown_name_in(const json& hello) try {
-    return wire::shown_name(hello.at("name").get_ref<const std::string&>());
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(fmt::format("name: {}", error.what()));
-  }
-
-  void read_claims(const json& given) try {
-    claims_.capabilities = claims_from_json(given, claims_.head_dims);
-  } catch (const std::exception& error) {
-    throw SubjectError(fmt::format("the kernel's claims cannot be used: {}", error.what()));
   }
 
   std::span<std::byte> pages(const Placed& placed) {
@@ -284,7 +253,7 @@ class Worker final : public WorkerSubject {
     try {
       const json message = parse_json_line(heard.text);
       if (message.is_object() && message.contains("fault")) {
-        const WorkerEnd end = describe_fault(message.at("fault"), layout, space_);
+        const WorkerEnd end = describe_fault(message.at("fault"), layout, hello_.space);
         process_->hear(last_breath);
         process_->kill();
         if (end.lacks_instruction && !has_answered_) {
@@ -350,7 +319,7 @@ class Worker final : public WorkerSubject {
 
   Reply answered(const json& message, const CallLayout& layout) {
     has_answered_ = true;
-    if (!message.at("ok").get<bool>()) return reply_of_error(message.at("error"), native_);
+    if (!message.at("ok").get<bool>()) return reply_of_error(message.at("error"), claims_.compiled);
     Reply reply = reply_said_in(message);
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only) continue;
@@ -363,7 +332,7 @@ class Worker final : public WorkerSubject {
     }
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
-      if (auto stray = guarded_ ? stray_write(placed, pages(placed), layout) : std::nullopt) {
+      if (auto stray = hello_.guarded ? stray_write(placed, pages(placed), layout) : std::nullopt) {
         last_key_.clear();  // the canary must be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(stray->sentence);
@@ -377,14 +346,10 @@ class Worker final : public WorkerSubject {
   std::string name_;
   WorkerOptions options_;
   Claims claims_;
-  std::string claims_note_;
+  Hello hello_;  // of the process that runs, or ran last
   std::optional<SharedMemory> inputs_;
   std::optional<SharedMemory> outputs_;
   std::optional<WorkerProcess> process_;
-  AddressSpace space_;
-  bool native_ = false;
-  bool guarded_ = false;
-  bool beside_ = false;
   bool has_answered_ = false;
   bool hung_ = false;     // a call of this subject hung for certain
   bool is_sure_ = false;  // the last call hung for certain

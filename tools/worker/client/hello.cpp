@@ -1,0 +1,55 @@
+#include "tools/worker/client/hello.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/protocol/claims_text.hpp"
+#include "tools/worker/protocol/wire.hpp"
+
+namespace rope::worker {
+namespace {
+
+using nlohmann::json;
+
+std::chrono::milliseconds time_to_compile(double seconds) {
+  constexpr double longest = 3600;
+  if (!(seconds >= 0 && seconds <= longest)) {
+    throw std::invalid_argument(
+        fmt::format("first_call_s: {} s; expected 0 to {} s for the first call", seconds, longest));
+  }
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+void read_claims(const json& given, Claims& claims) try {
+  claims.capabilities = claims_from_json(given, claims.head_dims);
+} catch (const std::exception& error) {
+  throw SubjectError(fmt::format("the kernel's claims cannot be used: {}", error.what()));
+}
+
+}  // namespace
+
+Hello read_hello(const json& words, Claims& claims) {
+  read_claims(words.at("claims"), claims);
+  // In a copy of Claims this pointer is still right as long as the subject lives.
+  claims.capabilities.head_dims = claims.head_dims.empty() ? nullptr : claims.head_dims.data();
+  claims.compiled = words.value("kind", "") == "native";
+  claims.concurrent_calls = words.value("beside", false);
+  claims.far_tensors = words.value("far", false);
+  claims.packed_tensors = words.value("packed", false);
+  return {wire::printable(words.value("claims_note", ""), 1 << 10),
+          {wire::whole_in(words, "base", std::uint64_t{0}), wire::whole_in(words, "slot", std::uint64_t{0})},
+          words.value("views", false),
+          time_to_compile(words.value("first_call_s", 0.0))};
+}
+
+std::string shown_name_in(const json& words) try {
+  return wire::shown_name(words.at("name").get_ref<const std::string&>());
+} catch (const std::invalid_argument& error) {
+  throw std::invalid_argument(fmt::format("name: {}", error.what()));
+}
+
+}  // namespace rope::worker
