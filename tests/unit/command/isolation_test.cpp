@@ -212,8 +212,8 @@ TEST_CASE("isolation: deadlines are seconds, and a kernel that always hangs cost
 }
 
 TEST_CASE("isolation: a worker's wrong values are found and replayed") {
-  const Judged judged = judge(python("broken_worker.py wrong_values"), "2");
-  check_complete(judged);
+  const Judged judged = judge(python("broken_worker.py wrong_values"), "2", "10", few);
+  check_complete(judged, few_count);
   CHECK(judged.result.exit_code == 1);
   const std::string& text = judged.result.err;
   const std::size_t replay = text.find("ropecheck replay ");

@@ -114,7 +114,7 @@ TEST_CASE("command: a program written only from the page answers in every way th
 
 TEST_CASE("command: a wrong program is rejected by the requirements that its mistake breaks") {
   if (!numpy_is_there()) return;
-  const Exchange files({"--dtype", "bf16", "--source", "tables", "--only",
+  const Exchange files({"--dtype", "bf16", "--source", "tables", "--most-kb", "800", "--only",
                         "ROT-01,ROT-13,BWD-03,REL-01,ANG-05,POS-01,POS-04,SHP-05,DET-01,STA-01,SPC-01"});
   const struct {
     const char* fault;
