@@ -113,7 +113,7 @@ def choose(subjects, patterns):
     if not patterns:
         missing = [of.libraries for of in SETS.values() if of.by_default and not any(s.set is of for s in subjects)]
         if missing:
-            raise LookupError(f"{', '.join(missing)}: no such library; build it with tools/test")
+            raise LookupError(f"{', '.join(missing)}: no such library; build it with tools/test --all")
         return [s for s in subjects if s.set.by_default]
     for pattern in patterns:
         if not any(s.is_called(pattern) for s in subjects):
