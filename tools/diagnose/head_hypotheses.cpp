@@ -8,7 +8,7 @@
 namespace rope::diagnosis {
 namespace {
 
-constexpr BugClass memory = BugClass::strides_memory_race;
+constexpr BugClass addressing = BugClass::strides_memory_race;
 constexpr BugClass heads_class = BugClass::heads_batch_qk;
 
 bool has_key(const Call& call) { return call.k.has_value(); }
@@ -38,7 +38,7 @@ const Tensor& other(const Spot& s, bool output) {
 
 enum class From { both, input, output };
 
-void add_index(Hypotheses& all, BugClass bug_class, const char* sentence, From side,
+void add_index(Hypotheses& all, BugClass bug_class, const std::string& sentence, From side,
                std::function<std::int64_t(const Spot&, const Tensor&, bool output, int feature)> index,
                std::function<bool(const Call&)> applies = {}) {
   Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
@@ -66,7 +66,7 @@ void add_other_rows(Hypotheses& all) {
   for (const auto& side : sides) {
     const auto several = [](std::size_t axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
     const auto add = [&](const std::string& sentence, std::size_t axis, auto index) {
-      add_index(all, BugClass::heads_batch_qk, sentence.c_str(), side.side, index, several(axis));
+      add_index(all, BugClass::heads_batch_qk, sentence, side.side, index, several(axis));
     };
     add(fmt::format("every batch is {} the first batch", side.words), 0,
         [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, 0, s.seq, s.head, f); });
@@ -91,10 +91,11 @@ void add_other_rows(Hypotheses& all) {
 
 void add_dense(Hypotheses& all) {
   const auto as_dense = [](const Spot& s, const Tensor& t, bool, int feature) { return dense(t, s, feature); };
-  add_index(all, memory, "the input is read as if it were contiguous", From::input, as_dense);
-  add_index(all, memory, "the output is written as if it were contiguous", From::output, as_dense);
-  add_index(all, memory, "input and output are addressed as if they were contiguous", From::both, as_dense);
-  add_index(all, memory, "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous",
+  add_index(all, addressing, "the input is read as if it were contiguous", From::input, as_dense);
+  add_index(all, addressing, "the output is written as if it were contiguous", From::output, as_dense);
+  add_index(all, addressing, "input and output are addressed as if they were contiguous", From::both, as_dense);
+  add_index(all, addressing,
+            "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous",
             From::both, [](const Spot& s, const Tensor& t, bool, int feature) {
               const bool heads_adjacent = t.shape[2] == 1 || t.strides[2] == t.shape[3];
               const bool tokens_adjacent = t.shape[1] == 1 || t.strides[1] == t.shape[2] * t.shape[3];
@@ -102,14 +103,33 @@ void add_dense(Hypotheses& all) {
                          ? dense(t, s, feature)
                          : row_offset(t, {s.batch, s.seq, s.head}) + feature * t.strides[3];
             });
-  add_index(all, memory, "the output is written with the strides of the input", From::output,
-            [](const Spot& s, const Tensor&, bool, int feature) {
-              return row_offset(s.in(), {s.batch, s.seq, s.head}) + feature;
-            });
-  add_index(all, memory, "the input is read with the strides of the output", From::input,
-            [](const Spot& s, const Tensor&, bool, int feature) {
-              return row_offset(s.out(), {s.batch, s.seq, s.head}) + feature;
-            });
+}
+
+constexpr const char* words_of_strides[] = {"batch stride", "token stride", "head stride", "stride between features"};
+constexpr std::size_t every_dimension = std::size(words_of_strides);
+
+// Where `t` has an element if the strides of this dimension, or of every one, are another tensor's.
+std::int64_t index_with(const Tensor& t, const Tensor& other, std::size_t dimension, const Spot& s, int feature) {
+  const std::int64_t at[] = {s.batch, s.seq, s.head, feature};
+  std::int64_t index = 0;
+  for (std::size_t d = 0; d < std::size(at); ++d) {
+    index += at[d] * (dimension == d || dimension == every_dimension ? other : t).strides[d];
+  }
+  return index;
+}
+
+void add_strides_of_the_other_side(Hypotheses& all) {
+  const auto apart = [](const Call& call) { return !call.in_place; };
+  for (std::size_t d = 0; d <= every_dimension; ++d) {
+    const std::string what = d == every_dimension ? "strides" : words_of_strides[d];
+    add_index(
+        all, addressing, fmt::format("the output is written with the {} of the input", what), From::output,
+        [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.in(), d, s, feature); }, apart);
+    add_index(
+        all, addressing, fmt::format("the input is read with the {} of the output", what), From::input,
+        [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.out(), d, s, feature); },
+        apart);
+  }
 }
 
 void add_strides_of_a_dimension(Hypotheses& all) {
@@ -135,10 +155,10 @@ void add_strides_of_a_dimension(Hypotheses& all) {
        "the token stride is taken to be heads * head_dim", "the batch stride is taken to be seq * token stride",
        "the stride between features is taken to be 1"}};
   for (const auto& w : words) {
-    add_index(all, memory, w.feature, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+    add_index(all, addressing, w.feature, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return row_offset(t, {s.batch, s.seq, s.head}) + f;
     });
-    add_index(all, memory, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+    add_index(all, addressing, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f * t.strides[3];
     });
     add_index(
@@ -147,10 +167,10 @@ void add_strides_of_a_dimension(Hypotheses& all) {
           return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.strides[1] + f * t.strides[3];
         },
         several_heads);
-    add_index(all, memory, w.seq, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+    add_index(all, addressing, w.seq, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[0] + s.seq * t.shape[2] * t.shape[3] + s.head * t.strides[2] + f * t.strides[3];
     });
-    add_index(all, memory, w.batch, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
+    add_index(all, addressing, w.batch, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
       return s.batch * t.strides[1] * t.shape[1] + s.seq * t.strides[1] + s.head * t.strides[2] + f * t.strides[3];
     });
   }
@@ -168,16 +188,13 @@ void add_exchanged_strides(Hypotheses& all) {
       return s.batch * t.strides[0] + (s.head * t.shape[1] + s.seq) * t.shape[3] + f;
     });
   }
-  for (const bool only_heads : {true, false}) {
+  for (const std::size_t d : {std::size_t{2}, every_dimension}) {
     for (const From side : {From::input, From::output, From::both}) {
-      const char* what =
-          only_heads ? "k is addressed with the head stride of q" : "k is addressed with the strides of q";
+      const char* what = d == every_dimension ? "strides" : words_of_strides[d];
       add_index(
-          all, BugClass::heads_batch_qk, what, side,
-          [=](const Spot& s, const Tensor& t, bool output, int f) {
-            const Tensor& from = s.key ? other(s, output) : t;
-            const Tensor& rest = only_heads ? t : from;
-            return s.batch * rest.strides[0] + s.seq * rest.strides[1] + s.head * from.strides[2] + f;
+          all, BugClass::heads_batch_qk, fmt::format("k is addressed with the {} of q", what), side,
+          [=](const Spot& s, const Tensor& t, bool output, int feature) {
+            return index_with(t, s.key ? other(s, output) : t, d, s, feature);
           },
           has_key);
     }
@@ -186,6 +203,7 @@ void add_exchanged_strides(Hypotheses& all) {
 
 void add_strides(Hypotheses& all) {
   add_dense(all);
+  add_strides_of_the_other_side(all);
   add_strides_of_a_dimension(all);
   add_exchanged_strides(all);
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "tools/diagnose/model.hpp"
 #include "tools/diagnose/other_evidence.hpp"
 #include "tools/judge/run/explain.hpp"
 
@@ -18,8 +19,9 @@ bool is_writing(const RequirementResult& r) {
 }
 
 enum class By { value, writing, any };       // the failures that count
-// To the sentence: the failure's message, the only rule that fails, or what became of a NaN or an infinity.
-enum class Adds { nothing, message, rule, special };
+// To the sentence: the failure's message, the only rule that fails, what became of a result beyond its type's range, or
+// of that, a NaN or an infinity.
+enum class Adds { nothing, message, rule, range, special };
 
 // What a requirement speaks for if only it fails.
 struct Spoke {
@@ -31,23 +33,23 @@ struct Spoke {
 };
 
 // The most telling first.
-constexpr BugClass memory = BugClass::strides_memory_race;
+constexpr BugClass of_memory = BugClass::strides_memory_race;
 constexpr Spoke spoke_rows[] = {
-    {"DET-01", memory, different_each_time},
+    {"DET-01", of_memory, different_each_time},
     {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
     {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
     {"SHP-08", BugClass::launch_limits, "tokens, batches or heads next to a multiple of a block's size are left out"},
-    {"MEM-06", memory, "element offsets are computed in 32 bits", By::any, Adds::message},
-    {"MEM-02", memory, "an input is written to", By::writing, Adds::message},
-    {"MEM-03", memory, "gaps between rows are written to", By::writing, Adds::message},
-    {"MEM-01", memory, "memory outside the tensors is read or written", By::any, Adds::message},
-    {"MEM-07", memory, "device memory or barriers are used wrongly, though the results are right", By::any,
+    {"MEM-06", of_memory, "element offsets are computed in 32 bits", By::any, Adds::message},
+    {"MEM-02", of_memory, "an input is written to", By::writing, Adds::message},
+    {"MEM-03", of_memory, "gaps between rows are written to", By::writing, Adds::message},
+    {"MEM-01", of_memory, "memory outside the tensors is read or written", By::any, Adds::message},
+    {"MEM-07", of_memory, "device memory or barriers are used wrongly, though the results are right", By::any,
      Adds::message},
     {"SHP-06", BugClass::varlen_packing_cp, "a call without batches, tokens or heads fails", By::any},
     {"SPC", BugClass::special_values, "zeros, NaN, infinities, very large or very small inputs are handled wrongly",
      By::value, Adds::special},
     {"ROT-09", BugClass::special_values,
-     "pass-through features that are -0, subnormal or very large are not copied exactly"},
+     "pass-through features that are -0, subnormal or very large are not copied exactly", By::value, Adds::range},
     {"DET-03", BugClass::table_cache, "two calls at the same time share memory that each needs for itself"},
     {"ROT-13", BugClass::precision, "results are rounded in one direction"},
     {"ROT-03", BugClass::precision,
@@ -56,7 +58,7 @@ constexpr Spoke spoke_rows[] = {
     {"ROT-11 ROT-12 POS-05 SHP-07 DET-02 MEM-05", BugClass::precision,
      "the last bits depend on how the call is made: code paths round in different orders"},
     {"BWD", BugClass::backward, "the backward pass is not the transpose of the forward one"},
-    {"MEM", memory, "memory is addressed wrongly", By::writing, Adds::message},
+    {"MEM", of_memory, "memory is addressed wrongly", By::writing, Adds::message},
     {"POS", BugClass::position_offset, "tokens are rotated by wrong positions"},
     {"ANG", BugClass::precision, "angles are wrong at positions or parameters that only these cases have", By::value,
      Adds::rule},
@@ -97,8 +99,17 @@ const Scaling* rule_that_fails(const Observations& seen) {
 
 bool is_nan(const Finding& finding) { return finding.element && std::isnan(finding.element->actual); }
 
+// A number that its type holds only as an infinity came out as another one.
+std::optional<std::string> words_of_range(const Element& element) {
+  const bool fits = std::isfinite(rounded(element.dtype, element.expected));
+  if (fits || !std::isfinite(element.expected) || !std::isfinite(element.actual)) return std::nullopt;
+  return fmt::format("results beyond the range of {} come out as {:.6g}, not as infinities", name(element.dtype),
+                     element.actual);
+}
+
 // What became of a NaN or an infinity, or that one came out of numbers. nullopt: neither.
 std::optional<std::string> words_of_special(const Element& element) {
+  if (auto words = words_of_range(element)) return words;
   const double expected = element.expected, actual = element.actual;
   if (!element.pair) return "pass-through features are not copied bit for bit: they are computed with";
   if (std::isnan(expected) && actual == 0) return "NaN is replaced by 0";
@@ -132,8 +143,10 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
         is_nan(finding) ? fmt::format("results are NaN, as if the formula divided 0 by 0; {}", parameters_of(first))
                         : std::string("the angles do not follow the rule"));
   }
-  if (row.adds == Adds::special && finding.element) {
-    if (auto words = words_of_special(*finding.element)) pointer.candidate.sentence = std::move(*words);
+  if ((row.adds == Adds::range || row.adds == Adds::special) && finding.element) {
+    const bool any = row.adds == Adds::special;
+    auto words = any ? words_of_special(*finding.element) : words_of_range(*finding.element);
+    if (words) pointer.candidate.sentence = std::move(*words);
   }
 }
 

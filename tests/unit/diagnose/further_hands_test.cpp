@@ -1,4 +1,5 @@
 // More mistakes of kernels by other hands: what they keep, how they walk over sequences, where ramps end.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -6,7 +7,6 @@
 
 #include "reference/scaling/yarn.hpp"
 #include "tests/unit/diagnose/subjects.hpp"
-#include "tools/diagnose/hypothesis.hpp"
 #include "tools/judge/case/build_call.hpp"
 
 using namespace rope;
@@ -56,14 +56,6 @@ Fake in_sequences(std::function<std::int64_t(const Call&, std::int64_t seq)> seq
       return position_in(given, sequence_of(given, seq), seq);
     });
   });
-}
-
-const diagnosis::Hypothesis& that_says(std::string_view sentence) {
-  for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
-    if (h.sentence == sentence) return h;
-  }
-  FAIL("no hypothesis says: " << sentence);
-  throw std::logic_error("unreachable");
 }
 
 // Replaces every special result of q by what `edit` makes of it.
@@ -274,6 +266,33 @@ TEST_CASE("What becomes of special values is said") {
   });
   CHECK_THAT(first_of(diagnosed(clipped, {"SPC-01"})).sentence,
              Catch::Contains("infinities are replaced by a finite number"));
+}
+
+TEST_CASE("Results that are kept in the range of their type are told from infinities that are lost") {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  Claims claims = whole->claims();
+  claims.capabilities.out_dtypes[ROPE_F32] |= ROPE_BIT(ROPE_F16);
+  Fake saturates(claims, [whole](Call& call) {
+    if (call.in_place || call.q.dtype != DType::f32 || call.q_out->dtype != DType::f16) return whole->apply(call);
+    Call wide = call;
+    for (std::optional<Tensor> Call::*out : {&Call::q_out, &Call::k_out}) {
+      if (wide.*out) wide.*out = Tensor::contiguous(DType::f32, (wide.*out)->shape);
+    }
+    const Reply reply = whole->apply(wide);
+    for (std::optional<Tensor> Call::*out : {&Call::q_out, &Call::k_out}) {
+      if (!(call.*out)) continue;
+      Tensor& narrow = *(call.*out);
+      for_each_row(narrow, [&](const RowIndex& row, std::byte* data) {
+        for (std::int64_t f = 0; f < narrow.shape[3]; ++f) {
+          const double y = value_at(*(wide.*out), row, f);
+          store(DType::f16, data + f * narrow.strides[3] * 2, std::isinf(y) ? y : std::clamp(y, -65504.0, 65504.0));
+        }
+      });
+    }
+    return reply;
+  });
+  CHECK(first_of(diagnosed(saturates, {"ROT-09"})).sentence ==
+        "results beyond the range of f16 come out as 65504, not as infinities");
 }
 
 TEST_CASE("What a kept table is kept for is said where one change of the earlier call tells") {

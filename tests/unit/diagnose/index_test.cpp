@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tests/unit/diagnose/loops.hpp"
+#include "tools/judge/case/build_call.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -18,6 +19,30 @@ TEST_CASE("A loop over the rest that forms other pairs is found with the size of
   CHECK(said_of(loops) ==
         "pairs left over from vectors of 16 are formed by the other pairing: half_split for interleaved, or interleaved "
         "for half_split");
+}
+
+TEST_CASE("A loop over the rest that does not multiply by the attention factor is found with the size of the vectors") {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  Fake subject(whole->claims(), [whole](Call& call) {
+    const Reply reply = whole->apply(call);
+    const int half = call.rotary_dim / 2;
+    if (reply.status != ROPE_OK || call.q.dtype != DType::f32) return reply;
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      Tensor& out = call.in_place ? (key ? *call.k : call.q) : (key ? *call.k_out : *call.q_out);
+      for_each_row(out, [&](const RowIndex&, std::byte* data) {
+        for (int f = 0; f < call.rotary_dim; ++f) {
+          if ((call.pairing == Pairing::half_split ? f % half : f / 2) < half / 4 * 4) continue;
+          std::byte* element = data + f * out.strides[3] * static_cast<std::int64_t>(size_of(out.dtype));
+          store(out.dtype, element, load(out.dtype, element) / call.attention_factor);
+        }
+      });
+    }
+    return reply;
+  });
+  const std::optional<Diagnosis> found = diagnosed(subject, {"ROT-01", "BWD-03"});
+  CHECK(first_of(found).sentence == "pairs left over from vectors of 4 are not multiplied by the attention factor");
+  CHECK(first_of(found).condition == "only f32");
 }
 
 TEST_CASE("A mistake only in k explains the cases that fail, whose q is right") {
@@ -82,6 +107,29 @@ TEST_CASE("A gap between batches that is not noticed is found") {
   });
   CHECK(first_of(diagnosed(subject, {"ROT-01", "MEM-03"})).sentence ==
         "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous");
+}
+
+TEST_CASE("One stride of the other tensor is told from all of its strides") {
+  Oracles oracles;
+  const Call call =
+      build_call(case_from_text("ROT-01:head_dim=4,batch=2,seq=3,heads=2,layout=reversed,output=contiguous"), oracles);
+  const diagnosis::Params params = diagnosis::params_of(call);
+  const diagnosis::Spot last{call, params, false, 1, 2, 1};
+  const auto index = [&](std::string_view sentence, bool output, int feature) {
+    return that_says(sentence).change.index(last, output, feature, 0);
+  };
+  const auto at = [&](const Tensor& t) { return row_offset(t, {1, 2, 1}); };
+  const Tensor &in = call.q, &out = *call.q_out;
+  REQUIRE(in.strides[3] == -2);
+  CHECK(index("the output is written with the stride between features of the input", true, 3) == at(out) - 6);
+  CHECK(index("the output is written with the strides of the input", true, 3) == at(in) - 6);
+  CHECK(index("the input is read with the stride between features of the output", false, 3) == at(in) + 3);
+  CHECK(index("the output is written with the head stride of the input", true, 3) ==
+        at(out) - out.strides[2] + in.strides[2] + 3);
+  CHECK(index("the output is written with the token stride of the input", true, 0) ==
+        at(out) + 2 * (in.strides[1] - out.strides[1]));
+  CHECK(index("the output is written with the batch stride of the input", true, 0) ==
+        at(out) - out.strides[0] + in.strides[0]);
 }
 
 TEST_CASE("An index of the exponent in eight bits is found, with and without a sign") {

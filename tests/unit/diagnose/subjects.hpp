@@ -6,6 +6,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
 #include "tools/diagnose/diagnose.hpp"
+#include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::test {
 
@@ -36,6 +37,14 @@ inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::str
   options.selection.only = std::move(only);
   const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
   return diagnosis::diagnose(report, subject, oracles, nullptr);
+}
+
+inline const diagnosis::Hypothesis& that_says(std::string_view sentence) {
+  for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
+    if (h.sentence == sentence) return h;
+  }
+  FAIL("no hypothesis says: " << sentence);
+  throw std::logic_error("unreachable");
 }
 
 inline const Candidate& first_of(const std::optional<Diagnosis>& diagnosis) {
