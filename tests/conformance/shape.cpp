@@ -150,7 +150,7 @@ std::span<const Requirement> shape_requirements() {
        "Calls with more than 65,535 tokens, batches or heads, or more than 2^24 pairs, MUST be rotated completely.",
        "LIM-01",
        "element offsets beyond 2^31; more than 2^24 pairs in kernels that are not compiled; some dtypes if no head_dim "
-       "up to 16 is claimed",
+       "up to 16 is claimed; at level quick, k if none up to 256 is",
        many_rows_cases, accuracy},
       {"SHP-02", "Heads of more than 1024 features MUST be rotated if they are claimed.", "LIM-03",
        "head_dims above 4096; at levels quick and full, above 2048", wide_head_cases, accuracy},

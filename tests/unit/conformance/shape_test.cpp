@@ -43,6 +43,23 @@ TEST_CASE("SHP-01: if only large heads are claimed there are few cases, and each
   CHECK(many_rows({128}, Level::exhaustive).size() == many_rows({4}, Level::exhaustive).size());
 }
 
+TEST_CASE("SHP-01: at level quick the widest heads are asked in the smallest type, without k", "[shape]") {
+  const std::vector<Case> wide = many_rows({1024}, Level::quick);
+  CHECK(wide.size() == 2);
+  for (const Case& c : wide) {
+    CHECK(size_of(c.dtype) == 2);
+    CHECK(c.key_heads == 0);
+  }
+  const std::vector<Case> usual = many_rows({256}, Level::quick);
+  CHECK(usual.size() == 2);
+  for (const Case& c : usual) {
+    CHECK(c.dtype == DType::f32);
+    CHECK(c.key_heads > 0);
+  }
+  const std::vector<Case> full = many_rows({1024}, Level::full);
+  CHECK(std::ranges::any_of(full, [](const Case& c) { return c.key_heads > 0 && c.dtype == DType::f64; }));
+}
+
 TEST_CASE("SHP-01: at level full each type has the plain calls in both pairings, the first way all calls", "[shape]") {
   std::set<std::pair<DType, Pairing>> tokens, heads, batches, gradients;
   std::size_t strided_of_first = 0;
