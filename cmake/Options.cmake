@@ -84,6 +84,7 @@ endif()
 
 # Headers take most of the compile time of a file. In a unity build, names of neighbouring files must not clash; the
 # preset `debug` compiles each file by itself.
-option(ROPECHECK_UNITY "Compile up to sixteen files of a folder at once: a first build takes less than half of the CPU time" ON)
+option(ROPECHECK_UNITY "Compile several files of a folder at once: a first build takes less than half of the CPU time" ON)
+set(ROPECHECK_UNITY_BATCH 16 CACHE STRING "How many at most; 0, all of a target, where nobody will change one of them")
 set(CMAKE_UNITY_BUILD ${ROPECHECK_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE ${ROPECHECK_UNITY_BATCH})

@@ -128,9 +128,9 @@ int verify_folder(const VerifyVectorsOptions& options) {
   suite.golden = golden_for(exported, golden);
   suite.fail_fast = options.fail_fast;
   const std::string name = vectors::subject_name(options.folder);
-  const ExpectedFailures expected = options.expected_failures.list(options.fail_fast);
-  expected.check_subjects({name}, {suite.selection});
-  suite.expected_failures = expected.of(name, suite.selection);
+  const ExpectedFailures listed = options.expected_failures.list(options.fail_fast);
+  listed.check_subjects({name}, {suite.selection});
+  suite.expected_failures = listed.of(name, suite.selection);
   options.reports.check();
   std::FILE* text = options.reports.on_stdout() ? stderr : stdout;
 
@@ -163,7 +163,7 @@ int verify_folder(const VerifyVectorsOptions& options) {
   if (report.interrupted && report.ended_by.empty()) report.ended_by = options.time_limit.ended_by(stop);
   print_text(text, "{}", terminal_report(report, options.output.style(text)));
   options.reports.write(run);
-  options.expected_failures.write(expected, run, text);
+  options.expected_failures.write(listed, run, text);
   if (report.count(Verdict::fail) + report.count(Verdict::unexpected_pass) > 0) return exit_fails;
   if (report.interrupted) return exit_incomplete;
   return report.executed() == 0 ? exit_bad_input : exit_conforms;

@@ -66,10 +66,10 @@ Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& 
   named_.assign(cases_.size(), 0);
 }
 
-std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double certain) {
+std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double least_fit) {
   const std::size_t rivals = std::min(number_of_rivals(weighed), most_rivals);
   std::vector<std::size_t> wanted(rivals + 1, most_cases);  // the last: on which the best says that the kernel is wrong
-  if (weighed[0].fit < certain) wanted.back() = 0;
+  if (weighed[0].fit < least_fit) wanted.back() = 0;
   std::vector<Case> found;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
     if (std::all_of(wanted.begin(), wanted.end(), [](std::size_t count) { return count == 0; })) break;

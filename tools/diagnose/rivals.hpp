@@ -17,7 +17,7 @@ class Rivals {
 
   // Cases to run next: on which the best cause and a rival differ, or on which the best says that the kernel is wrong,
   // if it would be called certain. Each case is named once. `weighed` is sorted, the best first.
-  std::vector<Case> deciding(const std::vector<Weighed>& weighed, double certain);
+  std::vector<Case> deciding(const std::vector<Weighed>& weighed, double least_fit);
 
   // Whether another cause fits as well as the best, and says something else about some case.
   bool has_tie(const std::vector<Weighed>& weighed) const;

@@ -41,8 +41,8 @@ void add_theta(Hypotheses& all, BugClass bug_class, std::string sentence,
   all.push_back(std::move(h));
 }
 
-// A rule's factor, if it has one.
-double factor_of(const Scaling& rule) {
+// A rule's factor; 1 if it has none.
+double factor_of_any(const Scaling& rule) {
   return std::visit(
       [](const auto& r) {
         if constexpr (requires { r.factor; }) {
@@ -144,7 +144,7 @@ void add_base_times_factor(Hypotheses& all) {
   add_theta(all, BugClass::frequency_base,
             "theta is (factor * base)^(-2p/rotary_dim), not base^(-2p/rotary_dim) / factor",
             [](const Spot& s, std::vector<long double>& theta) {
-              const double factor = factor_of(s.params.scaling);
+              const double factor = factor_of_any(s.params.scaling);
               const bool divides = std::holds_alternative<scaling::Linear>(s.params.scaling) ||
                                    std::holds_alternative<scaling::Yarn>(s.params.scaling);
               if (!divides) return;

@@ -292,11 +292,11 @@ double promise(const Weighed& w) { return w.partial + w.fit; }
 // Two causes if the best of `quick` leaves much open. Looks only in small calls, because there are many pairs.
 std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> quick, double least_fit,
                                      const Stop* stop) {
-  Sample small = sample;
-  std::erase_if(small.failed, [](const Observation* one) { return one->elements() > small_call; });
+  Sample few = sample;
+  std::erase_if(few.failed, [](const Observation* one) { return one->elements() > small_call; });
   std::vector<Weighed> pairs;
-  if (small.failed.empty()) return pairs;
-  const Weigher weigher(small, stop);
+  if (few.failed.empty()) return pairs;
+  const Weigher weigher(few, stop);
   std::stable_sort(quick.begin(), quick.end(),
                    [](const Weighed& a, const Weighed& b) { return promise(a) > promise(b); });
   for (std::size_t i = 0; i < partners && promise(quick[i]) > least_promise; ++i) {

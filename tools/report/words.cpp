@@ -194,8 +194,8 @@ std::string nothing_executed(const SubjectReport& report) {
     return fmt::format("no case was executed: {} {} no case for what is claimed", fmt::join(only, ", "),
                        only.size() == 1 ? "has" : "have");
   }
-  const std::string missing = report.missing_claim.empty() ? "" : fmt::format(" ({})", report.missing_claim);
-  return fmt::format("no case was executed: the claims cover nothing of what was asked{}", missing);
+  const std::string why = report.missing_claim.empty() ? "" : fmt::format(" ({})", report.missing_claim);
+  return fmt::format("no case was executed: the claims cover nothing of what was asked{}", why);
 }
 
 }  // namespace

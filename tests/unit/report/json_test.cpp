@@ -132,7 +132,7 @@ TEST_CASE("json: reports match the schema, whatever was found") {
   for (const std::string& answer : schema_answers(documents)) CHECK(answer == "valid");
 }
 
-TEST_CASE("json: real runs, of a right and of a wrong kernel, match the schema") {
+TEST_CASE("json: real runs, of a right and of a wrong kernel, match the schema", "[takes_long]") {
   if (!schema_can_be_checked()) return;
   const Result result = ropecheck({"verify", "half_split", (build_folder() / "examples/broken_kernel.so").string(),
                                    (build_folder() / "misbehaving.so#decline").string(), "--level", "quick",

@@ -150,9 +150,9 @@ T claimed_one(Draw& draw, T drawn, std::uint32_t mask, std::initializer_list<T> 
 void fit(Draw& draw, Case& c, const Claims& claims) {
   const rope_capabilities& k = claims.capabilities;
   const std::initializer_list<DType> floating{DType::f64, DType::f32, DType::f16, DType::bf16};
-  std::uint32_t inputs = 0;
-  for (std::size_t i = 0; i < 4; ++i) inputs |= k.out_dtypes[i] != 0 ? 1u << i : 0u;
-  c.dtype = claimed_one(draw, c.dtype, inputs, floating);
+  std::uint32_t dtypes = 0;
+  for (std::size_t i = 0; i < 4; ++i) dtypes |= k.out_dtypes[i] != 0 ? 1u << i : 0u;
+  c.dtype = claimed_one(draw, c.dtype, dtypes, floating);
   c.out_dtype = claimed_one(draw, c.out_dtype, k.out_dtypes[static_cast<std::size_t>(c.dtype)], floating);
   c.spec.pairing = claimed_one(draw, c.spec.pairing, k.pairings, {Pairing::half_split, Pairing::interleaved});
   c.source = claimed_one(draw, c.source, k.angle_sources,
@@ -209,12 +209,12 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
 // Kernels that claim neither draw nothing here.
 void draw_sequences(Draw& draw, Case& c, const Claims& claims) {
   const bool starts = claims.has(ROPE_FEATURE_SEQLEN_OFFSETS), packed = claims.has(ROPE_FEATURE_CU_SEQLENS);
-  std::vector<PositionForm> forms;
-  if (starts) forms.push_back(PositionForm::seqlen_offsets);
-  if (packed) forms.push_back(PositionForm::cu_seqlens);
-  if (starts && packed) forms.push_back(PositionForm::cu_seqlens_and_offsets);
-  if (forms.empty() || !draw.one_in(6)) return;
-  c.form = draw.one_of(forms);
+  std::vector<PositionForm> claimed;
+  if (starts) claimed.push_back(PositionForm::seqlen_offsets);
+  if (packed) claimed.push_back(PositionForm::cu_seqlens);
+  if (starts && packed) claimed.push_back(PositionForm::cu_seqlens_and_offsets);
+  if (claimed.empty() || !draw.one_in(6)) return;
+  c.form = draw.one_of(claimed);
   c.pattern = PositionPattern::consecutive;
   if (!is_packed(c.form)) return;
   c.seq *= c.batch;

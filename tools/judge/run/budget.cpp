@@ -56,8 +56,8 @@ bool BudgetClock::is_over() const {
 
 std::optional<std::chrono::steady_clock::time_point> BudgetClock::end_of_shrinking() const {
   if (!budget_) return std::nullopt;
-  using Clock = std::chrono::steady_clock;
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(share_of_one_shrinking * budget_->time);
+  const std::chrono::duration<double> most = share_of_one_shrinking * budget_->time;
+  return std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(most);
 }
 
 }  // namespace rope

@@ -12,7 +12,7 @@ namespace rope {
 namespace {
 
 constexpr int tokens_of_map = 192;            // four to five in each of 42 columns
-constexpr std::int64_t longest_table = 4096;  // rows; longer ones take more time than they tell
+constexpr std::int64_t longest_heat_table = 4096;  // rows; longer ones take more time than they tell
 constexpr std::int64_t last_of_i32 = 0x7fffffff;
 
 // Column 0 is position 0, column k the positions 2^(k-1) .. 2^k - 1.
@@ -123,7 +123,7 @@ int rank_of(AngleSource source) {
 std::int64_t last_position(const Case& probe, const Claims& claims, const Selection& selection) {
   std::int64_t last = std::min(claims.capabilities.max_position, farthest_measured);
   if (selection.most_tokens) last = std::min(last, *selection.most_tokens - 1);
-  if (probe.source == AngleSource::tables) last = std::min(last, longest_table - 1);
+  if (probe.source == AngleSource::tables) last = std::min(last, longest_heat_table - 1);
   if (claims.has(ROPE_FEATURE_POSITIONS) && claims.position_dtype() == DType::i32) last = std::min(last, last_of_i32);
   if (!claims.has(ROPE_FEATURE_POSITIONS) && !claims.has(ROPE_FEATURE_OFFSET)) last = std::min(last, std::int64_t{3});
   return last;

@@ -163,6 +163,7 @@ std::string page_of(std::string_view json, const std::string& named) try {
   const Json report = read_report(json, named);
   std::string page;
   for (const Detail detail : details) {
+    if (detail == Detail::all && report.dump().size() >= page_limit) continue;  // such a page holds the report
     page = page_with(report, detail);
     if (page.size() < page_limit) break;
   }
