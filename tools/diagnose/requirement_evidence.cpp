@@ -19,9 +19,13 @@ bool is_writing(const RequirementResult& r) {
 }
 
 enum class By { value, writing, any };       // the failures that count
-// To the sentence: the failure's message, the only rule that fails, what became of a result beyond its type's range, or
-// of that, a NaN or an infinity.
-enum class Adds { nothing, message, rule, range, special };
+enum class Adds {                            // to the sentence
+  nothing,
+  message,  // the failure's
+  rule,     // the only one that fails
+  range,    // what became of a result beyond its type's range
+  special,  // the same, or what became of a NaN or an infinity
+};
 
 // What a requirement speaks for if only it fails.
 struct Spoke {
