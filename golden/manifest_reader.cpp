@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <map>
 #include <set>
+#include <system_error>
 
 #include "golden/json_fields.hpp"
 #include "golden/manifest.hpp"
@@ -59,8 +62,32 @@ DType read_floating(Fields& fields, const char* key) {
   return dtype;
 }
 
+// The manifest's folder. It has a thousand files in a few folders, so each of these is resolved once.
+class Folder {
+ public:
+  explicit Folder(const fs::path& path) : path_(path), root_(fs::canonical(path)) {}
+
+  fs::path path_of(const fs::path& file) const { return path_ / file; }
+
+  // Without links; an error if it is not there.
+  fs::path resolved(const fs::path& file, std::error_code& error) {
+    const auto [parent, is_new] = parents_.try_emplace(file.parent_path());
+    if (is_new) parent->second = fs::canonical(root_ / parent->first, error);
+    const fs::path found = parent->second / file.filename();
+    return fs::is_symlink(fs::symlink_status(found, error)) ? fs::canonical(found, error) : found;
+  }
+
+  bool holds(const fs::path& resolved) const {
+    return std::mismatch(root_.begin(), root_.end(), resolved.begin(), resolved.end()).first == root_.end();
+  }
+
+ private:
+  fs::path path_, root_;
+  std::map<fs::path, fs::path> parents_;
+};
+
 // A file must be in the manifest's folder or below, because the manifest may come from a stranger.
-std::string read_file_name(Fields& fields, const fs::path& folder) {
+std::string read_file_name(Fields& fields, Folder& folder) {
   std::string text = read_word(fields, "file", fmt::format("{}{}{}_.-/", lower, upper, digits));
   const std::string path = fields.path("file");
   const fs::path file(text);
@@ -70,20 +97,19 @@ std::string read_file_name(Fields& fields, const fs::path& folder) {
     fail(path, fmt::format("\"{}\" leads out of the manifest's folder; name a file in it, without . and ..", text));
   }
   std::error_code error;
-  const fs::path real = fs::canonical(folder / file, error);
+  const fs::path real = folder.resolved(file, error);
   if (error || !fs::is_regular_file(real)) {
     fail(path, fmt::format("file {} is missing; restore it, or make the set again with `ropecheck golden regenerate`",
-                           (folder / file).string()));
+                           folder.path_of(file).string()));
   }
-  const fs::path root = fs::canonical(folder);
-  if (std::mismatch(root.begin(), root.end(), real.begin(), real.end()).first != root.end()) {
+  if (!folder.holds(real)) {
     fail(path, fmt::format("\"{}\" is a link to {}, outside the manifest's folder; put the file itself there", text,
                            real.string()));
   }
   return text;
 }
 
-GoldenArray read_array(const Json& json, const std::string& path, const fs::path& folder) {
+GoldenArray read_array(const Json& json, const std::string& path, Folder& folder) {
   Fields fields(json, path);
   GoldenArray array;
   array.name = read_word(fields, "name", fmt::format("{}_", lower));
@@ -186,7 +212,7 @@ std::vector<BeyondContract> read_beyond_contract(Fields& fields) {
   return result;
 }
 
-GoldenCase read_case(const Json& json, const std::string& where, const fs::path& folder) {
+GoldenCase read_case(const Json& json, const std::string& where, Folder& folder) {
   const std::string id = Fields(json, where).text("id");
   Fields fields(json, fmt::format("{} ({})", where, id));
   GoldenCase golden;
@@ -291,9 +317,10 @@ Manifest read_manifest(const fs::path& folder) {
     }
   }
   std::set<std::string> ids;
+  Folder files(folder);
   for (const Json& json : fields.list("cases", 1)) {
     const std::string case_path = fmt::format("{}: cases[{}]", where, manifest.cases.size());
-    manifest.cases.push_back(read_case(json, case_path, folder));
+    manifest.cases.push_back(read_case(json, case_path, files));
     const GoldenCase& added = manifest.cases.back();
     if (!ids.insert(added.id).second) {
       fail(case_path, fmt::format("the id \"{}\" stands twice; each names one case", added.id));

@@ -103,7 +103,8 @@ struct PlaceInSequence {
 PlaceInSequence place_in_sequence(const Call& call, std::int64_t batch, std::int64_t seq);
 
 // The same call as a kernel sees it: pointers into `call`, which must outlive the result and must not move.
-// A tensor with placed_strides gets the pointer to its stored rows; whoever places them must replace it.
+// A tensor with placed_strides gets the pointer to its stored rows; whoever places them must replace it. Inputs of 4 MB
+// or more stay shared with the call's copies, so a kernel that writes to them would change these, too.
 rope_call bind(Call& call);
 
 // The same without the addresses of tensors; it leaves their memory shared.

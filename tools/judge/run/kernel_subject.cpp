@@ -69,6 +69,12 @@ class PlacedTensors {
   std::list<PlacedRows> placed_;
 };
 
+// bind() leaves large inputs shared.
+void own_inputs(Call& call) {
+  call.q.data();
+  if (call.k) call.k->data();
+}
+
 void note_mode(const FloatingPointMode& before, Reply& reply) {
   const std::string breach = breach_of_mode(before);
   if (breach.empty()) return;
@@ -81,6 +87,7 @@ void note_mode(const FloatingPointMode& before, Reply& reply) {
 
 Reply KernelSubject::apply(Call& call) {
   throw_if_requested(stop_);
+  if (claims_.capabilities.overwrites_inputs != 0) own_inputs(call);
   rope_call bound = bind(call);
   std::optional<PlacedTensors> placed;
   try {
@@ -105,6 +112,10 @@ Opener KernelSubject::opener() const {
 std::optional<Reply> KernelSubject::apply_concurrently(Call& call, Call& companion) try {
   throw_if_requested(stop_);
   Call other = companion;  // a copy, because in place the call would change it
+  if (claims_.capabilities.overwrites_inputs != 0) {
+    own_inputs(call);
+    own_inputs(other);
+  }
   rope_call bound = bind(call), bound_other = bind(other);
   PlacedTensors placed(call, bound), placed_other(other, bound_other);
   const FloatingPointMode mode = FloatingPointMode::current();

@@ -27,6 +27,7 @@ struct Handling {
   bool with_horizon = false;  // where it is judged, the horizon is measured (horizon.hpp)
   bool with_heatmap = false;  // where it is judged, the error of each pair and position is measured (heatmap.hpp)
   ShownBy shown_by = ShownBy::outputs;
+  int calls = 1;  // of a case, roughly: requirements are shared out among processes by what they cost
 };
 
 struct Requirement {

@@ -63,18 +63,7 @@ class Run {
     }
     report.grades = uses.measured(failed);
     report.permitted_variants = permitted_variants(subject_.claims());
-    if (measures(&Handling::with_horizon)) {
-      Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
-      report.horizons = measured([&] { return measure_horizons(examiner, options_.selection); });
-      count(examiner, report);
-    }
-    // A kernel that hangs would hang again.
-    if (measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs)) {
-      Examiner examiner(subject_, oracles_, options_.golden, options_.selection.grade);
-      const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
-      report.heatmaps = measured([&] { return measure_heatmaps(examiner, options_.selection, most_calls); });
-      report.recovered_hangs += examiner.recovered_hangs();
-    }
+    measure_along(report);
     judge_whole_run(report);
     const Claims& claims = subject_.claims();
     report.claims = claims_seen_.of(claims);
@@ -103,6 +92,32 @@ class Run {
     return result.failure && result.failure->finding.kind == FailureKind::timeout;
   }
 
+  Examiner examiner(Subject& subject, Oracles& oracles) const {
+    return Examiner(subject, oracles, options_.golden, options_.selection.grade);
+  }
+
+  // Horizons, and heatmaps beside them, by a process of their own if there may be two.
+  void measure_along(SubjectReport& report) {
+    const bool wants_horizons = measures(&Handling::with_horizon);
+    // A kernel that hangs would hang again.
+    const bool wants_maps = measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs);
+    const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
+    Lane second;
+    const bool both = wants_horizons && wants_maps && processes() == Processes::several && is_open(second, opener());
+    Oracles oracles;
+    Examiner one = examiner(subject_, oracles_);
+    Examiner other = both ? examiner(*second.subject, oracles) : examiner(subject_, oracles_);
+    run_lanes(both ? Lanes{{0}, {1}} : Lanes{{0, 1}}, options_.jobs, [&](std::size_t task, std::size_t, std::size_t) {
+      if (task == 0 && wants_horizons) {
+        report.horizons = measured([&] { return measure_horizons(one, options_.selection); });
+      } else if (task == 1 && wants_maps) {
+        report.heatmaps = measured([&] { return measure_heatmaps(other, options_.selection, most_calls); });
+      }
+    });
+    report.calls += one.calls();
+    report.recovered_hangs += one.recovered_hangs() + other.recovered_hangs();
+  }
+
   // Empty if the run ends meanwhile.
   template <class Measure>
   auto measured(const Measure& measure) -> decltype(measure()) try {
@@ -125,21 +140,15 @@ class Run {
   }
 
   // Makes all cases before the first is run, so that the total is known.
-  void list_tasks() {
-    for (const Requirement& requirement : requirements_) {
-      if (stopped() || !options_.selection.wants(requirement.id)) continue;
-      Task task;
-      task.requirement = requirement;
-      task.index = tasks_.size();
-      try {
-        task.cases = cases_of(requirement);
-      } catch (const Interrupted&) {
-        return;
-      }
-      tasks_.push_back(std::move(task));
-      describe(tasks_.back());
-      all_cases_ += static_cast<std::int64_t>(tasks_.back().cases.size());
+  void list_tasks() try {
+    tasks_ = tasks_of(requirements_, options_.selection, options_.jobs,
+                      [&](const Requirement& requirement) { return cases_of(requirement); });
+    for (Task& task : tasks_) {
+      describe(task);
+      all_cases_ += static_cast<std::int64_t>(task.cases.size());
     }
+  } catch (const Interrupted&) {
+    // There is nothing to judge.
   }
 
   std::vector<Case> cases_of(const Requirement& requirement) {
@@ -154,13 +163,18 @@ class Run {
     return list.take();
   }
 
+  // None if the run tells of each case before it: it can tell of one at a time.
+  Opener opener() const { return options_.before_case ? Opener() : subject_.opener(); }
+
+  Processes processes() const {
+    if (!opener()) return Processes::one;
+    return starts_slowly(subject_.claims()) ? Processes::few : Processes::several;
+  }
+
   // Lanes depend on the claims and the cases, not on the number of jobs: the report must not, either.
   void judge_all() {
-    const Opener opener = options_.before_case ? Opener() : subject_.opener();  // it is told of one case at a time
-    const Processes processes = !opener                              ? Processes::one
-                                : starts_slowly(subject_.claims()) ? Processes::few
-                                                                     : Processes::several;
-    const Lanes lanes = share_out(tasks_, processes, options_.budget.has_value());
+    const Opener opener = this->opener();
+    const Lanes lanes = share_out(tasks_, processes(), options_.budget.has_value());
     std::vector<Turn> turns = options_.budget ? turns_of_budget(tasks_, *options_.budget) : turns_in_order(tasks_);
     const Lanes turns_of_lanes = turns_of(lanes, turns);
     std::vector<Lane> states(std::max<std::size_t>(lanes.size(), 1));
@@ -196,7 +210,7 @@ class Run {
   }
 
   void run(Turn& turn, Task& task, Lane& lane, Oracles& oracles) {
-    Examiner examiner(*lane.subject, oracles, options_.golden, options_.selection.grade);
+    Examiner examiner = this->examiner(*lane.subject, oracles);
     const bool asks_wrongly = task.requirement.handling.shown_by == ShownBy::status;
     try {
       turn.is_done = task.begun = true;
@@ -223,11 +237,6 @@ class Run {
     report.recovered_hangs += task.recovered_hangs;
     failed.merge(task.failed);
     uses.add(task.uses);
-  }
-
-  static void count(const Examiner& examiner, SubjectReport& report) {
-    report.calls += examiner.calls();
-    report.recovered_hangs += examiner.recovered_hangs();
   }
 
   // Where the requirement's own cases passed, or failed as they may. Counted as one more failed case: the first.

@@ -1,7 +1,9 @@
 #include "tools/judge/run/task.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace rope {
@@ -11,33 +13,95 @@ namespace {
 constexpr std::size_t most_lanes = 4, most_slow_lanes = 2;
 constexpr double least_cost_of_lane = 50, least_cost_of_slow_lane = 200;
 
-// Roughly: a unit for the case, and one for each 2^14 elements.
-double cost_of(const Case& c) {
-  const double rows = double{1} * c.batch * c.seq * (c.heads + c.key_heads);
-  return 1 + rows * c.spec.head_dim / (1 << 14);
+double elements_of(const Case& c) { return double{1} * c.batch * c.seq * (c.heads + c.key_heads) * c.spec.head_dim; }
+
+// Numbers in the tables of cos and sin.
+double table_of(const Case& c) {
+  if (c.source != AngleSource::tables) return 0;
+  return static_cast<double>(largest_position(c) + 1) * c.spec.rotary_dim * (c.full_tables ? 2 : 1);
 }
 
-double cost_of(std::span<const Case> cases) {
-  double sum = 0;
-  for (const Case& c : cases) sum += cost_of(c);
-  return sum;
+// How many elements cost as much as a call, roughly.
+constexpr double elements_of_a_call = 1 << 12, elements_of_a_slow_call = 1 << 14;
+
+// Only slow calls need a budget.
+double cost_of(const Case& c) { return 1 + elements_of(c) / elements_of_a_slow_call; }
+
+struct Load {
+  double cost = 0;    // in calls, roughly
+  double memory = 0;  // of its largest call, with tables, in bytes
+};
+
+Load load_of(const Task& task, double elements_of_one) {
+  double elements = 0, largest_table = 0;  // cases share their tables
+  Load load;
+  for (const Case& c : task.cases) {
+    const double own = elements_of(c), table = table_of(c);
+    elements += own;
+    largest_table = std::max(largest_table, table);
+    load.memory = std::max(load.memory, own * static_cast<double>(size_of(c.dtype) + size_of(c.out_dtype)) +
+                                            table * static_cast<double>(size_of(c.given)));
+  }
+  const double calls = task.requirement.handling.calls;
+  load.cost = (static_cast<double>(task.cases.size()) + elements / elements_of_one) * calls;
+  load.cost += largest_table / elements_of_one;
+  return load;
 }
+
+// Requirements with such calls share a lane: two of them at once would take twice as much.
+constexpr double much_memory = 64 << 20;
 
 }  // namespace
 
+std::vector<Task> tasks_of(std::span<const Requirement> requirements, const Selection& selection, std::size_t jobs,
+                           const std::function<std::vector<Case>(const Requirement&)>& cases) {
+  std::vector<Task> tasks;
+  Lanes each;
+  for (const Requirement& requirement : requirements) {
+    if (!selection.wants(requirement.id)) continue;
+    each.push_back({tasks.size()});
+    Task& task = tasks.emplace_back();
+    task.requirement = requirement;
+    task.index = tasks.size() - 1;
+  }
+  std::vector<std::exception_ptr> errors(tasks.size());
+  run_lanes(each, jobs, [&](std::size_t i, std::size_t, std::size_t) {
+    try {
+      tasks[i].cases = cases(tasks[i].requirement);
+    } catch (...) {
+      errors[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& error : errors) {
+    if (error) std::rethrow_exception(error);
+  }
+  return tasks;
+}
+
 Lanes share_out(std::span<const Task> tasks, Processes processes, bool has_budget) {
-  std::vector<std::size_t> shared;
+  const bool few = processes == Processes::few;
+  std::vector<std::vector<std::size_t>> shared;  // tasks that stay together
   std::vector<double> costs;
+  std::optional<std::size_t> large;
   for (const Task& task : tasks) {
     if (processes != Processes::one && task.requirement.handling.by_chance && !has_budget) continue;
-    shared.push_back(task.index);
-    costs.push_back(cost_of(task.cases));
+    const Load load = load_of(task, few ? elements_of_a_slow_call : elements_of_a_call);
+    if (load.memory > much_memory && large) {
+      shared[*large].push_back(task.index);
+      costs[*large] += load.cost;
+      continue;
+    }
+    if (load.memory > much_memory) large = shared.size();
+    shared.push_back({task.index});
+    costs.push_back(load.cost);
   }
-  const bool few = processes == Processes::few;
   Lanes lanes = share_out(costs, processes == Processes::one ? 1 : few ? most_slow_lanes : most_lanes,
                           few ? least_cost_of_slow_lane : least_cost_of_lane);
   for (std::vector<std::size_t>& lane : lanes) {
-    for (std::size_t& task : lane) task = shared[task];
+    std::vector<std::size_t> all;
+    for (const std::size_t together : lane) all.insert(all.end(), shared[together].begin(), shared[together].end());
+    std::ranges::sort(all);
+    lane = std::move(all);
   }
   return lanes;
 }

@@ -1,6 +1,7 @@
 // Tasks: the requirements of a run with their cases, and how these are shared out among processes and over the time.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <span>
 #include <vector>
@@ -28,6 +29,11 @@ struct Task {
   std::int64_t calls = 0;
   std::int64_t recovered_hangs = 0;
 };
+
+// Those that the selection wants, each with its cases. As many threads as `jobs` ask for the cases; what the first
+// requirement of them throws is thrown here.
+std::vector<Task> tasks_of(std::span<const Requirement> requirements, const Selection& selection, std::size_t jobs,
+                           const std::function<std::vector<Case>(const Requirement&)>& cases);
 
 // How many processes there may be.
 enum class Processes { one, few, several };

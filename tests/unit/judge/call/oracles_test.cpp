@@ -88,7 +88,7 @@ std::size_t bytes_of(const std::vector<std::weak_ptr<Oracle>>& made) {
   return sum;
 }
 
-TEST_CASE("the oldest oracles go when the rows of all take more than 16 MB", "[oracles]") {
+TEST_CASE("the oldest oracles go when the rows of all take more than 4 MB", "[oracles]") {
   constexpr std::size_t mebibyte = std::size_t{1} << 20;
   Case c;
   c.source = AngleSource::frequencies;
@@ -100,7 +100,7 @@ TEST_CASE("the oldest oracles go when the rows of all take more than 16 MB", "[o
     for (std::int64_t position = 0; position < 256; ++position) oracle->angles(std::array{position});
     CHECK(oracle->bytes() == 2 * mebibyte);  // 256 rows of 256 pairs, two double-doubles each
     made.push_back(oracle);
-    CHECK(bytes_of(made) <= 18 * mebibyte);
+    CHECK(bytes_of(made) <= 6 * mebibyte);
   };
   for (int i = 0; i < 12; ++i) {
     c.spec.base = 20000 + i;
@@ -110,7 +110,7 @@ TEST_CASE("the oldest oracles go when the rows of all take more than 16 MB", "[o
   }
   CHECK(by_spec.front().expired());
   CHECK(by_frequencies.front().expired());
-  CHECK(bytes_of(by_spec) == 18 * mebibyte);  // the latest, and no more than had to go
+  CHECK(bytes_of(by_spec) == 6 * mebibyte);  // the latest, and no more than had to go
 }
 
 TEST_CASE("tables are made once, and only the rows that are not there yet", "[oracles]") {
