@@ -1,14 +1,28 @@
 // GLD: what the real labml, Hugging Face and lucidrains codes computed.
+#include <vector>
+
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/run/golden_agreement.hpp"
 
 namespace rope {
 namespace {
 
+// Level quick takes each golden case from one of the claimed sources, in turn: most of what two sources show is the
+// same.
 void golden_cases(CaseList& list, AngleSource source) {
   if (list.golden() == nullptr) return;
+  std::size_t turn = 0;
   for (const GoldenCase& golden : list.golden()->cases) {
-    if (const std::optional<Case> c = golden_case(golden, source, list.claims())) list.add(*c);
+    std::vector<Case> ways;
+    for (const AngleSource way : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
+      const std::optional<Case> c = golden_case(golden, way, list.claims());
+      if (c && list.covers(*c)) ways.push_back(*c);
+    }
+    if (ways.empty()) continue;
+    if (list.level() == Level::quick) ways = {ways[turn++ % ways.size()]};
+    for (const Case& c : ways) {
+      if (c.source == source) list.add(c);
+    }
   }
 }
 

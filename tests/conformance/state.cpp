@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "reference/input_error.hpp"
@@ -33,7 +34,22 @@ bool is_interrupted_way(const Case& c, const CaseList& list) {
   return representative.is_type_of(c) || (representative.is_width_of(c) && representative.is_source_of(c));
 }
 
+// Each way that computes its frequencies with each rule; at level quick one of these ways with each rule, in turn.
+void add_with_kept_rules(std::span<const Case> ways, CaseList& list) {
+  for (std::size_t w = 0; w < ways.size(); ++w) {
+    const std::vector<Scaling> rules = kept_rules(ways[w]);
+    for (std::size_t r = 0; r < rules.size(); ++r) {
+      if (list.level() == Level::quick && r % ways.size() != w) continue;
+      Case scaled = ways[w];
+      scaled.spec.scaling = rules[r];
+      if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) scaled.spec.attention_factor = 1;
+      list.add(scaled);
+    }
+  }
+}
+
 void interrupted_cases(CaseList& list) {
+  std::vector<Case> computed;
   list.for_each_way(64, [&](Case c) {
     if (!is_interrupted_way(c, list)) return;
     c.sequence_length = 1000;
@@ -45,14 +61,9 @@ void interrupted_cases(CaseList& list) {
       given.position_dtype = list.claims().position_dtype();
       list.add(given);
     }
-    if (c.source != AngleSource::computed) return;
-    for (const Scaling& rule : kept_rules(c)) {
-      Case scaled = c;
-      scaled.spec.scaling = rule;
-      if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) scaled.spec.attention_factor = 1;
-      list.add(scaled);
-    }
+    if (c.source == AngleSource::computed) computed.push_back(c);
   });
+  add_with_kept_rules(computed, list);
   list.add_random(30, [](Case&) {});
 }
 
@@ -300,7 +311,7 @@ std::span<const Requirement> state_requirements() {
        unmoved_by_others,
        0,
        nullptr,
-       {.of_state = true}},
+       {.of_state = true, .calls = 50}},
       {"STA-02",
        "A call MUST be right in a new process after calls of another dtype, length and offset, in any order.",
        "TAB-01, PREC",
@@ -318,7 +329,7 @@ std::span<const Requirement> state_requirements() {
        returns_each_time,
        0,
        nullptr,
-       {.shown_by = ShownBy::time},
+       {.shown_by = ShownBy::time, .calls = 100},
        returned_each_time},
   };
   return requirements;

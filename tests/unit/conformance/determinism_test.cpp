@@ -1,7 +1,9 @@
 #include <catch2/catch.hpp>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -123,12 +125,31 @@ TEST_CASE("STA-02 makes the calls before in a new process, and judges the case's
   CHECK(processes == 6);
 }
 
-std::vector<Case> cases_of_state(const Claims& claims, Level level) {
+std::vector<Case> cases_of_state(const Claims& claims, Level level, std::string_view id = "STA-02") {
   Selection selection;
   selection.level = level;
-  CaseList list("STA-02", claims, selection, nullptr);
-  requirement_called("STA-02").cases(list);
+  CaseList list(id, claims, selection, nullptr);
+  requirement_called(id).cases(list);
   return list.take();
+}
+
+TEST_CASE("STA-01: level quick meets each kept rule in one type of x, level full in each", "[determinism]") {
+  std::map<Level, std::map<std::size_t, std::set<DType>>> types;  // by rule
+  for (const Level level : {Level::quick, Level::full}) {
+    for (const Case& c : cases_of_state(test::all_claims(), level, "STA-01")) {
+      const bool is_drawn = c.batch != 2 || c.seq != 3 || c.sequence_length != 1000;
+      if (!is_drawn && c.spec.scaling.index() != 0) types[level][c.spec.scaling.index()].insert(c.dtype);
+    }
+  }
+  CHECK(types[Level::quick].size() == 6);
+  CHECK(types[Level::full].size() == 6);
+  std::set<DType> met;
+  for (const auto& [rule, dtypes] : types[Level::quick]) {
+    CHECK(dtypes.size() == 1);
+    met.insert(dtypes.begin(), dtypes.end());
+  }
+  CHECK(met.size() == 4);
+  for (const auto& [rule, dtypes] : types[Level::full]) CHECK(dtypes.size() == 4);
 }
 
 TEST_CASE("STA-02: every dtype comes after every other one, by length and by offset", "[determinism]") {
