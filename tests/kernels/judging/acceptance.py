@@ -50,9 +50,10 @@ class Acceptance:
         for job, result in kept:
             if result is not None:
                 self.take(job, result, left)
-        pool = ThreadPoolExecutor(threads)
-        futures = {pool.submit(self.settled, b): b
-                   for b in hanging_first(batches([job for job, result in kept if result is None]))}
+        new = [job for job, result in kept if result is None]
+        waiting = 1 if any(map(hangs, new)) else 0  # one more thread: a kernel that hangs leaves its CPU to others
+        pool = ThreadPoolExecutor(threads + waiting)
+        futures = {pool.submit(self.settled, b): b for b in hanging_first(batches(new))}
         try:
             for n, future in enumerate(as_completed(futures), 1):
                 for job, result in zip(futures[future], future.result()):
