@@ -179,11 +179,19 @@ TEST_CASE("a process that dies or hangs ends no other lane, for every number of 
 
 TEST_CASE("a kernel that cannot run twice at once is judged whole, in its one process", "[jobs]") {
   for (const std::size_t jobs : {std::size_t{1}, std::size_t{4}}) {
-    const Kernel kernel = [](Call& call, Seen&) { return right(call); };
+    std::atomic<int> inside = 0, together = 0;
+    const Kernel kernel = [&](Call& call, Seen&) {
+      together += ++inside > 1 ? 1 : 0;
+      const Reply reply = right(call);
+      --inside;
+      return reply;
+    };
     Process subject(kernel, 1);
     const SubjectReport report = judged_with(subject, with_jobs(jobs));
     CHECK(report.conforms());
+    CHECK(together == 0);
     CHECK(report.results.size() == all_requirements().size());
+    CHECK((report.horizons.size() == 1 && report.heatmaps.size() == 1));
     CHECK(subject.opened() == 4);  // each other lane tried once, and the heatmaps
   }
 }

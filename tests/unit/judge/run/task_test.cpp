@@ -68,11 +68,31 @@ TEST_CASE("requirements whose calls take much memory share a lane", "[task]") {
 }
 
 TEST_CASE("a requirement whose cases make many calls has a lane of its own", "[task]") {
-  std::vector<Task> tasks =
-      tasks_of(four_requirements, {}, 1, [](const Requirement&) { return std::vector<Case>(100, of_size(8, 2)); });
+  std::vector<Task> tasks(8);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].index = i;
+    tasks[i].cases.assign(100, of_size(8, 2));
+  }
+  const auto alone = [&] {
+    const Lanes lanes = share_out(tasks, Processes::several, false);
+    CHECK(lanes.size() == 4);
+    return std::ranges::find(lanes, std::vector<std::size_t>{1}) != lanes.end();
+  };
+  CHECK_FALSE(alone());
   tasks[1].requirement.handling.calls = 50;
-  const Lanes lanes = share_out(tasks, Processes::several, false);
-  CHECK(std::ranges::find(lanes, std::vector<std::size_t>{1}) != lanes.end());
+  CHECK(alone());
+}
+
+TEST_CASE("where a call is slow, elements are worth no further process", "[task]") {
+  std::vector<Task> tasks(2);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].index = i;
+    tasks[i].cases.assign(100, of_size(32, 2));  // 2^13 elements each
+  }
+  CHECK(share_out(tasks, Processes::several, false).size() == 2);
+  CHECK(share_out(tasks, Processes::few, false).size() == 1);
+  for (Task& task : tasks) task.requirement.handling.calls = 10;
+  CHECK(share_out(tasks, Processes::few, false).size() == 2);
 }
 
 }  // namespace
