@@ -92,7 +92,7 @@ class Run {
     return result.failure && result.failure->finding.kind == FailureKind::timeout;
   }
 
-  Examiner examiner(Subject& subject, Oracles& oracles) const {
+  Examiner examiner_of(Subject& subject, Oracles& oracles) const {
     return Examiner(subject, oracles, options_.golden, options_.selection.grade);
   }
 
@@ -103,10 +103,11 @@ class Run {
     const bool wants_maps = measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs);
     const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
     Lane second;
-    const bool both = wants_horizons && wants_maps && processes() == Processes::several && is_open(second, opener());
+    const bool both =
+        wants_horizons && wants_maps && processes() == Processes::several && is_open(second, lane_opener());
     Oracles oracles;
-    Examiner one = examiner(subject_, oracles_);
-    Examiner other = both ? examiner(*second.subject, oracles) : examiner(subject_, oracles_);
+    Examiner one = examiner_of(subject_, oracles_);
+    Examiner other = both ? examiner_of(*second.subject, oracles) : examiner_of(subject_, oracles_);
     run_lanes(both ? Lanes{{0}, {1}} : Lanes{{0, 1}}, options_.jobs, [&](std::size_t task, std::size_t, std::size_t) {
       if (task == 0 && wants_horizons) {
         report.horizons = measured([&] { return measure_horizons(one, options_.selection); });
@@ -164,16 +165,16 @@ class Run {
   }
 
   // None if the run tells of each case before it: it can tell of one at a time.
-  Opener opener() const { return options_.before_case ? Opener() : subject_.opener(); }
+  Opener lane_opener() const { return options_.before_case ? Opener() : subject_.opener(); }
 
   Processes processes() const {
-    if (!opener()) return Processes::one;
+    if (!lane_opener()) return Processes::one;
     return starts_slowly(subject_.claims()) ? Processes::few : Processes::several;
   }
 
   // Lanes depend on the claims and the cases, not on the number of jobs: the report must not, either.
   void judge_all() {
-    const Opener opener = this->opener();
+    const Opener opener = lane_opener();
     const Lanes lanes = share_out(tasks_, processes(), options_.budget.has_value());
     std::vector<Turn> turns = options_.budget ? turns_of_budget(tasks_, *options_.budget) : turns_in_order(tasks_);
     const Lanes turns_of_lanes = turns_of(lanes, turns);
@@ -210,7 +211,7 @@ class Run {
   }
 
   void run(Turn& turn, Task& task, Lane& lane, Oracles& oracles) {
-    Examiner examiner = this->examiner(*lane.subject, oracles);
+    Examiner examiner = examiner_of(*lane.subject, oracles);
     const bool asks_wrongly = task.requirement.handling.shown_by == ShownBy::status;
     try {
       turn.is_done = task.begun = true;

@@ -55,7 +55,7 @@ bool share_a_lane(const std::vector<Task>& tasks, std::size_t one, std::size_t o
 TEST_CASE("requirements whose calls take much memory share a lane", "[task]") {
   std::vector<Task> tasks = tasks_of(four_requirements, {}, 1, [](const Requirement& requirement) {
     std::vector<Case> cases(100, of_size(8, 2));
-    if (requirement.id == "SHP-01") cases.front() = of_size(1 << 12, 1 << 7);  // 2^25 elements
+    if (requirement.id == "SHP-01") cases.front() = of_size(1 << 12, 1 << 7);  // 2^26 elements
     if (requirement.id == "ANG-03") {
       cases.front().source = AngleSource::tables;
       cases.front().start = 1 << 20;  // 2^26 numbers
@@ -73,14 +73,14 @@ TEST_CASE("a requirement whose cases make many calls has a lane of its own", "[t
     tasks[i].index = i;
     tasks[i].cases.assign(100, of_size(8, 2));
   }
-  const auto alone = [&] {
+  const auto has_own_lane = [&] {
     const Lanes lanes = share_out(tasks, Processes::several, false);
     CHECK(lanes.size() == 4);
     return std::ranges::find(lanes, std::vector<std::size_t>{1}) != lanes.end();
   };
-  CHECK_FALSE(alone());
+  CHECK_FALSE(has_own_lane());
   tasks[1].requirement.handling.calls = 50;
-  CHECK(alone());
+  CHECK(has_own_lane());
 }
 
 TEST_CASE("where a call is slow, elements are worth no further process", "[task]") {
