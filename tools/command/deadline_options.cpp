@@ -33,7 +33,7 @@ void DeadlineOptions::add_to(CLI::App& command) {
 WorkerOptions DeadlineOptions::worker_options() const {
   WorkerOptions options;
   options.deadline = from_seconds(call_);
-  options.first_call_deadline = from_seconds(first_);
+  options.load_deadline = options.first_call_deadline = from_seconds(first_);
   options.first_call_is_limited = given_first_ != nullptr && given_first_->count() > 0;
   return options;
 }

@@ -31,6 +31,8 @@ class Broken(page_worker.Worker):
 
     def hello(self):
         fault = sys.argv[1]
+        if fault == "late":
+            time.sleep(1.5)
         start = {
             "silent": lambda: time.sleep(1000),
             "no_json": lambda: self.send(b"Hello, I am a kernel\n"),
@@ -67,6 +69,9 @@ class Broken(page_worker.Worker):
     def answer(self, message):
         self.now = message["id"]
         super().answer(message)
+
+    def late(self, call):
+        super().run(call)
 
     def wrong_id(self, call):
         super().run(call)

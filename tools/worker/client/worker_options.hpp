@@ -18,8 +18,9 @@ enum class Placement {
 
 struct WorkerOptions {
   Placement placement = Placement::at_end;
-  // A longer call is answered with timed_out, and its process is killed. The first call of a process may
-  // compile; so may the loading of the library.
+  // How long a process may take until it has loaded its subject and said what it is.
+  std::chrono::milliseconds load_deadline{60'000};
+  // A longer call is answered with timed_out, and its process is killed. The first call of a process may compile.
   std::chrono::milliseconds first_call_deadline{60'000};
   bool first_call_is_limited = false;  // to that, also if the subject asks for more
   std::chrono::milliseconds deadline{10'000};

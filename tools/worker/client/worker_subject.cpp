@@ -195,7 +195,7 @@ class Worker final : public WorkerSubject {
     inputs_.emplace("ropecheck-inputs", SharedMemory::Use::read_only);
     outputs_.emplace("ropecheck-outputs", SharedMemory::Use::writable);
     process_.emplace(launch_, *inputs_, *outputs_, options_.stop);
-    const json words = first_words(*process_, "hello", options_.first_call_deadline);
+    const json words = first_words(*process_, "hello", options_.load_deadline);
     try {
       hello_ = read_hello(words, claims_);
       if (name_.empty() || name_.back() == '#') name_ += shown_name_in(words);
