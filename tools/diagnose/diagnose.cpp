@@ -200,6 +200,8 @@ class Diagnosing {
   void name_causes(Diagnosis& result) const {
     const Weighed& best = weighed_[0];
     for (const Weighed& w : weighed_) {
+      // Beside the cause of one rule, the same of several rules says less.
+      if (w.hypothesis->several_rules && &w != &best) continue;
       if (w.fit >= least_beside(best.fit)) result.candidates.push_back(candidate(w));
     }
     if (raised_ && raised_->fit >= worth_a_line) result.candidates.insert(result.candidates.begin() + 1, *raised_);
@@ -208,7 +210,8 @@ class Diagnosing {
                        return c.bug_class != first && c.fit >= best.fit - a_tie;
                      });
     keep_best(result);
-    result.certain = best.fit >= certain && !tie;
+    // Wrong rows outside of its condition: that is another condition, or the kernel has another fault as well.
+    result.certain = best.fit >= certain && !tie && best.rows_outside == 0;
     result.evidence = evidence_for(best);
   }
 

@@ -211,6 +211,27 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
   return all;
 }
 
+namespace {
+
+// The same call under each other rule, in a sequence longer than its original length. A mistake in what rules share
+// shows under all of them.
+std::vector<Case> under_other_rules(const Case& failed) {
+  std::vector<Case> all;
+  if (failed.source != AngleSource::computed || std::holds_alternative<scaling::None>(failed.spec.scaling)) return all;
+  constexpr std::int64_t original = 32;
+  const scaling::Setting setting{failed.spec.head_dim, failed.spec.rotary_dim, failed.spec.base, 0};
+  for (const scaling::Example<Scaling>& example : example_rules(setting, original)) {
+    if (example.rule.index() == failed.spec.scaling.index()) continue;
+    Case other = failed;
+    other.spec.scaling = example.rule;
+    other.sequence_length = largest_position(other) + 3 * original;
+    all.push_back(std::move(other));
+  }
+  return all;
+}
+
+}  // namespace
+
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
   std::set<std::string> known;
   std::vector<const Case*> failed;
@@ -226,6 +247,11 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
   constexpr std::size_t most_moved = 6 * ways_to_move;
   constexpr std::size_t most_lengthened = 12;
   constexpr int most_tokens = 96;
+  constexpr std::size_t most_under_other_rules = 20;
+  for (const Case* one : failed) {
+    if (all.size() >= most_under_other_rules) break;
+    for (Case& other : under_other_rules(*one)) add(std::move(other));
+  }
   const std::vector<Case> random = random_cases(report, claims, 78, 120);
   for (std::size_t i = 0; i < std::max(random.size(), most_moved) && !failed.empty(); ++i) {
     // Many causes say the same of tokens that begin at position 0, or end before a rule's original length.

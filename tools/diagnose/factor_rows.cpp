@@ -77,28 +77,36 @@ int FactorRows::axis_of(int pair) const {
 void FactorRows::compute(const Spot& spot, Row& row) {
   if (theta_.empty()) theta_ = theta(spot);
   const auto count = static_cast<std::size_t>(params_.rotary_dim / 2);
-  std::vector<double> cosine(count), sine(count), angle(count);
+  struct Turn {
+    double cos, sin, angle;
+  };
   const std::vector<long double> given = positions_of(spot);
   const bool exact = call_.q.dtype == DType::f64;
-  for (std::size_t p = 0; p < count; ++p) {
-    long double m = on(given, axis_of(static_cast<int>(p)));
+  const auto turn_of = [&](std::size_t p, int axis) {
+    long double m = on(given, axis);
     if (std::isnan(m)) {
       row.any = true;
       m = 0;
     }
     const long double t = p < theta_.size() ? theta_[p] : 0;
     const long double phi = change_.angle ? change_.angle(spot, m, t, m * t) : m * t;
-    angle[p] = static_cast<double>(phi);
-    cosine[p] = exact ? static_cast<double>(std::cos(phi)) : std::cos(angle[p]);
-    sine[p] = exact ? static_cast<double>(std::sin(phi)) : std::sin(angle[p]);
-    if (change_.turn) change_.turn(params_, cosine[p], sine[p]);
-  }
+    Turn turn{0, 0, static_cast<double>(phi)};
+    turn.cos = exact ? static_cast<double>(std::cos(phi)) : std::cos(turn.angle);
+    turn.sin = exact ? static_cast<double>(std::sin(phi)) : std::sin(turn.angle);
+    if (change_.turn) change_.turn(params_, turn.cos, turn.sin);
+    return turn;
+  };
+  std::vector<Turn> of_pair;
+  for (std::size_t p = 0; p < count; ++p) of_pair.push_back(turn_of(p, axis_of(static_cast<int>(p))));
   for (int f = 0; f < params_.rotary_dim; ++f) {
     const auto p = static_cast<std::size_t>(std::clamp<int>(pair_of(f), 0, static_cast<int>(count) - 1));
+    const int axis = axis_of(static_cast<int>(p));
+    const int own = change_.axis_of ? change_.axis_of(params_, f, axis) : axis;
+    const Turn turn = own == axis ? of_pair[p] : turn_of(p, own);
     const auto i = static_cast<std::size_t>(f);
-    row.cos[i] = cosine[p];
-    row.sin[i] = sine[p];
-    row.phi[i] = angle[p];
+    row.cos[i] = turn.cos;
+    row.sin[i] = turn.sin;
+    row.phi[i] = turn.angle;
   }
 }
 
@@ -109,7 +117,7 @@ void FactorRows::read_tables(const Spot& spot, Row& row) const {
   const std::vector<long double> all = positions_of(spot);
   for (int f = 0; f < params_.rotary_dim; ++f) {
     const int p = pair_of(f);
-    const int axis = change_.axis_of ? change_.axis_of(call_, f, axis_of(p)) : axis_of(p);
+    const int axis = change_.axis_of ? change_.axis_of(params_, f, axis_of(p)) : axis_of(p);
     const long double given = on(all, axis);
     if (std::isnan(given)) {
       row.any = true;

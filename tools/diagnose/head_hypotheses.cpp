@@ -188,6 +188,19 @@ void add_exchanged_strides(Hypotheses& all) {
       return s.batch * t.strides[0] + (s.head * t.shape[1] + s.seq) * t.shape[3] + f;
     });
   }
+  for (const From side : {From::input, From::both}) {
+    add_index(
+        all, BugClass::heads_batch_qk,
+        fmt::format("the batch stride of {}k is taken to be q's, divided by q's heads and multiplied by k's",
+                    side == From::input ? "the input " : ""),
+        side,
+        [](const Spot& s, const Tensor& t, bool output, int feature) {
+          const Tensor& q = s.key ? other(s, output) : t;
+          const std::int64_t stride = s.key ? q.strides[0] * t.shape[2] / q.shape[2] : t.strides[0];
+          return s.batch * stride + s.seq * t.strides[1] + s.head * t.strides[2] + feature * t.strides[3];
+        },
+        [](const Call& call) { return has_key(call) && call.q.shape[2] > 0; });
+  }
   for (const std::size_t d : {std::size_t{2}, every_dimension}) {
     for (const From side : {From::input, From::output, From::both}) {
       const char* what = d == every_dimension ? "strides" : words_of_strides[d];

@@ -23,4 +23,21 @@ const Hypotheses& all_hypotheses() {
   return all;
 }
 
+const Hypotheses& one_sided_hypotheses() {
+  static const Hypotheses all = [] {
+    Hypotheses list;
+    for (const Hypothesis& h : all_hypotheses()) {
+      if (!makes_rows(h.change) || h.unrotated) continue;
+      for (const Factors made : {Factors::sin, Factors::cos}) {
+        Hypothesis sided = h;
+        sided.sentence += made == Factors::sin ? "; in sin, while cos is right" : "; in cos, while sin is right";
+        sided.change.makes = made;
+        list.push_back(std::move(sided));
+      }
+    }
+    return list;
+  }();
+  return all;
+}
+
 }  // namespace rope::diagnosis

@@ -19,6 +19,7 @@ struct Hypothesis {
   bool unrotated = false;                    // says only that the output is the input, which has many causes
   bool turns_again = false;                  // turns whole rows again, which in place has another cause
   bool short_table = false;                  // would follow if the kernel's own table had too few rows
+  bool several_rules = false;                // the same change of several scaling rules, each of which has its own
 };
 
 using Hypotheses = std::vector<Hypothesis>;
@@ -43,5 +44,8 @@ void add_table_hypotheses(Hypotheses& all);
 void add_precision_hypotheses(Hypotheses& all);
 
 const Hypotheses& all_hypotheses();
+
+// All that make rows of factors, once for cos only and once for sin only. They are looked at if no other fits well.
+const Hypotheses& one_sided_hypotheses();
 
 }  // namespace rope::diagnosis

@@ -28,6 +28,7 @@ struct Literal {
   bool is(Circumstance circumstance) const { return what == decltype(what)(circumstance); }
   bool is(Quantity quantity) const { return what == decltype(what)(quantity); }
   bool is_counted() const { return std::holds_alternative<Quantity>(what); }
+  bool names_a_rule() const { return std::holds_alternative<UnderRule>(what); }
 };
 
 using Condition = std::vector<Literal>;

@@ -108,16 +108,23 @@ void add_subnormals(Hypotheses& all) {
 
 // A pair's first result is written before its second one is computed, but for the first pairs, whose inputs are saved.
 void add_rereads(Hypotheses& all) {
-  for (const int saved : {0, 16, 32, 64, 128}) {
+  const auto add = [&](const std::string& where, std::function<int(int pairs)> from) {
     Hypothesis h{BugClass::strides_memory_race,
-                 fmt::format("{}the second result is made from the first one that was just written",
-                             saved > 0 ? fmt::format("in pairs from {} on, ", saved) : ""),
+                 where + "the second result is made from the first one that was just written",
                  {},
                  0,
-                 [=](const Call& call) { return call.rotary_dim / 2 > saved; },
+                 [=](const Call& call) { return from(call.rotary_dim / 2) < call.rotary_dim / 2; },
                  false};
-    h.change.rereads_from = saved;
+    h.change.rereads_from = from;
     all.push_back(std::move(h));
+  };
+  add("", [](int) { return 0; });
+  for (const int saved : {16, 32, 64, 128}) {
+    add(fmt::format("in pairs from {} on, ", saved), [=](int) { return saved; });
+  }
+  for (const int block : {2, 4, 8, 16, 32}) {
+    add(fmt::format("in the pairs left over from blocks of {}, ", block),
+        [=](int pairs) { return pairs / block * block; });
   }
 }
 

@@ -38,12 +38,11 @@ struct Model::AsSpecified {
   explicit AsSpecified(const Call& before) : positions(before) {}
 };
 
-namespace {
-
-// Whether a row is made otherwise than specified. A change of finished rows is none of these.
 bool makes_rows(const Change& c) {
   return c.params || c.theta || c.position || c.pair_of || c.axis_of || c.angle || c.turn || c.table || c.table_dtype;
 }
+
+namespace {
 
 class Run {
  public:
@@ -124,8 +123,10 @@ class Run {
   }
 
   Row row_of(const Spot& spot) {
-    Row row = makes_rows_ ? rows_.made(spot) : specified_.rows[specified_.positions.index(spot.batch, spot.seq)];
+    const std::size_t token = specified_.positions.index(spot.batch, spot.seq);
+    Row row = makes_rows_ ? rows_.made(spot) : specified_.rows[token];
     if (change_.row) change_.row(spot, pairs_, row);
+    if (change_.makes != Factors::both) keep_the_others(specified_.rows[token], row);
     if (params_.backward) {
       if (change_.direct) {
         change_.direct(params_, pairs_, row);
@@ -134,6 +135,15 @@ class Run {
       }
     }
     return row;
+  }
+
+  // The bound of a result allows the larger of its two angles.
+  void keep_the_others(const Row& specified, Row& row) const {
+    if (row.cos.size() != specified.cos.size()) return;
+    (change_.makes == Factors::sin ? row.cos : row.sin) = change_.makes == Factors::sin ? specified.cos : specified.sin;
+    for (std::size_t f = 0; f < row.phi.size(); ++f) {
+      row.phi[f] = std::max(std::fabs(row.phi[f]), std::fabs(specified.phi[f]));
+    }
   }
 
   // The row that the next heads are turned by.
@@ -239,7 +249,7 @@ class Run {
     const double first_bound = bound(factors.first_angle_term);
     store(spot, first, {y.first, first_bound});
     double inherited = 0;
-    if (change_.rereads_from && static_cast<int>(p) >= *change_.rereads_from) {
+    if (change_.rereads_from && static_cast<int>(p) >= change_.rereads_from(static_cast<int>(pairs_.size()))) {
       y.second = l * (b.value * row.cos[j] + rounded(spot.out().dtype, y.first) * row.sin[j]);
       inherited = std::fabs(l * row.sin[j]) * first_bound;
     }

@@ -53,6 +53,9 @@ struct Values {
 
 enum class Write { rotated, copied, nothing };
 
+// Which of a row's factors a change makes. The others are as specified.
+enum class Factors { both, cos, sin };
+
 // A change of the model: the stages that it replaces. Each gets the unchanged result. Empty: as specified.
 struct Change {
   std::function<void(const Call&, Params&)> params;
@@ -61,7 +64,7 @@ struct Change {
   std::function<void(const Params&, PairList&)> pairs;
   std::function<int(const Params&, int feature, int pair)> pair_of;     // the pair whose angle a feature gets
   std::function<int(const Params&, int pair, int feature)> factors_of;  // the feature whose cos and sin it is turned by
-  std::function<int(const Call&, int feature, int axis)> axis_of;  // whose position gives a feature's row of the tables
+  std::function<int(const Params&, int feature, int axis)> axis_of;     // whose position a feature's cos and sin are of
   std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
   std::function<void(const Params&, double& cos, double& sin)> turn;
   std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> table;
@@ -82,8 +85,12 @@ struct Change {
   std::function<bool(const Spot&, int feature)> skips;   // features that are not written
   std::function<bool(const Params&, int pair)> still;    // pairs that are copied unchanged
   bool by_head = false;                                  // heads of one token differ in their angles
-  std::optional<int> rereads_from;  // the pair from which on the second result uses the first result as its input
+  Factors makes = Factors::both;
+  std::function<int(int pairs)> rereads_from;  // the pair from which on a second result uses the first as its input
 };
+
+// Whether a row is made otherwise than specified. A change of finished rows is none of these.
+bool makes_rows(const Change& change);
 
 // Both, one after the other.
 Change both(const Change& first, const Change& then);

@@ -189,6 +189,24 @@ void add_axis_orders(Hypotheses& all) {
   });
 }
 
+// The features of one pair may follow two axes then.
+void add_axes_of_features(Hypotheses& all) {
+  Hypothesis h{BugClass::multi_axis,
+               "each feature follows the axis of the pair that it would belong to in the other pairing, half_split or "
+               "interleaved",
+               {},
+               0,
+               several_axes,
+               false};
+  h.change.axis_of = [](const Params& p, int feature, int axis) {
+    const int half = p.rotary_dim / 2;
+    if (half == 0) return axis;
+    const auto pair = static_cast<std::size_t>(p.pairing == Pairing::interleaved ? feature % half : feature / 2);
+    return pair < p.axis.size() ? p.axis[pair] : axis;
+  };
+  all.push_back(std::move(h));
+}
+
 void add_axes_of_tiles(Hypotheses& all) {
   for (const std::size_t n : {2u, 4u, 8u, 16u, 32u}) {
     add_axis(all, fmt::format("the pairs of a tile of {} all follow the axis of its first pair", n),
@@ -213,6 +231,7 @@ void add_axes(Hypotheses& all) {
   add_exchanged_axes(all);
   add_axis_orders(all);
   add_axes_of_tiles(all);
+  add_axes_of_features(all);
   add_axis_frequencies(all);
 }
 

@@ -13,6 +13,17 @@ namespace {
 template <class Rule>
 using Edit = std::function<void(const Call&, Params&, Rule&)>;
 
+// Whether the call has this rule; then it is changed, unless the edit replaced it by another rule.
+template <class Rule, class AnyEdit>
+bool edited(const Call& call, Params& p, const AnyEdit& edit) {
+  const auto* rule = std::get_if<Rule>(&p.scaling);
+  if (rule == nullptr) return false;
+  Rule changed = *rule;
+  edit(call, p, changed);
+  if (auto* still = std::get_if<Rule>(&p.scaling)) *still = std::move(changed);
+  return true;
+}
+
 // Changes the parameters of one rule.
 template <class Rule>
 void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
@@ -20,98 +31,101 @@ void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
   h.applies = [](const Call& call) {
     return call.source == AngleSource::computed && std::holds_alternative<Rule>(call.scaling);
   };
-  h.change.params = [=](const Call& call, Params& p) {
-    if (auto* rule = std::get_if<Rule>(&p.scaling)) {
-      Rule changed = *rule;
-      edit(call, p, changed);
-      // Unless the edit replaced it by another rule.
-      if (auto* still = std::get_if<Rule>(&p.scaling)) *still = changed;
-    }
-  };
+  h.change.params = [=](const Call& call, Params& p) { edited<Rule>(call, p, edit); };
   all.push_back(std::move(h));
 }
 
-template <class Rule>
-void add_as(Hypotheses& all, std::string what, std::function<Scaling(const Rule&)> other) {
-  add<Rule>(all, std::move(what), [=](const Call&, Params& p, Rule& rule) { p.scaling = other(rule); });
+// The same change of several rules. In all of them it is a mistake in what they share, in a single one a mistake in its
+// own code. `edit(call, params, rule)` takes every one of the rules.
+template <class... Rules, class AnyEdit>
+void add_for(Hypotheses& all, const std::string& what, AnyEdit edit) {
+  (add<Rules>(all, what, Edit<Rules>(edit)), ...);
+  constexpr std::size_t most_named = 3;
+  const std::vector<std::string_view> names{Rules::kind...};
+  const std::string whose = names.size() > most_named ? "every rule" : fmt::format("{}", fmt::join(names, " and "));
+  Hypothesis h{BugClass::scaling_config, fmt::format("{}: {}", whose, what), {}, 0, {}, false};
+  h.several_rules = true;
+  h.applies = [](const Call& call) {
+    return call.source == AngleSource::computed && (std::holds_alternative<Rules>(call.scaling) || ...);
+  };
+  h.change.params = [edit](const Call& call, Params& p) { static_cast<void>((edited<Rules>(call, p, edit) || ...)); };
+  all.push_back(std::move(h));
 }
 
+std::int64_t original_of(const auto& rule) { return static_cast<std::int64_t>(rule.original_max_position_embeddings); }
+
 // The length that a rule uses, if it depends on one.
-template <class Rule>
 void add_lengths(Hypotheses& all) {
-  const auto length = [&](const char* what, std::function<std::int64_t(const Call&, const Rule&)> of) {
-    add<Rule>(all, what, [=](const Call& call, Params& p, Rule& rule) { p.sequence_length = of(call, rule); });
-  };
-  const auto original = [](const Rule& rule) {
-    return static_cast<std::int64_t>(rule.original_max_position_embeddings);
+  const auto length = [&](const char* what, auto of) {
+    add_for<scaling::Dynamic, scaling::LongRope>(
+        all, what, [=](const Call& call, Params& p, auto& rule) { p.sequence_length = of(call, rule); });
   };
   length("the number of tokens in the call is used as the sequence length",
-         [](const Call& c, const Rule&) { return c.q.shape[1]; });
+         [](const Call& c, const auto&) { return c.q.shape[1]; });
   length("the largest position of the call is used as the sequence length",
-         [](const Call& c, const Rule&) { return largest_position(c); });
+         [](const Call& c, const auto&) { return largest_position(c); });
   length("the largest position of the call plus one is used as the sequence length",
-         [](const Call& c, const Rule&) { return largest_position(c) + 1; });
-  length("a sequence of exactly the original length counts as long", [=](const Call& c, const Rule& rule) {
-    return c.sequence_length == original(rule) ? c.sequence_length + 1 : c.sequence_length;
+         [](const Call& c, const auto&) { return largest_position(c) + 1; });
+  length("a sequence of exactly the original length counts as long", [](const Call& c, const auto& rule) {
+    return c.sequence_length == original_of(rule) ? c.sequence_length + 1 : c.sequence_length;
   });
-  length("the sequence length is one too large", [](const Call& c, const Rule&) { return c.sequence_length + 1; });
-  length("the sequence length is one too small", [](const Call& c, const Rule&) { return c.sequence_length - 1; });
-  length("every sequence counts as short", [](const Call&, const Rule&) { return 0; });
-  length("the sequence length is always original length times factor", [=](const Call&, const Rule& rule) {
-    return static_cast<std::int64_t>(rule.factor * static_cast<double>(original(rule)));
+  length("the sequence length is one too large", [](const Call& c, const auto&) { return c.sequence_length + 1; });
+  length("the sequence length is one too small", [](const Call& c, const auto&) { return c.sequence_length - 1; });
+  length("every sequence counts as short", [](const Call&, const auto&) { return 0; });
+  length("the sequence length is always original length times factor", [](const Call&, const auto& rule) {
+    return static_cast<std::int64_t>(rule.factor * static_cast<double>(original_of(rule)));
   });
-  length("the sequence length is rounded up to a power of two", [](const Call& c, const Rule&) {
+  length("the sequence length is rounded up to a power of two", [](const Call& c, const auto&) {
     std::int64_t n = 1;
     while (n < c.sequence_length) n *= 2;
     return n;
   });
 }
 
-template <class Rule>
 void add_original(Hypotheses& all) {
-  const auto original = [&](const char* what, std::function<double(const Rule&)> of) {
-    add<Rule>(all, what, [=](const Call&, Params&, Rule& rule) { rule.original_max_position_embeddings = of(rule); });
+  const auto original = [&](const std::string& what, auto of) {
+    add_for<scaling::Dynamic, scaling::Yarn, scaling::Llama3>(
+        all, what, [=](const Call&, Params&, auto& rule) { rule.original_max_position_embeddings = of(rule); });
   };
-  original("the original length is limited to 32767",
-           [](const Rule& r) { return std::min(r.original_max_position_embeddings, 32767.0); });
-  original("the original length is limited to 65535",
-           [](const Rule& r) { return std::min(r.original_max_position_embeddings, 65535.0); });
+  for (const double most : {32767.0, 65535.0}) {
+    original(fmt::format("the original length is limited to {}", most),
+             [=](const auto& r) { return std::min(r.original_max_position_embeddings, most); });
+  }
   original("the original length is multiplied by the factor",
-           [](const Rule& r) { return r.original_max_position_embeddings * r.factor; });
+           [](const auto& r) { return r.original_max_position_embeddings * r.factor; });
   original("the original length is divided by the factor",
-           [](const Rule& r) { return r.original_max_position_embeddings / r.factor; });
-  for (double fixed : {2048.0, 4096.0, 8192.0}) {
-    original(fmt::format("original length {} is used, not the given one", fixed).c_str(),
-             [=](const Rule&) { return fixed; });
+           [](const auto& r) { return r.original_max_position_embeddings / r.factor; });
+  for (const double fixed : {2048.0, 4096.0, 8192.0}) {
+    original(fmt::format("original length {} is used, not the given one", fixed), [=](const auto&) { return fixed; });
   }
 }
 
-template <class Rule>
-void add_factor(Hypotheses& all) {
-  add<Rule>(all, "the rule is ignored", [](const Call&, Params& p, Rule&) { p.scaling = scaling::None{}; });
-  if constexpr (requires(Rule r) { r.factor; }) {
-    add<Rule>(all, "the factor is inverted", [](const Call&, Params&, Rule& r) { r.factor = 1 / r.factor; });
-    add<Rule>(all, "the factor is applied twice", [](const Call&, Params&, Rule& r) { r.factor *= r.factor; });
-    add<Rule>(all, "the factor is ignored", [](const Call&, Params&, Rule& r) { r.factor = 1; });
-    if constexpr (!std::is_same_v<Rule, scaling::Linear>) {
-      add_as<Rule>(all, "the rule is computed as linear", [](const Rule& r) {
-        scaling::Linear other;
-        other.factor = r.factor;
-        return other;
-      });
-    }
-    if constexpr (!std::is_same_v<Rule, scaling::Ntk>) {
-      add_as<Rule>(all, "the rule is computed as ntk", [](const Rule& r) {
-        scaling::Ntk other;
-        other.factor = r.factor;
-        return other;
-      });
-    }
-    add<Rule>(all, "the rule only multiplies the base by the factor", [](const Call&, Params& p, Rule& r) {
-      p.scaling = scaling::None{};
-      p.base *= r.factor;
-    });
-  }
+template <class Other>
+Other computed_as(const auto& rule) {
+  Other other;
+  other.factor = rule.factor;
+  return other;
+}
+
+void add_factors(Hypotheses& all) {
+  using namespace scaling;
+  add_for<Linear, Ntk, Dynamic, Yarn, LongRope, Llama3, Proportional, Pixel, Constant>(
+      all, "the rule is ignored", [](const Call&, Params& p, auto&) { p.scaling = None{}; });
+  const auto of_each_factor = [&](const char* what, auto edit) {
+    add_for<Linear, Ntk, Dynamic, Yarn, LongRope, Llama3>(all, what, edit);
+  };
+  of_each_factor("the factor is inverted", [](const Call&, Params&, auto& r) { r.factor = 1 / r.factor; });
+  of_each_factor("the factor is applied twice", [](const Call&, Params&, auto& r) { r.factor *= r.factor; });
+  of_each_factor("the factor is ignored", [](const Call&, Params&, auto& r) { r.factor = 1; });
+  add_for<Ntk, Dynamic, Yarn, LongRope, Llama3>(
+      all, "the rule is computed as linear",
+      [](const Call&, Params& p, auto& r) { p.scaling = computed_as<Linear>(r); });
+  add_for<Linear, Dynamic, Yarn, LongRope, Llama3>(
+      all, "the rule is computed as ntk", [](const Call&, Params& p, auto& r) { p.scaling = computed_as<Ntk>(r); });
+  of_each_factor("the rule only multiplies the base by the factor", [](const Call&, Params& p, auto& r) {
+    p.scaling = None{};
+    p.base *= r.factor;
+  });
 }
 
 // A parameter that is not used as given.
@@ -126,13 +140,19 @@ void add_number(Hypotheses& all, const char* name, double Rule::*number, std::in
 }
 
 // base * stretch^(d/(d-2)) of the rules that stretch the base, with the whole head for d.
-template <class Rule>
-void add_exponent(Hypotheses& all, double (*stretch)(const Rule&, const Params&)) {
-  add<Rule>(all, "the exponent of the factor uses head_dim, not rotary_dim", [=](const Call&, Params& p, Rule& r) {
-    const double dim = p.head_dim;
-    if (dim > 2) p.base *= std::pow(stretch(r, p), dim / (dim - 2));
-    p.scaling = scaling::None{};
-  });
+double stretch_of(const scaling::Ntk& rule, const Params&) { return rule.factor; }
+double stretch_of(const scaling::Dynamic& rule, const Params& p) {
+  const double length = static_cast<double>(p.sequence_length), original = rule.original_max_position_embeddings;
+  return length <= original ? 1 : rule.factor * length / original - (rule.factor - 1);
+}
+
+void add_exponent(Hypotheses& all) {
+  add_for<scaling::Ntk, scaling::Dynamic>(all, "the exponent of the factor uses head_dim, not rotary_dim",
+                                          [](const Call&, Params& p, auto& rule) {
+                                            const double dim = p.head_dim;
+                                            if (dim > 2) p.base *= std::pow(stretch_of(rule, p), dim / (dim - 2));
+                                            p.scaling = scaling::None{};
+                                          });
 }
 
 void add_numbers(Hypotheses& all) {
@@ -296,25 +316,10 @@ void add_linear(Hypotheses& all) {
 }
 
 void add_rules(Hypotheses& all) {
-  add_factor<scaling::Linear>(all);
-  add_factor<scaling::Ntk>(all);
-  add_factor<scaling::Dynamic>(all);
-  add_factor<scaling::Yarn>(all);
-  add_factor<scaling::LongRope>(all);
-  add_factor<scaling::Llama3>(all);
-  add_factor<scaling::Proportional>(all);
-  add_factor<scaling::Pixel>(all);
-  add_factor<scaling::Constant>(all);
-  add_lengths<scaling::Dynamic>(all);
-  add_lengths<scaling::LongRope>(all);
-  add_original<scaling::Dynamic>(all);
-  add_original<scaling::Yarn>(all);
-  add_original<scaling::Llama3>(all);
-  add_exponent<scaling::Ntk>(all, [](const scaling::Ntk& r, const Params&) { return r.factor; });
-  add_exponent<scaling::Dynamic>(all, [](const scaling::Dynamic& r, const Params& p) {
-    const double length = static_cast<double>(p.sequence_length), original = r.original_max_position_embeddings;
-    return length <= original ? 1 : r.factor * length / original - (r.factor - 1);
-  });
+  add_factors(all);
+  add_lengths(all);
+  add_original(all);
+  add_exponent(all);
   add<scaling::Dynamic>(all, "sequences shorter than the original length shrink the base",
                         [](const Call&, Params& p, scaling::Dynamic& r) {
                           const double length = static_cast<double>(p.sequence_length), dim = p.rotary_dim;

@@ -96,9 +96,8 @@ void add_columns(Hypotheses& all) {
                  0,
                  [](const Call& call) { return full(call) && call.axis; },
                  false};
-    h.change.axis_of = [second](const Call& call, int feature, int axis) {
-      const bool of_second =
-          call.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= call.rotary_dim / 2;
+    h.change.axis_of = [second](const Params& p, int feature, int axis) {
+      const bool of_second = p.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= p.rotary_dim / 2;
       return of_second == second ? 0 : axis;
     };
     all.push_back(std::move(h));

@@ -68,6 +68,7 @@ std::vector<std::size_t> some_of(std::size_t count, std::size_t most) {
 struct Account {
   std::vector<SeenRow> applied;      // wrong rows that match its prediction
   std::vector<SeenRow> not_applied;  // right rows that do not
+  std::vector<SeenRow> open;         // wrong rows that do not
   double wrong = 0, explained = 0;   // weights of rows
   double before = 0, error = 0;      // as in Simulated
 
@@ -208,6 +209,7 @@ class Weigher {
     for (std::size_t r = 0; r < seen.rows.size(); ++r) {
       const bool is_wrong = seen.wrong[r] != 0;
       if (is_wrong) account.wrong += weight;
+      if (is_wrong && !(simulated && simulated->rows[r].agrees)) account.open.push_back({&seen, r, weight});
       if (!simulated) continue;
       const RowCount& row = simulated->rows[r];
       if (is_wrong && row.agrees) {
@@ -227,6 +229,7 @@ class Weigher {
     for (const Literal& literal : result.condition) {
       const auto holds = predicate_of(literal);
       std::erase_if(account.not_applied, [&](const SeenRow& row) { return !holds(row); });
+      result.rows_outside += std::erase_if(account.open, [&](const SeenRow& row) { return !holds(row); });
     }
   }
 
@@ -271,12 +274,17 @@ std::vector<const Hypothesis*> that_explain_something(const Weigher& weigher,
 }
 
 // Weighs the ones that fit a few cases best on all cases.
-std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> quick) {
+std::vector<Weighed> survivors_of(const Weigher& weigher, std::vector<Weighed> quick) {
   rank(quick);
   std::vector<Weighed> full;
   for (std::size_t i = 0; i < quick.size() && i < survivors; ++i) {
     if (quick[i].explained > 0) full.push_back(weigher.weigh(*quick[i].hypothesis, nullptr));
   }
+  return full;
+}
+
+std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> quick) {
+  std::vector<Weighed> full = survivors_of(weigher, std::move(quick));
   // A hypothesis that shows in few cases may have missed all of the first ones.
   if (full.empty()) {
     for (const Hypothesis& h : all_hypotheses()) {
@@ -285,6 +293,15 @@ std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> q
   }
   rank(full);
   return full;
+}
+
+void add_one_sided(const Weigher& weigher, std::vector<Weighed>& full) {
+  std::vector<const Hypothesis*> all;
+  for (const Hypothesis& h : one_sided_hypotheses()) all.push_back(&h);
+  const std::vector<Weighed> found =
+      survivors_of(weigher, quickly(weigher, that_explain_something(weigher, std::move(all))));
+  full.insert(full.end(), found.begin(), found.end());
+  rank(full);
 }
 
 double promise(const Weighed& w) { return w.partial + w.fit; }
@@ -335,6 +352,7 @@ std::vector<Weighed> Scales::weigh(const Observations& seen, Care care) {
   if (care == Care::thorough && best_fit() < explains_nearly_all) {
     quick = quickly(weigher, all);
     full = best_in_full(weigher, quick);
+    if (best_fit() < leaves_much_open) add_one_sided(weigher, full);
     if (best_fit() < leaves_much_open) {
       for (const Weighed& pair : pairs_of_causes(sample, quick, best_fit() + clearly_better, stop_)) {
         full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
@@ -342,6 +360,10 @@ std::vector<Weighed> Scales::weigh(const Observations& seen, Care care) {
       rank(full);
     }
   }
+  // A condition that names one rule is of that rule's own hypothesis.
+  std::erase_if(full, [](const Weighed& w) {
+    return w.hypothesis->several_rules && std::ranges::any_of(w.condition, &Literal::names_a_rule);
+  });
   // A cause that predicts neither a row nor the element at which a call left its tensors has nothing to show for it.
   std::erase_if(full, [](const Weighed& w) { return w.rows + w.ends == 0; });
   return full;

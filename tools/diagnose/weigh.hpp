@@ -22,6 +22,7 @@ struct Weighed {
   std::size_t ends = 0, all_ends = 0;  // calls that left a tensor: at the predicted element, observed
   std::size_t cases = 0;               // the cases of these rows and ends
   std::size_t right_rows = 0;          // right rows that it predicts rightly
+  std::size_t rows_outside = 0;        // wrong rows for which its condition does not hold
 };
 
 // What a cause changes in a call: nothing if it does not apply.
