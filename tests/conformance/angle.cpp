@@ -286,6 +286,17 @@ void factor_cases(CaseList& list) {
       list.add(c);
     });
   }
+  // A factor of 1 is given, too, under a rule that has another one of its own.
+  list.for_each_way(64, [&](Case c) {
+    if (c.source != AngleSource::computed || !list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) return;
+    for (const auto& [rule, base] : every_rule(c)) {
+      if (attention_factor<double>(rule, {c.spec.head_dim, c.spec.rotary_dim, base, 0}) == 1) continue;
+      c.spec.scaling = rule;
+      c.spec.base = base;
+      c.spec.attention_factor = 1;
+      list.add(c);
+    }
+  });
 }
 
 void halves_cases(CaseList& list) {

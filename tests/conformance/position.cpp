@@ -156,6 +156,10 @@ void arbitrary_cases(CaseList& list) {
       halves.position_dtype = list.claims().position_dtype();
       halves.seq = 8;  // a rank of context parallelism has two chunks
       list.add_in_turn(turn++, {c, narrow, halves});
+      // As many rows as tokens: then the token's index is a row of the table, too.
+      if (c.source != AngleSource::tables || pattern != PositionPattern::exchanged) return;
+      c.start = 0;
+      list.add(c);
     });
   }
   list.add_random(60, [](Case& c) { c.form = PositionForm::shared; });

@@ -51,6 +51,11 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return of(r).seq == of(r).batch; }},
     {Circumstance::as_many_tokens_as_heads, "as many tokens as heads", nothing,
      [](const SeenRow& r) { return of(r).seq == (r.key().key ? of(r).key_heads : of(r).heads); }, true},
+    {Circumstance::as_many_rows_as_tokens, "tables with as many rows as tokens", BugClass::table_cache,
+     [](const SeenRow& r) {
+       const std::optional<Tensor>& table = r.seen->before.cos;
+       return table && table->shape[0] == of(r).seq;
+     }},
     {Circumstance::several_heads, "several heads", BugClass::heads_batch_qk,
      [](const SeenRow& r) { return of(r).heads > 1; }},
     {Circumstance::past_first_head, "past the first head", BugClass::heads_batch_qk,

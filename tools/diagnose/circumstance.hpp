@@ -43,6 +43,7 @@ enum class Circumstance {
   past_first_token,
   as_many_tokens_as_batches,
   as_many_tokens_as_heads,
+  as_many_rows_as_tokens,
   several_heads,
   past_first_head,
   past_heads_of_k,

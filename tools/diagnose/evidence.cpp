@@ -213,8 +213,8 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
 
 namespace {
 
-// The same call under each other rule, in a sequence longer than its original length. A mistake in what rules share
-// shows under all of them.
+// The same call under each other rule, in a sequence longer than its original length, and with other flags of its own
+// rule. A mistake in what rules share shows under all of them.
 std::vector<Case> under_other_rules(const Case& failed) {
   std::vector<Case> all;
   if (failed.source != AngleSource::computed || std::holds_alternative<scaling::None>(failed.spec.scaling)) return all;
@@ -226,6 +226,19 @@ std::vector<Case> under_other_rules(const Case& failed) {
     other.spec.scaling = example.rule;
     other.sequence_length = largest_position(other) + 3 * original;
     all.push_back(std::move(other));
+  }
+  // The rule's own flags: one that is ignored looks inverted where only one of its values was seen.
+  if (const auto* yarn = std::get_if<scaling::Yarn>(&failed.spec.scaling)) {
+    for (const bool truncate : {true, false}) {
+      for (const auto clamp : {scaling::Yarn::Clamp::pairs, scaling::Yarn::Clamp::rotary_dim}) {
+        Case other = failed;
+        scaling::Yarn flagged = *yarn;
+        flagged.truncate = truncate;
+        flagged.clamp = clamp;
+        other.spec.scaling = flagged;
+        all.push_back(std::move(other));
+      }
+    }
   }
   return all;
 }
@@ -246,12 +259,8 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
   constexpr std::size_t ways_to_move = 4;
   constexpr std::size_t most_moved = 6 * ways_to_move;
   constexpr std::size_t most_lengthened = 12;
+  constexpr std::size_t most_of_other_type = 6;
   constexpr int most_tokens = 96;
-  constexpr std::size_t most_under_other_rules = 20;
-  for (const Case* one : failed) {
-    if (all.size() >= most_under_other_rules) break;
-    for (Case& other : under_other_rules(*one)) add(std::move(other));
-  }
   const std::vector<Case> random = random_cases(report, claims, 78, 120);
   for (std::size_t i = 0; i < std::max(random.size(), most_moved) && !failed.empty(); ++i) {
     // Many causes say the same of tokens that begin at position 0, or end before a rule's original length.
@@ -266,6 +275,12 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
       // Most calls end with the sequence. Then positions counted from its end look right.
       moved.sequence_length = largest_position(moved) + 38;
       add(std::move(moved));
+    }
+    // Large positions are drawn in 64 bits, so their type looks like the reason.
+    if (i < failed.size() && i < most_of_other_type && has_position_dtype(failed[i]->form)) {
+      Case other = *failed[i];
+      other.position_dtype = other.position_dtype == DType::i64 ? DType::i32 : DType::i64;
+      add(std::move(other));
     }
     // In calls with few tokens, what comes late looks like what never comes.
     if (i < failed.size() && i < most_lengthened) {
@@ -288,6 +303,12 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
     drawn.spec = failed[i % failed.size()]->spec;
     add(std::move(drawn));
     add(random[i]);
+  }
+  // Last: much alike, they say less of a cause that all random cases can test.
+  const std::size_t most = all.size() + 20;
+  for (const Case* one : failed) {
+    if (all.size() >= most) break;
+    for (Case& other : under_other_rules(*one)) add(std::move(other));
   }
   return all;
 }

@@ -122,7 +122,7 @@ void add_rereads(Hypotheses& all) {
   for (const int saved : {16, 32, 64, 128}) {
     add(fmt::format("in pairs from {} on, ", saved), [=](int) { return saved; });
   }
-  for (const int block : {2, 4, 8, 16, 32}) {
+  for (const int block : {2, 4, 8, 16}) {
     add(fmt::format("in the pairs left over from blocks of {}, ", block),
         [=](int pairs) { return pairs / block * block; });
   }

@@ -36,17 +36,22 @@ class Said {
     return false;
   }
 
-  bool says_wrong() const {
+  bool says_wrong() const { return says_wrong_where(true); }
+
+  // But for its condition, it would say that the kernel is wrong.
+  bool only_condition_says_right() const { return says_wrong_where(false); }
+
+ private:
+  bool says_wrong_where(bool condition_holds) const {
     for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
-      if (differs(at(i), i, of_.right)) return true;
+      if (holds(i) == condition_holds && differs(changed_, i, of_.right)) return true;
     }
     return false;
   }
 
- private:
-  const Prediction& at(std::size_t i) const {
-    return holds_[i / static_cast<std::size_t>(of_.head_dim)] != 0 ? changed_ : of_.right;
-  }
+  bool holds(std::size_t i) const { return holds_[i / static_cast<std::size_t>(of_.head_dim)] != 0; }
+
+  const Prediction& at(std::size_t i) const { return holds(i) ? changed_ : of_.right; }
 
   static bool differs(const Prediction& a, std::size_t i, const Prediction& b) {
     return a.written[i] != b.written[i] || std::fabs(a.value[i] - b.value[i]) > a.bound[i] + b.bound[i];
@@ -68,11 +73,15 @@ Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& 
 
 std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double least_fit) {
   const std::size_t rivals = std::min(number_of_rivals(weighed), most_rivals);
-  std::vector<std::size_t> wanted(rivals + 1, most_cases);  // the last: on which the best says that the kernel is wrong
-  if (weighed[0].fit < least_fit) wanted.back() = 0;
+  std::vector<std::size_t> wanted(rivals, most_cases);
+  // To test the best if it would be certain: cases that it calls wrong, and cases that only its condition calls right.
+  const bool tests = weighed[0].fit >= least_fit;
+  std::size_t wrong_wanted = tests ? most_cases : 0;
+  std::size_t right_wanted = tests && !weighed[0].condition.empty() ? most_cases : 0;
   std::vector<Case> found;
   for (std::size_t i = 0; i < cases_.size(); ++i) {
-    if (std::all_of(wanted.begin(), wanted.end(), [](std::size_t count) { return count == 0; })) break;
+    const bool parted = std::all_of(wanted.begin(), wanted.end(), [](std::size_t count) { return count == 0; });
+    if (parted && wrong_wanted + right_wanted == 0) break;
     if (named_[i] != 0) continue;
     const Said best(*cases_[i], weighed[0]);
     bool decides = false;
@@ -83,7 +92,8 @@ std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double l
     for (std::size_t r = 0; r < rivals; ++r) {
       if (wanted[r] > 0) count(wanted[r], best.differs_from(Said(*cases_[i], weighed[r + 1])));
     }
-    if (wanted.back() > 0) count(wanted.back(), best.says_wrong());
+    if (wrong_wanted > 0) count(wrong_wanted, best.says_wrong());
+    if (right_wanted > 0) count(right_wanted, best.only_condition_says_right());
     if (!decides) continue;
     named_[i] = 1;
     found.push_back(cases_[i]->c);

@@ -15,8 +15,8 @@ class Rivals {
  public:
   Rivals(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
-  // Cases to run next: on which the best cause and a rival differ, or on which the best says that the kernel is wrong,
-  // if it would be called certain. Each case is named once. `weighed` is sorted, the best first.
+  // Cases to run next: on which the best cause and a rival differ. If the best would be called certain, also cases that
+  // it calls wrong, and cases that only its condition calls right. Each is named once. `weighed` is sorted, best first.
   std::vector<Case> deciding(const std::vector<Weighed>& weighed, double least_fit);
 
   // Whether another cause fits as well as the best, and says something else about some case.

@@ -57,6 +57,18 @@ void add_addresses(Hypotheses& all) {
   }
 }
 
+void add_row_per_token(Hypotheses& all) {
+  Hypothesis h{
+      BugClass::table_cache,
+      "where the tables have as many rows as there are tokens, row s is used for token s, whatever its position",
+      {},
+      0,
+      [](const Call& call) { return call.cos && call.cos->shape[0] == call.q.shape[1]; },
+      false};
+  h.change.position = [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); };
+  all.push_back(std::move(h));
+}
+
 void add_columns(Hypotheses& all) {
   add(
       all, "sin is read behind cos in the same row, as if one table held both",
@@ -160,6 +172,7 @@ void add_misplaced_sines(Hypotheses& all) {
 
 void add_table_hypotheses(Hypotheses& all) {
   add_addresses(all);
+  add_row_per_token(all);
   add_columns(all);
   add_types(all);
   add_misplaced_sines(all);

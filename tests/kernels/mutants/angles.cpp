@@ -52,6 +52,16 @@ struct TemperatureOfQueryOnly : Kernel {
   }
 };
 
+// 1 is taken for "not given".
+struct TemperatureOfItsOwn : Kernel {
+  rope_call understood(const rope_call& call) const override {
+    rope_call c = call;
+    const bool is_missing = is_computed(call, ROPE_SCALING_YARN) && call.attention_factor == 1;
+    if (is_missing && call.scaling.factor > 1) c.attention_factor = 0.1 * std::log(call.scaling.factor) + 1;
+    return c;
+  }
+};
+
 struct SmoothingInverted : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -298,6 +308,8 @@ Mutants angle_mutants() {
                                     "rotary_dim above 128: exponent -2p/128, as for heads of 128"),
       mutant<BaseCutOff>("FREQ-WHOLE-BASE", "frequency-base", "base cut to an integer"),
       mutant<TemperatureOfQueryOnly>("SCALE-QUERY-ONLY", "scaling-config", "yarn: attention factor for q, 1 for k"),
+      mutant<TemperatureOfItsOwn>("SCALE-OWN-FACTOR", "scaling-config",
+                                  "yarn: a given attention factor of 1 is replaced by 0.1 ln(factor) + 1"),
       mutant<SmoothingInverted>("SCALE-SMOOTHING-INVERTED", "scaling-config",
                                 "llama3: scaled and plain theta exchanged where the two are mixed"),
       mutant<Llama3FactorsBuiltIn>("SCALE-LLAMA3-BUILT-IN", "scaling-config",

@@ -124,6 +124,13 @@ struct BatchesOneAfterTheOther : Kernel {
   }
 };
 
+struct RowsTakenForTokens : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const bool fits = at.call.angle_source == ROPE_TABLES && at.call.table.rows == at.in().shape[1];
+    return fits ? at.seq : Kernel::position(at, axis);
+  }
+};
+
 struct TableInTheTypeOfInput : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -164,6 +171,8 @@ Mutants cache_mutants() {
           "tokens of all batches counted on through one table: batch b starts b seq rows further down"),
       mutant<FoldedAtTraceLength>("TAB-09", "table-cache", "positions from 2048 on start again at 0"),
       mutant<RowsTakenToBeDense>("TAB-ROW-STRIDE", "table-cache", "row stride of the table ignored"),
+      mutant<RowsTakenForTokens>("TAB-ROW-PER-TOKEN", "table-cache",
+                                 "as many rows as tokens: row s is used for token s, whatever its position"),
       mutant<SecondHalfNotRead>("TAB-HALVES", "table-cache", "full-width tables: the second feature gets the first's"),
       mutant<ThetaKeyedByWidth>("TAB-KEYED-BY-WIDTH", "table-cache",
                                 "theta kept for each rotary_dim, whatever base and scaling come later"),

@@ -258,7 +258,10 @@ TEST_CASE("A row index of k that is divided by the heads of q is named, over all
   FAIL("no such hypothesis");
 }
 
-TEST_CASE("A flag of yarn that is ignored is not called inverted") {
+TEST_CASE("A flag of yarn that is ignored is not called inverted, though one of its values was seen") {
+  Fake clamped = with_rule<scaling::Yarn>([](Call&, scaling::Yarn& rule) { rule.clamp = scaling::Yarn::Clamp::pairs; });
+  CHECK(first_of(diagnosed(clamped, {"ANG-04", "ROT-01"})).sentence ==
+        "yarn: the flag yarn_clamp_pairs is ignored: the upper end is always at most rotary_dim/2 - 1");
   Fake subject = with_rule<scaling::Yarn>([](Call&, scaling::Yarn& rule) { rule.truncate = true; });
   const auto found = diagnosed(subject, {"ANG-04", "ROT-01"});
   CHECK(first_of(found).sentence == "yarn: the flag yarn_truncate is ignored: the ramp's ends are always whole pairs");

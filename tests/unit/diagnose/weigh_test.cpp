@@ -5,6 +5,7 @@
 #include <random>
 
 #include "tests/unit/diagnose/subjects.hpp"
+#include "tools/diagnose/rivals.hpp"
 #include "tools/judge/call/tensor_walk.hpp"
 
 using namespace rope;
@@ -49,4 +50,27 @@ TEST_CASE("A cause is weighed although it shows in no case that is looked at fir
   REQUIRE_FALSE(found.empty());
   CHECK(found.front().explained > 0);
   CHECK(weighed(28, -1).empty());
+}
+
+TEST_CASE("A cause that would be certain is also tried where only its condition calls the kernel right") {
+  Fake subject = misled([](Call& call) { ++call.position_offset; });
+  Oracles oracles;
+  SuiteOptions options;
+  options.selection.only = {"ROT-01"};
+  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
+  REQUIRE(report.results.front().failure);
+  Examiner examiner(subject, oracles, nullptr);
+  diagnosis::Observations seen;
+  seen.push_back(diagnosis::observe(report.results.front().failure->minimal, examiner));
+  diagnosis::Weighed best;
+  best.hypothesis = &that_says("position p + 1 is used, not p");
+  best.fit = 1;
+  const auto outside = [&](double certain) {
+    diagnosis::Rivals rivals(report, seen, examiner);
+    const std::vector<Case> cases = rivals.deciding({best}, certain);
+    return std::ranges::count_if(cases, [](const Case& c) { return c.in_place; });
+  };
+  best.condition = {{diagnosis::Circumstance::out_of_place}};
+  CHECK(outside(0.9) == 8);
+  CHECK(outside(1.1) == 0);
 }
