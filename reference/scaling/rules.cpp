@@ -92,6 +92,33 @@ std::vector<Scaling> fourfold_rules(const scaling::Setting& setting, double leng
   return all;
 }
 
+std::vector<Scaling> with_other_choices(const Scaling& rule) {
+  std::vector<Scaling> all;
+  const auto add = [&](const auto& changed, std::string_view field, const auto& value) {
+    auto other = changed;
+    other.fields(other, [&](std::string_view name, auto& now, auto&&...) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(now)>, std::decay_t<decltype(value)>>) {
+        if (name == field) now = value;
+      }
+    });
+    all.push_back(other);
+  };
+  std::visit(
+      [&](const auto& r) {
+        r.fields(r, [&](std::string_view name, const auto& now, auto&&...) {
+          using Value = std::decay_t<decltype(now)>;
+          if constexpr (std::is_same_v<Value, bool>) add(r, name, !now);
+          if constexpr (std::is_enum_v<Value>) {
+            for (const auto& [word, value] : words(now)) {
+              if (value != now) add(r, name, value);
+            }
+          }
+        });
+      },
+      rule);
+  return all;
+}
+
 std::string rule_words(const Scaling& rule, double base) {
   return std::visit([&](const auto& r) { return r.words(base); }, rule);
 }

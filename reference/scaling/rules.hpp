@@ -73,6 +73,9 @@ std::vector<scaling::Example<Scaling>> example_rules(const scaling::Setting& set
 // call to call.
 std::vector<Scaling> fourfold_rules(const scaling::Setting& setting, double length);
 
+// The rule with another value of one of its choices, such as yarn's truncate: one for each other value of each choice.
+std::vector<Scaling> with_other_choices(const Scaling& rule);
+
 // "linear, factor 4, base 10000"
 std::string rule_words(const Scaling& rule, double base);
 

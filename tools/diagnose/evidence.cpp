@@ -81,6 +81,27 @@ Scaling of_original_length(Scaling rule, double length) {
   return rule;
 }
 
+// The same call under each other rule, in a sequence longer than its original length, and with other choices of its own
+// rule. A mistake in what rules share shows under all of them. A flag that is ignored looks inverted where only one of
+// its values was seen.
+std::vector<Case> under_other_rules(const Case& failed) {
+  std::vector<Case> all;
+  if (failed.source != AngleSource::computed || std::holds_alternative<scaling::None>(failed.spec.scaling)) return all;
+  constexpr std::int64_t original = 32;
+  const scaling::Setting setting{failed.spec.head_dim, failed.spec.rotary_dim, failed.spec.base, 0};
+  const auto add = [&](const Scaling& rule) {
+    all.push_back(failed);
+    all.back().spec.scaling = rule;
+  };
+  for (const scaling::Example<Scaling>& example : example_rules(setting, original)) {
+    if (example.rule.index() == failed.spec.scaling.index()) continue;
+    add(example.rule);
+    all.back().sequence_length = largest_position(failed) + 3 * original;
+  }
+  for (const Scaling& rule : with_other_choices(failed.spec.scaling)) add(rule);
+  return all;
+}
+
 }  // namespace
 
 bool is_affordable(const Case& c) {
@@ -210,40 +231,6 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
   for (Case& c : random_cases(report, claims, 77, 160)) add(std::move(c));
   return all;
 }
-
-namespace {
-
-// The same call under each other rule, in a sequence longer than its original length, and with other flags of its own
-// rule. A mistake in what rules share shows under all of them.
-std::vector<Case> under_other_rules(const Case& failed) {
-  std::vector<Case> all;
-  if (failed.source != AngleSource::computed || std::holds_alternative<scaling::None>(failed.spec.scaling)) return all;
-  constexpr std::int64_t original = 32;
-  const scaling::Setting setting{failed.spec.head_dim, failed.spec.rotary_dim, failed.spec.base, 0};
-  for (const scaling::Example<Scaling>& example : example_rules(setting, original)) {
-    if (example.rule.index() == failed.spec.scaling.index()) continue;
-    Case other = failed;
-    other.spec.scaling = example.rule;
-    other.sequence_length = largest_position(other) + 3 * original;
-    all.push_back(std::move(other));
-  }
-  // The rule's own flags: one that is ignored looks inverted where only one of its values was seen.
-  if (const auto* yarn = std::get_if<scaling::Yarn>(&failed.spec.scaling)) {
-    for (const bool truncate : {true, false}) {
-      for (const auto clamp : {scaling::Yarn::Clamp::pairs, scaling::Yarn::Clamp::rotary_dim}) {
-        Case other = failed;
-        scaling::Yarn flagged = *yarn;
-        flagged.truncate = truncate;
-        flagged.clamp = clamp;
-        other.spec.scaling = flagged;
-        all.push_back(std::move(other));
-      }
-    }
-  }
-  return all;
-}
-
-}  // namespace
 
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
   std::set<std::string> known;

@@ -107,5 +107,20 @@ TEST_CASE("a rule's words begin with its name, for none with the base", "[scalin
   }
 }
 
+TEST_CASE("every other value of a rule's choices is made once") {
+  scaling::Yarn rule;
+  rule.factor = 3;
+  const std::vector<Scaling> others = with_other_choices(rule);
+  REQUIRE(others.size() == 2);
+  const auto& cut = std::get<scaling::Yarn>(others[0]);
+  CHECK_FALSE(cut.truncate);
+  CHECK(cut.clamp == rule.clamp);
+  CHECK(cut.factor == 3);
+  const auto& clamped = std::get<scaling::Yarn>(others[1]);
+  CHECK(clamped.truncate);
+  CHECK(clamped.clamp == scaling::Yarn::Clamp::pairs);
+  CHECK(with_other_choices(scaling::Linear{}).empty());
+}
+
 }  // namespace
 }  // namespace rope
