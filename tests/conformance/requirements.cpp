@@ -61,7 +61,7 @@ std::span<const Telling> most_telling_first() {
       {"ERR-03"},     {"MEM-01"}, {"SPC-04"}, {"ERR-01"}, {"ERR-05"}, {"ROT-03"}, {"ROT-09"}, {"ROT-13"},
       {"SHP-04"},     {"SHP-06"}, {"DET-02"}, {"DET-03"}, {"ROT-11"}, {"BWD-02"}, {"ANG-01"}, {"ANG-02"},
       {"ANG-03"},     {"POS-02"}, {"POS-03"}, {"POS-05"}, {"MEM-05"}, {"SHP-02"}, {"SHP-07"}, {"SHP-08"},
-      {"STA-01"},     {"SPC-03"}, {"ERR-06"}, {"MEM-03"}, {"POS-06"}};
+      {"STA-01"},     {"SPC-03"}, {"ERR-06"}, {"MEM-03"}, {"POS-06"}, {"ANG-05"}};
   return ids;
 }
 

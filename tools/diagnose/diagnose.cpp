@@ -284,8 +284,12 @@ class Diagnosing {
   // Wrong values make nearly every requirement fail. So which ones fail says less than how the values look, unless only
   // requirements of one kind fail.
   bool is_of_one_kind(const Appearance& appearance) const {
-    return !pointers_.empty() && pointers_[0].candidate.fit >= nearly_all &&
-           !appearance.overrules(pointers_[0].candidate);
+    if (pointers_.empty()) return false;
+    double share = 0;  // of the failing requirements
+    for (const Pointer& p : pointers_) {
+      if (p.candidate.bug_class == pointers_[0].candidate.bug_class) share += p.candidate.fit;
+    }
+    return share >= nearly_all && !appearance.overrules(pointers_[0].candidate);
   }
 
   // Lists the requirements whose failure is explained by a cause from other evidence, the first candidate.

@@ -107,7 +107,10 @@ class Identification {
     if (!has_tables()) offset_from_intercepts();
     std::vector<std::vector<Block>> blocks;
     for (const PairSeries& one : series) blocks.push_back(one.blocks);
-    for (std::string& words : rounded_factors(blocks, plan_.way.out_dtype, plan_.lambda)) {
+    // Numbers of given tables have the tables' type before the kernel rounds anything.
+    DType finest = plan_.way.out_dtype;
+    if (has_tables() && unit_roundoff(plan_.way.given) > unit_roundoff(finest)) finest = plan_.way.given;
+    for (std::string& words : rounded_factors(blocks, finest, plan_.lambda)) {
       plan_.precision = {std::move(words)};
     }
   }

@@ -135,6 +135,28 @@ TEST_CASE("identify: right kernels in their own precision, from frequencies and 
   }
 }
 
+TEST_CASE("identify: what tables hold in a narrower type than the tensors was not rounded by the kernel",
+          "[identify]") {
+  RopeSpec spec;
+  spec.head_dim = spec.rotary_dim = 64;
+  Case way = way_of(spec, DType::f64, AngleSource::tables);
+  way.given = DType::f32;
+  CHECK(differences(identified(way, test::right_pairing)).empty());
+  way.given = DType::f64;
+  const ExecutedPlan narrow = identified(way, [](Call& call) {
+    const Reply reply = test::right_pairing(call);
+    if (reply.status != ROPE_OK) return reply;
+    for_each_row(*call.q_out, [&](const RowIndex&, std::byte* row) {
+      for (std::size_t j = 0; j < 64; ++j) {
+        std::byte* element = row + 8 * j;
+        store(DType::f64, element, static_cast<double>(static_cast<float>(load(DType::f64, element))));
+      }
+    });
+    return reply;
+  });
+  CHECK(differences(narrow).at(0).words == "cos and sin, or results, are rounded to f32");
+}
+
 TEST_CASE("identify: each kernel that does not rotate pairs gets its own sentence", "[identify]") {
   RopeSpec spec;
   spec.head_dim = spec.rotary_dim = 16;
