@@ -3,18 +3,15 @@
 
 #include <algorithm>
 
-#include "tools/diagnose/hypothesis.hpp"
+#include "tools/diagnose/addressing.hpp"
 
 namespace rope::diagnosis {
 namespace {
 
-constexpr BugClass addressing = BugClass::strides_memory_race;
 constexpr BugClass heads_class = BugClass::heads_batch_qk;
 
-bool has_key(const Call& call) { return call.k.has_value(); }
 // In place, exchanging the two pointers changes nothing.
 bool has_key_apart(const Call& call) { return has_key(call) && !call.in_place; }
-bool several_heads(const Call& call) { return call.q.shape[2] > 1; }
 
 std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
 
@@ -24,33 +21,6 @@ void add_source(Hypotheses& all, BugClass bug_class, const char* sentence,
   Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
   h.change.source = std::move(change);
   all.push_back(std::move(h));
-}
-
-bool second(const Spot& s, int feature) {
-  return s.params.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= s.params.rotary_dim / 2;
-}
-
-// The tensor whose strides replace another tensor's.
-const Tensor& other(const Spot& s, bool output) {
-  if (output && !s.call.in_place) return s.key ? *s.call.q_out : *s.call.k_out;
-  return s.key ? s.call.q : *s.call.k;
-}
-
-enum class From { both, input, output };
-
-void add_index(Hypotheses& all, BugClass bug_class, const std::string& sentence, From side,
-               std::function<std::int64_t(const Spot&, const Tensor&, bool output, int feature)> index,
-               std::function<bool(const Call&)> applies = {}) {
-  Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
-  h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
-    if ((side == From::input && output) || (side == From::output && !output)) return right;
-    return index(s, output ? s.out() : s.in(), output, feature);
-  };
-  all.push_back(std::move(h));
-}
-
-std::int64_t dense(const Tensor& t, const Spot& s, int feature) {
-  return ((s.batch * t.shape[1] + s.seq) * t.shape[2] + s.head) * t.shape[3] + feature;
 }
 
 std::int64_t index_of(const Tensor& t, std::int64_t batch, std::int64_t seq, std::int64_t head, int feature) {
@@ -89,161 +59,6 @@ void add_other_rows(Hypotheses& all) {
   }
 }
 
-void add_dense(Hypotheses& all) {
-  const auto as_dense = [](const Spot& s, const Tensor& t, bool, int feature) { return dense(t, s, feature); };
-  add_index(all, addressing, "the input is read as if it were contiguous", From::input, as_dense);
-  add_index(all, addressing, "the output is written as if it were contiguous", From::output, as_dense);
-  add_index(all, addressing, "input and output are addressed as if they were contiguous", From::both, as_dense);
-  add_index(all, addressing,
-            "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous",
-            From::both, [](const Spot& s, const Tensor& t, bool, int feature) {
-              const bool heads_adjacent = t.shape[2] == 1 || t.strides[2] == t.shape[3];
-              const bool tokens_adjacent = t.shape[1] == 1 || t.strides[1] == t.shape[2] * t.shape[3];
-              return heads_adjacent && tokens_adjacent && t.strides[3] == 1
-                         ? dense(t, s, feature)
-                         : row_offset(t, {s.batch, s.seq, s.head}) + feature * t.strides[3];
-            });
-}
-
-constexpr const char* words_of_strides[] = {"batch stride", "token stride", "head stride", "stride between features"};
-constexpr std::size_t every_dimension = std::size(words_of_strides);
-
-// Where `t` has an element if the strides of this dimension, or of every one, are another tensor's.
-std::int64_t index_with(const Tensor& t, const Tensor& other, std::size_t dimension, const Spot& s, int feature) {
-  const std::int64_t at[] = {s.batch, s.seq, s.head, feature};
-  std::int64_t index = 0;
-  for (std::size_t d = 0; d < std::size(at); ++d) {
-    index += at[d] * (dimension == d || dimension == every_dimension ? other : t).strides[d];
-  }
-  return index;
-}
-
-void add_strides_of_the_other_side(Hypotheses& all) {
-  const auto apart = [](const Call& call) { return !call.in_place; };
-  for (std::size_t d = 0; d <= every_dimension; ++d) {
-    const std::string what = d == every_dimension ? "strides" : words_of_strides[d];
-    add_index(
-        all, addressing, fmt::format("the output is written with the {} of the input", what), From::output,
-        [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.in(), d, s, feature); }, apart);
-    add_index(
-        all, addressing, fmt::format("the input is read with the {} of the output", what), From::input,
-        [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.out(), d, s, feature); },
-        apart);
-  }
-}
-
-void add_strides_of_a_dimension(Hypotheses& all) {
-  const struct {
-    From side;
-    const char* row;
-    const char* head;
-    const char* seq;
-    const char* batch;
-    const char* feature;
-  } words[] = {
-      {From::input, "the head stride of the input is taken to be head_dim",
-       "the token stride of the input is used as its head stride",
-       "the token stride of the input is taken to be heads * head_dim",
-       "the batch stride of the input is taken to be seq * token stride",
-       "the stride between features of the input is taken to be 1"},
-      {From::output, "the head stride of the output is taken to be head_dim",
-       "the token stride of the output is used as its head stride",
-       "the token stride of the output is taken to be heads * head_dim",
-       "the batch stride of the output is taken to be seq * token stride",
-       "the stride between features of the output is taken to be 1"},
-      {From::both, "the head stride is taken to be head_dim", "the token stride is used as the head stride",
-       "the token stride is taken to be heads * head_dim", "the batch stride is taken to be seq * token stride",
-       "the stride between features is taken to be 1"}};
-  for (const auto& w : words) {
-    add_index(all, addressing, w.feature, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return row_offset(t, {s.batch, s.seq, s.head}) + f;
-    });
-    add_index(all, addressing, w.row, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.shape[3] + f * t.strides[3];
-    });
-    add_index(
-        all, BugClass::heads_batch_qk, w.head, w.side,
-        [](const Spot& s, const Tensor& t, bool, int f) {
-          return s.batch * t.strides[0] + s.seq * t.strides[1] + s.head * t.strides[1] + f * t.strides[3];
-        },
-        several_heads);
-    add_index(all, addressing, w.seq, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[0] + s.seq * t.shape[2] * t.shape[3] + s.head * t.strides[2] + f * t.strides[3];
-    });
-    add_index(all, addressing, w.batch, w.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[1] * t.shape[1] + s.seq * t.strides[1] + s.head * t.strides[2] + f * t.strides[3];
-    });
-  }
-}
-
-void add_exchanged_strides(Hypotheses& all) {
-  const struct {
-    From side;
-    const char* words;
-  } sides[] = {{From::both, "input and output are addressed as if heads came before tokens in memory"},
-               {From::input, "the input is read as if heads came before tokens in memory"},
-               {From::output, "the output is written as if heads came before tokens in memory"}};
-  for (const auto& side : sides) {
-    add_index(all, BugClass::heads_batch_qk, side.words, side.side, [](const Spot& s, const Tensor& t, bool, int f) {
-      return s.batch * t.strides[0] + (s.head * t.shape[1] + s.seq) * t.shape[3] + f;
-    });
-  }
-  for (const From side : {From::input, From::both}) {
-    add_index(
-        all, BugClass::heads_batch_qk,
-        fmt::format("the batch stride of {}k is taken to be q's, divided by q's heads and multiplied by k's",
-                    side == From::input ? "the input " : ""),
-        side,
-        [](const Spot& s, const Tensor& t, bool output, int feature) {
-          const Tensor& q = s.key ? other(s, output) : t;
-          const std::int64_t stride = s.key ? q.strides[0] * t.shape[2] / q.shape[2] : t.strides[0];
-          return s.batch * stride + s.seq * t.strides[1] + s.head * t.strides[2] + feature * t.strides[3];
-        },
-        [](const Call& call) { return has_key(call) && call.q.shape[2] > 0; });
-  }
-  for (const std::size_t d : {std::size_t{2}, every_dimension}) {
-    for (const From side : {From::input, From::output, From::both}) {
-      const char* what = d == every_dimension ? "strides" : words_of_strides[d];
-      add_index(
-          all, BugClass::heads_batch_qk, fmt::format("k is addressed with the {} of q", what), side,
-          [=](const Spot& s, const Tensor& t, bool output, int feature) {
-            return index_with(t, s.key ? other(s, output) : t, d, s, feature);
-          },
-          has_key);
-    }
-  }
-}
-
-void add_strides(Hypotheses& all) {
-  add_dense(all);
-  add_strides_of_the_other_side(all);
-  add_strides_of_a_dimension(all);
-  add_exchanged_strides(all);
-}
-
-// One half of k's features has its own offset, in which a stride of q was left.
-void add_halves_of_key(Hypotheses& all) {
-  for (const bool of_second : {false, true}) {
-    for (const From side : {From::input, From::both}) {
-      for (const bool only_tokens : {true, false}) {
-        const std::string sentence =
-            fmt::format("{} features of k are {} with the {} of q", of_second ? "second" : "first",
-                        side == From::input ? "read" : "addressed", only_tokens ? "token stride" : "strides");
-        add_index(
-            all, BugClass::heads_batch_qk, sentence.c_str(), side,
-            [=](const Spot& s, const Tensor& t, bool output, int f) {
-              const bool concerned = s.key && f < s.params.rotary_dim && second(s, f) == of_second;
-              const Tensor& tokens = concerned ? other(s, output) : t;
-              const Tensor& rest = concerned && !only_tokens ? tokens : t;
-              return s.batch * rest.strides[0] + s.seq * tokens.strides[1] + s.head * rest.strides[2] +
-                     f * t.strides[3];
-            },
-            has_key);
-      }
-    }
-  }
-}
-
 using Whose = std::function<bool(const Spot&, bool second, bool across)>;
 
 // Results made from both q and k.
@@ -270,13 +85,13 @@ void add_operands(Hypotheses& all) {
 void add_other_tensors(Hypotheses& all) {
   add_source(
       all, heads_class, "in q and k, the first feature of a pair is read from q, the second from k",
-      [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f); }, has_key);
+      [](const Spot& s, int f, bool& key, std::int64_t&) { key = is_second(s, f); }, has_key);
   add_source(
       all, heads_class, "in q and k, the first feature of a pair is read from k, the second from q",
-      [](const Spot& s, int f, bool& key, std::int64_t&) { key = !second(s, f); }, has_key);
+      [](const Spot& s, int f, bool& key, std::int64_t&) { key = !is_second(s, f); }, has_key);
   add_source(
       all, heads_class, "the second feature of a pair is read from the other tensor: q for k, k for q",
-      [](const Spot& s, int f, bool& key, std::int64_t&) { key = second(s, f) ? !s.key : s.key; }, has_key);
+      [](const Spot& s, int f, bool& key, std::int64_t&) { key = is_second(s, f) ? !s.key : s.key; }, has_key);
   add_source(
       all, heads_class, "k is computed from q", [](const Spot&, int, bool& key, std::int64_t&) { key = false; },
       has_key);
@@ -397,8 +212,6 @@ void add_head_hypotheses(Hypotheses& all) {
   add_other_rows(all);
   add_masked_heads(all);
   add_head_counts(all);
-  add_strides(all);
-  add_halves_of_key(all);
 }
 
 }  // namespace rope::diagnosis

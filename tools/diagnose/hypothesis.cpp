@@ -13,6 +13,7 @@ const Hypotheses& all_hypotheses() {
     add_pairing_hypotheses(list);
     add_partial_hypotheses(list);
     add_head_hypotheses(list);
+    add_stride_hypotheses(list);
     add_layout_hypotheses(list);
     add_memory_hypotheses(list);
     add_launch_hypotheses(list);

@@ -37,6 +37,7 @@ void add_factor_hypotheses(Hypotheses& all);
 void add_pairing_hypotheses(Hypotheses& all);
 void add_partial_hypotheses(Hypotheses& all);
 void add_head_hypotheses(Hypotheses& all);
+void add_stride_hypotheses(Hypotheses& all);
 void add_layout_hypotheses(Hypotheses& all);
 void add_memory_hypotheses(Hypotheses& all);
 void add_launch_hypotheses(Hypotheses& all);
