@@ -347,6 +347,13 @@ void axis_cases(CaseList& list) {
           forms[1].form = PositionForm::per_batch;
           forms[2].form = PositionForm::offset;
           all_forms ? list.add_in_turn(turn++, std::move(forms)) : list.add_one_in_turn(turn++, std::move(forms));
+          if (axes.count() == 3 && axes.sections.back() > 0 && of_types) {
+            Case image = c;
+            image.seq = 9;
+            image.form = PositionForm::shared;
+            image.pattern = PositionPattern::image;
+            list.add(image);
+          }
         }
       } while (turn_half(c.spec));
     });

@@ -63,14 +63,18 @@ Finding unmoved_by_company(const Case& c, Examiner& examiner) {
   return finding;
 }
 
-// The concurrent call: the same call at other positions and with another base. A kernel that keeps a row of cosines, or
-// its frequencies, in a static array mixes the two up.
+// The concurrent call: the same call at other positions and with another base, as far as that is claimed. A kernel that
+// keeps a row of cosines, or its frequencies, in a static array mixes the two up.
 Case companion_of(const Case& c, const Claims& claims) {
   Case other = c;
   other.seed = c.seed + 1;
-  other.spec.base = 50 * c.spec.base;
-  other.start = c.start + 611;
-  if (!uncovered(other, claims).empty()) other.start = c.start;
+  const auto take = [&](void (*change)(Case&)) {
+    Case changed = other;
+    change(changed);
+    if (uncovered(changed, claims).empty()) other = changed;
+  };
+  take([](Case& o) { o.spec.base *= 50; });
+  take([](Case& o) { o.start += 611; });
   return other;
 }
 

@@ -168,6 +168,13 @@ struct TokenStrideOfTheWholeHead : Kernel {
   }
 };
 
+struct RowAsColumnIsText : Kernel {
+  std::int64_t position(const Place& at, int axis) const override {
+    const bool is_text = at.call.positions.axes > 2 && Kernel::position(at, 1) == Kernel::position(at, 2);
+    return Kernel::position(at, is_text ? 0 : axis);
+  }
+};
+
 }  // namespace
 
 Mutants position_mutants() {
@@ -197,6 +204,8 @@ Mutants position_mutants() {
       mutant<AxesInBlocks>("AXIS-01", "multi-axis", "the pairs of each axis in one block where axes alternate"),
       mutant<AxesIgnored>("AXIS-IGNORED", "multi-axis", "every pair follows the first axis"),
       mutant<HeightForWidth>("AXIS-03", "multi-axis", "the last two axes exchanged"),
+      mutant<RowAsColumnIsText>("AXIS-DIAGONAL", "multi-axis",
+                                "a token whose row equals its column is taken for text, all of it on the first axis"),
       mutant<TokenStrideOfTheWholeHead>("AXIS-05", "multi-axis",
                                         "several axes, rotary_dim < head_dim: token stride too wide by their quotient"),
   };

@@ -96,6 +96,27 @@ struct RowsBetweenNotChecked : NotChecked {
   }
 };
 
+struct OtherBatchesNotChecked : NotChecked {
+  void excused(rope_call& c) const override {
+    for (rope_tensor* tensor : {&c.q, &c.k, &c.q_out, &c.k_out}) {
+      tensor->shape[0] = std::min<std::int64_t>(tensor->shape[0], 1);
+    }
+  }
+};
+
+struct OtherAxesNotChecked : NotChecked {
+  void excused(rope_call& c) const override {
+    c.positions.axes = 1;
+    c.axis = nullptr;
+  }
+};
+
+struct StartsNotChecked : NotChecked {
+  void excused(rope_call& c) const override {
+    if (c.cu_seqlens == nullptr) c.seqlen_offsets = nullptr;
+  }
+};
+
 struct NegativeOffset : NotChecked {
   void excused(rope_call& c) const override { c.positions.offset = std::max<std::int64_t>(0, c.positions.offset); }
 };
@@ -156,6 +177,12 @@ Mutants refusal_mutants() {
       mutant<RowsNotCounted>("ERR-ROWS", "bad-arguments", "positions past the tables get the last row"),
       mutant<RowsBetweenNotChecked>("ERR-ROWS-BETWEEN", "bad-arguments",
                                     "only the first and the last given position are compared with the table's rows"),
+      mutant<OtherBatchesNotChecked>("ERR-ROWS-FIRST-BATCH", "bad-arguments",
+                                     "only the first batch's positions are compared with the table's rows"),
+      mutant<OtherAxesNotChecked>("ERR-ROWS-FIRST-AXIS", "bad-arguments",
+                                  "only the first axis's positions are compared with the table's rows"),
+      mutant<StartsNotChecked>("ERR-STARTS", "bad-arguments",
+                               "starts of batches are not compared with the table's rows"),
       mutant<NegativeOffset>("ERR-NEGATIVE-OFFSET", "bad-arguments", "positions before the tables get the first row"),
       mutant<SignOfPositionIgnored>("ERR-SIGN", "bad-arguments", "a negative position turns as if it were positive"),
       mutant<IntegersAreFloats>("ERR-INTEGERS", "bad-arguments", "int32 tensors taken for f32"),

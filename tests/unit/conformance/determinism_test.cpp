@@ -1,3 +1,4 @@
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
@@ -53,6 +54,32 @@ TEST_CASE("a last bit that comes and goes is found, and both values are reported
   CHECK(finding.wrong == 1);
   CHECK(finding.element->expected != finding.element->actual);
   CHECK(finding.element->feature == 0);
+}
+
+TEST_CASE("two calls at the same time have the claimed base, and another one where every base is claimed",
+          "[determinism]") {
+  static std::atomic<bool> other_base;
+  const auto passes = [](double claimed) {
+    rope_kernel kernel = half_split_kernel();
+    kernel.claims.base = claimed;
+    kernel.apply = [](const rope_call* call) -> std::int32_t {
+      if (call->base == 10000) return half_split_kernel().apply(call);
+      other_base = true;
+      return ROPE_UNSUPPORTED;
+    };
+    other_base = false;
+    KernelSubject subject(kernel);
+    Oracles oracles;
+    Examiner examiner(subject, oracles, nullptr);
+    Case c;
+    c.spec.head_dim = c.spec.rotary_dim = 16;
+    c.source = AngleSource::computed;
+    return requirement_called("DET-03").check(c, examiner).passed();
+  };
+  CHECK(passes(10000));
+  CHECK_FALSE(other_base);
+  CHECK_FALSE(passes(0));
+  CHECK(other_base);
 }
 
 TEST_CASE("state that one call leaves for another is found", "[determinism]") {

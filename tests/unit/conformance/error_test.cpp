@@ -59,6 +59,21 @@ TEST_CASE("ERR: a status other than ok is a refusal, and ok is not", "[error]") 
   }
 }
 
+bool is_outside(const Call& call, std::int64_t position) {
+  return position < 0 || position + (call.positions ? 0 : call.q.shape[1] - 1) >= call.cos->shape[0];
+}
+
+// Whether a position of this batch on this axis has no row.
+bool is_outside_tables(const Call& call, std::int64_t batch, std::int64_t axis) {
+  if (!call.cos || !call.positions || call.positions->dtype == DType::f32) return false;
+  const Tensor& p = *call.positions;
+  if (batch >= p.shape[1] || axis >= p.shape[0]) return false;
+  for (std::int64_t s = 0; s < p.shape[2]; ++s) {
+    if (is_outside(call, integer_at(p, axis * p.strides[0] + batch * p.strides[1] + s * p.strides[2]))) return true;
+  }
+  return false;
+}
+
 // A kernel that has every check but one: it says ok to calls like `accepts`.
 std::set<std::string> found_where(bool (*accepts)(const Call&)) {
   Claims claims = test::all_claims();
@@ -93,6 +108,12 @@ TEST_CASE("ERR: the omitted check is the one that is named", "[error]") {
   CHECK(found_where([](const Call& call) { return !call.cos && call.position_offset < 0; }) == Ids{"ERR-06"});
   CHECK(found_where([](const Call& call) {
           return call.cos && !call.positions && call.position_offset + call.q.shape[1] > call.cos->shape[0];
+        }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) { return is_outside_tables(call, 1, 0); }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) { return is_outside_tables(call, 0, 1); }) == Ids{"ERR-03"});
+  CHECK(found_where([](const Call& call) {
+          return call.cos && call.seqlen_offsets && !call.cu_seqlens &&
+                 is_outside(call, integer_at(*call.seqlen_offsets, call.seqlen_offsets->shape[0] - 1));
         }) == Ids{"ERR-03"});
   CHECK(found_where([](const Call& call) { return call.q.dtype == DType::i32; }) == Ids{"ERR-04"});
   CHECK(found_where([](const Call& call) { return call.q_out->shape != call.q.shape; }) == Ids{"ERR-04"});

@@ -1,4 +1,5 @@
 // ROT-03 where the bound of an element allows every angle.
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "tests/unit/conformance/found_by.hpp"
@@ -16,8 +17,8 @@ Tensor turned_by_offset(const Call& call, std::int64_t more) {
   return *other.q_out;
 }
 
-std::string rotation_03() { return std::string("ROT-03:") + far_away; }
-std::string rotation_01() { return std::string("ROT-01:") + far_away; }
+std::string rotation_03() { return fmt::format("ROT-03:{}", far_away); }
+std::string rotation_01() { return fmt::format("ROT-01:{}", far_away); }
 
 TEST_CASE("ROT-03: a wrong angle keeps the norm", "[rotation]") {
   const auto by_other_angle = [](Call& call) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reference/input_error.hpp"
 
 namespace rope {
@@ -58,13 +60,24 @@ Tensor resized(const Tensor& tensor, std::size_t dimension, std::int64_t by) {
   return Tensor::contiguous(tensor.dtype, shape);
 }
 
-// On every axis, because a kernel may ignore an axis that no pair follows.
+// In the last batch and on one axis: a kernel that looks only at the first ones does not see it.
 void set_position(Fault fault, Call& call, std::int64_t token, std::int64_t value) {
   if (!call.positions) impossible(fault);
-  Tensor& positions = *call.positions;
-  for (std::int64_t axis = 0; axis < positions.shape[0]; ++axis) {
-    store_integer(positions, axis * positions.strides[0] + token * positions.strides[2], value);
+  Tensor& p = *call.positions;
+  store_integer(p, axis_of_wrong_position(call) * p.strides[0] + (p.shape[1] - 1) * p.strides[1] + token * p.strides[2],
+                value);
+}
+
+bool has_start(const Call& call) { return !call.positions && !call.cu_seqlens; }
+
+// The position of the first token, in the last batch.
+void set_start(Call& call, std::int64_t value) {
+  if (!call.seqlen_offsets) {
+    call.position_offset = value;
+    return;
   }
+  Tensor& starts = *call.seqlen_offsets;
+  store_integer(starts, (starts.shape[0] - 1) * starts.strides[0], value);
 }
 
 void make_null(Tensor& tensor) {
@@ -98,6 +111,15 @@ bool needs_positions(Fault fault) {
 bool needs_wide_positions(Fault fault) { return fault == Fault::wrapping_position; }
 
 const FaultWord& word_of(Fault fault) { return known_faults[static_cast<std::size_t>(fault)]; }
+
+std::int64_t axis_of_wrong_position(const Call& call) {
+  std::int64_t last = 0;
+  if (!call.axis) return last;
+  for (std::int64_t pair = 0; pair < call.axis->shape[0]; ++pair) {
+    last = std::max(last, integer_at(*call.axis, pair * call.axis->strides[0]));
+  }
+  return last;
+}
 
 void apply(Fault fault, Call& call) {
   const auto needs = [&](bool holds) {
@@ -134,8 +156,8 @@ void apply(Fault fault, Call& call) {
       make_null(*call.k_out);
       break;
     case Fault::offset_beyond_table:
-      needs(call.cos && !call.positions);
-      call.position_offset = rows - call.q.shape[1] + 1;
+      needs(call.cos && has_start(call));
+      set_start(call, rows - call.q.shape[1] + 1);
       call.sequence_length = rows + 1;
       break;
     case Fault::position_beyond_table:
@@ -157,8 +179,8 @@ void apply(Fault fault, Call& call) {
       set_position(fault, call, inner_token(call.q.shape[1]), -1);
       break;
     case Fault::negative_offset:
-      needs(call.cos && !call.positions);
-      call.position_offset = -1;
+      needs(call.cos && has_start(call));
+      set_start(call, -1);
       break;
     case Fault::wrapping_position:
       needs(call.cos && call.positions && call.positions->dtype == DType::i64);
@@ -166,8 +188,8 @@ void apply(Fault fault, Call& call) {
       call.sequence_length = beyond_32_bits + rows;
       break;
     case Fault::wrapping_offset:
-      needs(call.cos && !call.positions);
-      call.position_offset = beyond_32_bits + rows - call.q.shape[1];
+      needs(call.cos && has_start(call) && (!call.seqlen_offsets || call.seqlen_offsets->dtype == DType::i64));
+      set_start(call, beyond_32_bits + rows - call.q.shape[1]);
       call.sequence_length = beyond_32_bits + rows;
       break;
     case Fault::position_below_0:
@@ -175,8 +197,8 @@ void apply(Fault fault, Call& call) {
       set_position(fault, call, 0, -1);
       break;
     case Fault::offset_below_0:
-      needs(!call.cos && !call.positions);
-      call.position_offset = -1;
+      needs(!call.cos && has_start(call));
+      set_start(call, -1);
       break;
     case Fault::integer_input:
       needs(call.q.dtype == DType::f32 && call.q_out && call.q_out->dtype == DType::f32);

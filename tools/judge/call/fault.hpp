@@ -55,8 +55,12 @@ const FaultWord& word_of(Fault fault);
 bool needs_positions(Fault fault);
 bool needs_wide_positions(Fault fault);
 
-// The token between the first and the last of at least three whose position is wrong.
+// The token between the first and the last of at least three whose position is wrong. A wrong position is in the last
+// batch.
 constexpr std::int64_t inner_token(std::int64_t tokens) { return tokens / 2; }
+
+// The last axis that a pair follows. A kernel may ignore the other ones.
+std::int64_t axis_of_wrong_position(const Call& call);
 
 // Puts the fault into a right call. Throws InputError if the call has nothing that this fault could change.
 void apply(Fault fault, Call& call);

@@ -49,6 +49,7 @@ enum class PositionPattern {
   restarting,      // two sequences packed into one row: the second one begins at `start` again
   left_padded,     // start + max(0, s - pad), with another pad in each batch
   recurring,       // as consecutive, but each batch or sequence begins where the one before the last one did
+  image,           // text, then an image of 2 x 2 patches (time, row and column), then text that goes on behind it
   scattered        // anything in 0 .. start, every order of magnitude equally likely
 };
 

@@ -28,6 +28,16 @@ std::int64_t in_second_sequence(int token, int tokens, int row) {
   return token < border ? token : token - border;
 }
 
+// Axis 0 stands still in the image, and the others count its rows and columns. So any two of three axes are alike at
+// some token at which the third is not.
+std::int64_t around_an_image(int token, int tokens, int axis) {
+  constexpr int patches = 4, side = 2;
+  const int before = (tokens + 3) / 4, patch = token - before;
+  if (patch < 0) return token;
+  if (patch >= patches) return before + side + patch - patches;
+  return before + (axis == 0 ? 0 : axis == 1 ? patch / side : patch % side);
+}
+
 // Whether each batch starts elsewhere. The other patterns define themselves how batches differ.
 bool walks_with_batches(PositionPattern pattern) {
   switch (pattern) {
@@ -35,7 +45,8 @@ bool walks_with_batches(PositionPattern pattern) {
     case PositionPattern::repeated:
     case PositionPattern::descending:
     case PositionPattern::exchanged:
-    case PositionPattern::first_in_order: return true;
+    case PositionPattern::first_in_order:
+    case PositionPattern::image: return true;
     case PositionPattern::last_apart:
     case PositionPattern::restarting:
     case PositionPattern::left_padded:
@@ -43,6 +54,11 @@ bool walks_with_batches(PositionPattern pattern) {
     case PositionPattern::scattered: return false;
   }
   return false;
+}
+
+// Whether the pattern defines how axes differ.
+bool has_axes_of_its_own(PositionPattern pattern) {
+  return pattern == PositionPattern::scattered || pattern == PositionPattern::image;
 }
 
 // Positions that are counted within sequences.
@@ -117,11 +133,12 @@ std::vector<std::int64_t> positions(const Case& c) {
           case PositionPattern::restarting: m = c.start + in_second_sequence(s, c.seq, row); break;
           case PositionPattern::left_padded: m = c.start + std::max(0, s - 1 - row % 3); break;
           case PositionPattern::recurring: m = c.start + s + 13 * (row % 2); break;
+          case PositionPattern::image: m = c.start + around_an_image(s, c.seq, a); break;
           case PositionPattern::scattered: m = scattered(words[index], c.start); break;
         }
         // If batches and axes walked in step, a kernel that confuses the two would pass.
         if (walks_with_batches(c.pattern)) m += 13 * row;
-        if (c.pattern != PositionPattern::scattered && axes_differ) m += (5 + s % 3) * a;
+        if (!has_axes_of_its_own(c.pattern) && axes_differ) m += (5 + s % 3) * a;
         result.push_back(m);
       }
     }

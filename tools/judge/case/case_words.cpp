@@ -22,7 +22,8 @@ constexpr Word<PositionPattern> patterns[] = {
     {PositionPattern::descending, "descending"},         {PositionPattern::exchanged, "exchanged"},
     {PositionPattern::first_in_order, "first_in_order"}, {PositionPattern::last_apart, "last_apart"},
     {PositionPattern::restarting, "restarting"},         {PositionPattern::left_padded, "left_padded"},
-    {PositionPattern::recurring, "recurring"},           {PositionPattern::scattered, "scattered"},
+    {PositionPattern::recurring, "recurring"},           {PositionPattern::image, "image"},
+    {PositionPattern::scattered, "scattered"},
 };
 
 constexpr Word<Layout> layouts[] = {

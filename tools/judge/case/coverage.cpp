@@ -118,7 +118,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
 // What the fault needs and the case lacks; empty: nothing.
 std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
   const bool tables = c.source == AngleSource::tables;
-  const bool given = gives_positions(c.form), counted = c.form == PositionForm::offset;
+  const bool given = gives_positions(c.form), starts = c.form == PositionForm::seqlen_offsets;
+  const bool counted = starts || (c.form == PositionForm::offset && claims.has(ROPE_FEATURE_OFFSET));
   switch (fault) {
     case Fault::no_cos:
     case Fault::no_sin:
@@ -126,9 +127,10 @@ std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
     case Fault::odd_table: return tables && c.spec.rotary_dim > 2 ? "" : "it has no tables that could be narrower";
     case Fault::no_theta: return c.source == AngleSource::frequencies ? "" : "it has no frequencies";
     case Fault::offset_beyond_table:
-    case Fault::negative_offset:
+    case Fault::negative_offset: return tables && counted ? "" : "it has no tables or no offset";
     case Fault::wrapping_offset:
-      return tables && counted && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has no tables or no offset";
+      if (starts && c.position_dtype != DType::i64) return "it has no offsets in i64";
+      return tables && counted ? "" : "it has no tables or no offset";
     case Fault::position_beyond_table:
     case Fault::negative_position: return tables && given ? "" : "it has no tables or no positions";
     case Fault::wrapping_position:
@@ -137,8 +139,7 @@ std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
     case Fault::inner_negative_position:
       return tables && given && c.seq > 2 ? "" : "it has no tables, no positions or no token between two others";
     case Fault::position_below_0: return !tables && given ? "" : "it has tables or no positions";
-    case Fault::offset_below_0:
-      return !tables && counted && claims.has(ROPE_FEATURE_OFFSET) ? "" : "it has tables or no offset";
+    case Fault::offset_below_0: return !tables && counted ? "" : "it has tables or no offset";
     case Fault::integer_input:
       return c.dtype == DType::f32 && c.out_dtype == DType::f32 && !c.in_place ? "" : "it is not f32 to f32";
     case Fault::no_input:

@@ -10,7 +10,7 @@
 namespace rope {
 namespace {
 
-// The token that has the wrong position, in batch 0, as apply(Fault, Call&) chooses it.
+// The token that has the wrong position, in the last batch, as apply(Fault, Call&) chooses it.
 std::optional<std::int64_t> wrong_token(const Case& c) {
   switch (c.fault) {
     case Fault::position_beyond_table:
@@ -27,12 +27,12 @@ std::optional<std::int64_t> wrong_token(const Case& c) {
   }
 }
 
-// The rows of q of one token, as a tensor of their own.
+// The rows of q of one token in the last batch, as a tensor of their own.
 Tensor token_of(const Tensor& tensor, std::int64_t token) {
   Tensor rows = Tensor::contiguous(tensor.dtype, {1, 1, tensor.shape[2], tensor.shape[3]});
   rows.poison = tensor.poison;
   for (std::int64_t head = 0; head < tensor.shape[2]; ++head) {
-    copy_row(rows, {0, 0, head}, tensor, {0, token, head});
+    copy_row(rows, {0, 0, head}, tensor, {tensor.shape[0] - 1, token, head});
   }
   return rows;
 }
@@ -43,6 +43,7 @@ class Token {
       : case_(c),
         trial_(trial),
         oracles_(oracles),
+        positions_(token_position(trial.call, trial.q.shape[0] - 1, token)),
         input_(token_of(trial.q, token)),
         output_(token_of(trial.call.q_result(), token)) {}
 
@@ -50,11 +51,19 @@ class Token {
   bool is_rotated_at(std::int64_t position, Direction direction) const {
     Call call = trial_.call;
     call.q = input_;
-    call.positions.reset();
-    call.position_offset = position;
+    call.positions = Tensor::contiguous(DType::i64, {call.axes, 1, 1});
+    call.seqlen_offsets.reset();
+    for (std::int64_t axis = 0; axis < call.axes; ++axis) {
+      const bool is_wrong = !trial_.call.positions || axis == axis_of_wrong_position(call);
+      store_integer(*call.positions, axis, is_wrong ? position : positions_[static_cast<std::size_t>(axis)]);
+    }
     call.direction = direction;
     Expectation expected(call, case_.spec, oracles_);
     return judge_tensor("q", input_, output_, expected).passed();
+  }
+
+  std::int64_t wrong_position() const {
+    return positions_[static_cast<std::size_t>(axis_of_wrong_position(trial_.call))];
   }
 
   bool is_input() const { return input_.dtype == output_.dtype && input_.bytes == output_.bytes; }
@@ -79,6 +88,7 @@ class Token {
   const Case& case_;
   const Trial& trial_;
   Oracles& oracles_;
+  std::vector<std::int64_t> positions_;  // on all axes
   Tensor input_, output_;
 };
 
@@ -100,7 +110,7 @@ std::string done_at_wrong_position(const Case& c, const Trial& trial, Oracles& o
   if (rows.is_input()) return "left the token as it was";
   if (rows.is_all([](double x) { return x == 0; })) return "wrote zeros";
   if (rows.is_all([](double x) { return std::isnan(x); })) return "wrote NaN";
-  if (wraps && rows.is_rotated_at(token_position(trial.call, 0, *token).front() & 0xffffffff, c.direction)) {
+  if (wraps && rows.is_rotated_at(rows.wrong_position() & 0xffffffff, c.direction)) {
     return "turned the token by the row of the lower 32 bits";
   }
   if (rows.is_rotated_at(0, c.direction)) return "turned the token as at position 0";

@@ -35,6 +35,17 @@ TEST_CASE("patterns of positions", "[case_positions]") {
   CHECK(positions(three_tokens(PositionPattern::left_padded)) == Positions{100, 100, 101, 102, 100, 100, 101, 102});
 }
 
+TEST_CASE("an image between texts: each two of three axes are alike at a token at which the third is not",
+          "[case_positions]") {
+  Case c = three_tokens(PositionPattern::image, PositionForm::shared);
+  c.batch = 1;
+  c.seq = 8;
+  c.spec.axes.sections = {8, 12, 12};
+  CHECK(positions(c) == Positions{100, 101, 102, 102, 102, 102, 104, 105,    // text, time of the image, text
+                                  100, 101, 102, 102, 103, 103, 104, 105,    // rows
+                                  100, 101, 102, 103, 102, 103, 104, 105});  // columns
+}
+
 TEST_CASE("patterns that differ only between batches, after an equal beginning", "[case_positions]") {
   const auto of = [](PositionPattern pattern) { return positions(three_tokens(pattern, PositionForm::per_batch)); };
   CHECK(of(PositionPattern::last_apart) == Positions{100, 101, 102, 103, 100, 101, 102, 107});

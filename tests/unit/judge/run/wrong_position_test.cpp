@@ -52,12 +52,14 @@ Reply copied(Call& call) {
 std::string message(const std::string& text, const test::Answer& answer) { return found_by(text, answer).message; }
 
 TEST_CASE("wrong position: the message says what was done past the tables", "[wrong_position]") {
-  const std::string start = "the kernel answered ok to a call that is wrong: a position is one row past the tables; it ";
+  const std::string start =
+      "the kernel answered ok to a call that is wrong: a position is one row past the tables; it ";
   CHECK(message(beyond, copied) == start + "left the token as it was");
   CHECK(message(beyond, [](Call&) { return Reply{}; }) == start + "left the token's output unwritten");
   CHECK(message(beyond, with(0)) == start + "wrote zeros");
   CHECK(message(beyond, with(std::numeric_limits<double>::quiet_NaN())) == start + "wrote NaN");
-  CHECK(message(beyond, with(3)) == start + "turned the token by numbers that are in no neighbouring row of the tables");
+  CHECK(message(beyond, with(3)) ==
+        start + "turned the token by numbers that are in no neighbouring row of the tables");
   // Token 0 is at 9, the last one at 11.
   CHECK(message(beyond, as_at(11)) == start + "turned the token by the last row of the tables");
 }
@@ -70,6 +72,35 @@ TEST_CASE("wrong position: the message says what was done at a negative one", "[
   CHECK_THAT(message(below_0, as_at(1)), Contains("; it turned the token as at position 1: it ignores the sign"));
   CHECK_THAT(message(below_0, with(0)), Contains("; it wrote zeros"));
   CHECK_THAT(message(below_0, copied), Contains("; it left the token as it was"));
+}
+
+// Answers as a right kernel that takes the wrong position, which is the last axis's in the last batch, for the last
+// row.
+Reply by_last_row(Call& call) {
+  Call usual = call;
+  Tensor& p = *usual.positions;
+  const std::int64_t at = (p.shape[0] - 1) * p.strides[0] + (p.shape[1] - 1) * p.strides[1];
+  store_integer(p, at, call.cos->shape[0] - 1);
+  const Reply reply = right(usual);
+  call.q_out = usual.q_out;
+  return reply;
+}
+
+TEST_CASE("wrong position: it is in the last batch and on the last axis", "[wrong_position]") {
+  const std::string two_axes = "ERR-03:head_dim=8,axes=3:1,seq=3,form=shared,start=9,fault=position_beyond_table";
+  const std::string two_batches = "ERR-03:head_dim=8,batch=2,seq=3,form=per_batch,start=9,fault=position_beyond_table";
+  const std::string two_starts = "ERR-03:head_dim=8,batch=2,seq=3,form=seqlen_offsets,start=9,fault=negative_offset";
+  CHECK_THAT(message(two_axes, by_last_row), Contains("it turned the token by the last row of the tables"));
+  CHECK_THAT(message(two_batches, by_last_row), Contains("it turned the token by the last row of the tables"));
+  CHECK_THAT(message(two_starts,
+                     [](Call& call) {
+                       Call usual = call;
+                       store_integer(*usual.seqlen_offsets, 1, 0);
+                       const Reply reply = right(usual);
+                       call.q_out = usual.q_out;
+                       return reply;
+                     }),
+             Contains("the offset is negative, before the first row of the tables; it left the token as it was"));
 }
 
 // A kernel that keeps 32 bits of an offset, or of given positions.
