@@ -13,6 +13,20 @@ const Case& of(const SeenRow& r) { return r.seen->c; }
 
 bool is_unscaled(const SeenRow& r) { return std::holds_alternative<scaling::None>(of(r).spec.scaling); }
 
+const Tensor& output_of(const SeenRow& r) {
+  return r.key().key ? r.seen->before.k_result() : r.seen->before.q_result();
+}
+
+// Whether an extent and the next one can be taken for one, as reshape() without a copy does. Workers place rows far
+// apart, which the tensor's own strides do not say.
+bool have_one_stride(const SeenRow& r, std::size_t extent) {
+  const Tensor& t = output_of(r);
+  if (t.shape[extent] < 2 || t.shape[extent + 1] < 2) return true;
+  const std::optional<std::size_t> distant = distant_dimension(of(r).layout);
+  if (distant == extent || distant == extent + 1) return false;
+  return t.strides[extent] == t.shape[extent + 1] * t.strides[extent + 1];
+}
+
 std::int64_t first_position(const SeenRow& r, std::int64_t batch, std::int64_t seq) {
   return token_position(r.seen->before, batch, seq).front();
 }
@@ -68,6 +82,10 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::bf16, "bf16", BugClass::precision, [](const SeenRow& r) { return of(r).dtype == DType::bf16; }},
     {Circumstance::sixteen_bits, "16-bit tensors", BugClass::precision,
      [](const SeenRow& r) { return of(r).dtype == DType::f16 || of(r).dtype == DType::bf16; }},
+    {Circumstance::f16_output, "an output in f16", BugClass::precision,
+     [](const SeenRow& r) { return of(r).out_dtype == DType::f16; }},
+    {Circumstance::bf16_output, "an output in bf16", BugClass::precision,
+     [](const SeenRow& r) { return of(r).out_dtype == DType::bf16; }},
     {Circumstance::output_of_other_type, "an output of another type than q", nothing,
      [](const SeenRow& r) { return of(r).dtype != of(r).out_dtype; }},
     {Circumstance::tables_given, "tables given", BugClass::table_cache,
@@ -177,24 +195,58 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::output_laid_out_otherwise, "an output with another layout than the input",
      BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded; }},
+    {Circumstance::tokens_without_one_stride, "outputs whose tokens of all batches have no common stride",
+     BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 0); }, true},
+    {Circumstance::rows_without_one_stride, "outputs whose heads of all tokens have no common stride",
+     BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 0) || !have_one_stride(r, 1); },
+     true},
     {Circumstance::rotary_no_power_of_two, "rotary_dim not a power of two", nothing,
      [](const SeenRow& r) { return (of(r).spec.rotary_dim & (of(r).spec.rotary_dim - 1)) != 0; }},
 }};
 
+void set_head_dim(Case& c, std::int64_t dim) {
+  if (c.spec.rotary_dim == c.spec.head_dim) c.spec.rotary_dim = static_cast<int>(dim);
+  c.spec.head_dim = static_cast<int>(dim);
+}
+
+void set_rotary_dim(Case& c, std::int64_t dim) {
+  if (c.spec.rotary_dim == c.spec.head_dim) c.spec.head_dim = static_cast<int>(dim);
+  c.spec.rotary_dim = static_cast<int>(dim);
+}
+
+// Of q, and of k as many as before for each of q's.
+void set_heads(Case& c, std::int64_t heads) {
+  const std::int64_t of_k = heads * c.key_heads / c.heads;
+  c.heads = static_cast<int>(heads);
+  c.key_heads = static_cast<int>(of_k);
+}
+
+void set_tokens(Case& c, std::int64_t tokens) {
+  c.seq = static_cast<int>(tokens);
+  c.sequence_length = 0;
+}
+
 constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> known_quantities{{
     {Quantity::position, "position", [](const SeenRow& r) { return r.key().position; }, true},
-    {Quantity::head_dim, "head_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }},
-    {Quantity::rotary_dim, "rotary_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim}; }},
+    {Quantity::head_dim, "head_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }, false,
+     set_head_dim},
+    {Quantity::rotary_dim, "rotary_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim}; }, false,
+     set_rotary_dim},
     {Quantity::number_of_heads, "number of heads",
-     [](const SeenRow& r) { return r.key().key ? std::int64_t{of(r).key_heads} : std::int64_t{of(r).heads}; }},
-    {Quantity::number_of_tokens, "number of tokens", [](const SeenRow& r) { return std::int64_t{of(r).seq}; }},
-    {Quantity::number_of_batches, "number of batches", [](const SeenRow& r) { return std::int64_t{of(r).batch}; }},
+     [](const SeenRow& r) { return r.key().key ? std::int64_t{of(r).key_heads} : std::int64_t{of(r).heads}; }, false,
+     set_heads},
+    {Quantity::number_of_tokens, "number of tokens", [](const SeenRow& r) { return std::int64_t{of(r).seq}; }, false,
+     set_tokens},
+    {Quantity::number_of_batches, "number of batches", [](const SeenRow& r) { return std::int64_t{of(r).batch}; },
+     false, [](Case& c, std::int64_t batches) { c.batch = static_cast<int>(batches); }},
     {Quantity::token, "token", [](const SeenRow& r) { return r.key().seq; }, true},
     {Quantity::head, "head", [](const SeenRow& r) { return r.key().head; }, true},
     {Quantity::batch, "batch", [](const SeenRow& r) { return r.key().batch; }, true},
-    {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return r.seen->before.sequence_length; }},
+    {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return r.seen->before.sequence_length; },
+     false, [](Case& c, std::int64_t length) { c.sequence_length = length; }},
     {Quantity::tokens_of_all_batches, "number of tokens of all batches",
-     [](const SeenRow& r) { return std::int64_t{of(r).batch} * of(r).seq; }},
+     [](const SeenRow& r) { return std::int64_t{of(r).batch} * of(r).seq; }, false,
+     [](Case& c, std::int64_t tokens) { set_tokens(c, tokens / c.batch); }},
 }};
 
 template <class Table>

@@ -52,6 +52,8 @@ enum class Circumstance {
   f16,
   bf16,
   sixteen_bits,
+  f16_output,
+  bf16_output,
   output_of_other_type,
   tables_given,
   no_tables_given,
@@ -101,6 +103,8 @@ enum class Circumstance {
   gaps_between_batches,
   loose_strides,
   output_laid_out_otherwise,
+  tokens_without_one_stride,
+  rows_without_one_stride,
   rotary_no_power_of_two,
   count  // the number of circumstances, not one itself
 };
@@ -138,6 +142,7 @@ struct QuantityEntry {
   std::string_view words;  // "head_dim"
   std::int64_t (*of)(const SeenRow&);
   bool of_row = false;
+  void (*set)(Case&, std::int64_t) = nullptr;  // null: no field of a case has it
 };
 
 // Every quantity, in the same order of preference.

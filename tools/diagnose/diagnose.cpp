@@ -24,7 +24,7 @@ constexpr double most_calls = 0.5;
 constexpr double nearly_all = 0.9;  // of the failing requirements
 constexpr std::size_t most_candidates = 5;
 constexpr std::int64_t most_deaths = 6;
-constexpr int rounds_of_rivals = 3;            // the later ones if other causes then fit as well
+constexpr int rounds_of_rivals = 6;            // the later ones if another cause or another limit then fits as well
 constexpr std::int64_t calls_of_a_plan = 200;  // roughly
 
 class Diagnosing {
@@ -107,10 +107,12 @@ class Diagnosing {
   void part_rivals() {
     if (weighed_.empty() || weighed_[0].fit < worth_naming) return;
     Rivals rivals(report_, seen_, examiner_);
+    const std::int64_t before = examiner_.subject().deaths();
     for (int round = 0; round < rounds_of_rivals; ++round) {
       bool is_new = false;
       for (const Case& c : rivals.deciding(weighed_, certain)) {
-        if (!has_time_for(1)) break;
+        const bool dies_slowly = !examiner_.subject().claims().compiled;
+        if (!has_time_for(1) || (dies_slowly && examiner_.subject().deaths() - before >= most_deaths)) break;
         seen_.push_back(observe(c, examiner_));
         seen_.back()->decisive = true;
         is_new = true;
@@ -211,7 +213,7 @@ class Diagnosing {
                      });
     keep_best(result);
     // Wrong rows outside of its condition: that is another condition, or the kernel has another fault as well.
-    result.certain = best.fit >= certain && !tie && best.rows_outside == 0;
+    result.certain = best.fit >= certain && !tie && best.rows_outside == 0 && !Rivals::has_open_limit(best);
     result.evidence = evidence_for(best);
   }
 
@@ -301,9 +303,9 @@ class Diagnosing {
       (is_named ? result.explained : result.unexplained).push_back(r.id);
     }
     if (!result.explained.empty()) result.evidence = fmt::format("failed: {}", fmt::join(result.explained, ", "));
-    result.certain = result.unexplained.empty();
+    result.certain = result.unexplained.empty() && !pointer.is_guess;
     // What explains them all has no failed requirement left open, whichever requirement showed it.
-    if (result.certain && !result.candidates.empty()) result.candidates[0].fit = 1;
+    if (result.unexplained.empty() && !result.candidates.empty()) result.candidates[0].fit = 1;
   }
 
   // Whether the case makes the calls itself that it needs. Then each try starts a process, which must be quick.

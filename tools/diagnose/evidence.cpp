@@ -116,7 +116,9 @@ bool Observation::failed() const {
 bool agrees(const Observation& seen, const Prediction& said, std::size_t i) {
   const double bound = said.bound[i];
   if (std::isinf(bound)) return true;
-  if (!said.written[i] && !seen.before.in_place) return seen.poison[i] != 0;
+  if (!said.written[i] && !seen.before.in_place) {
+    return seen.poison[i] != 0 || (std::isnan(said.value[i]) && std::isnan(seen.actual[i]));
+  }
   if (seen.poison[i] != 0) return false;
   const double expected = said.value[i], actual = seen.actual[i];
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
@@ -136,15 +138,16 @@ std::unique_ptr<Observation> begin(const Case& c, Examiner& examiner) {
   const Allowed allowed{{}, examiner.allowed().theta_as_period};
   seen->expectation.emplace(seen->before, c.spec, examiner.oracles(), allowed);
   seen->model.emplace(seen->before, *seen->expectation);
+  const rope_capabilities& claims = examiner.subject().claims().capabilities;
+  const bool end_at_a_page = claims.alignment <= size_of(DType::bf16);  // no gap that aligns them
+  seen->is_guarded = claims.device == ROPE_CPU && end_at_a_page;
   return seen;
 }
 
 std::unique_ptr<Observation> observe_with(const Case& c, Examiner& examiner, bool at_start) {
   std::unique_ptr<Observation> seen = begin(c, examiner);
   seen->trial = at_start ? examiner.run_at_start(c) : examiner.run(seen->before);
-  const rope_capabilities& claims = examiner.subject().claims().capabilities;
-  const bool end_at_a_page = claims.alignment <= size_of(DType::bf16);  // no gap that aligns them
-  seen->is_guarded = !at_start && claims.device == ROPE_CPU && end_at_a_page;
+  seen->is_guarded = seen->is_guarded && !at_start;
   seen->problem = seen->trial.problem;
   // Rows are readable after a write into gaps, but not after a call that ended early.
   if (!seen->problem.passed() && (seen->problem.kind != FailureKind::misbehaviour || is_untouched(*seen))) {
@@ -229,6 +232,20 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
     for (Case& c : neighbours_of(failing[i])) add(std::move(c));
   }
   for (Case& c : random_cases(report, claims, 77, 160)) add(std::move(c));
+  return all;
+}
+
+std::vector<Case> failing_cases_with(const std::function<void(Case&)>& change, const SubjectReport& report,
+                                     const Claims& claims, const Observations& seen) {
+  std::set<std::string> known;
+  for (const auto& one : seen) known.insert(to_text(one->c));
+  std::vector<Case> all;
+  for (const auto& one : seen) {
+    if (!one->failed()) continue;
+    Case changed = one->c;
+    change(changed);
+    if (is_usable(changed, report, claims) && known.insert(to_text(changed)).second) all.push_back(std::move(changed));
+  }
   return all;
 }
 

@@ -64,6 +64,10 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
 // and failing ones from another position on.
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen);
 
+// The cases that fail, each after a change, as far as it is another case that was not run and the claims cover it.
+std::vector<Case> failing_cases_with(const std::function<void(Case&)>& change, const SubjectReport& report,
+                                     const Claims& claims, const Observations& seen);
+
 // More random cases that the claims and the selection cover, different ones for each stream.
 std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims, std::uint64_t stream, int count);
 

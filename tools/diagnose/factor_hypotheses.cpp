@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "reference/scaling/kept_frequencies.hpp"
 #include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::diagnosis {
@@ -60,6 +61,47 @@ Hypothesis still_at_0() {
   return h;
 }
 
+// Pairs that do not turn are copied, but the factor multiplies them, too.
+Hypothesis still_pairs() {
+  Hypothesis h{BugClass::scaling_config,
+               "pairs whose theta is 0 are left as they are, and not multiplied by the attention factor",
+               {},
+               0,
+               {},
+               false};
+  h.applies = [](const Call& call) { return call.attention_factor != 1 && call.source == AngleSource::computed; };
+  h.change.row = [](const Spot& s, const PairList& pairs, Row& row) {
+    const Params& p = s.params;
+    const std::vector<long double>& theta =
+        kept_frequencies(p.scaling, {p.head_dim, p.rotary_dim, p.base, p.sequence_length});
+    for (std::size_t pair = 0; pair < std::min(pairs.size(), theta.size()); ++pair) {
+      if (theta[pair] != 0) continue;
+      for (const int feature : {pairs[pair].first, pairs[pair].second}) {
+        row.cos[static_cast<std::size_t>(feature)] = 1 / p.lambda;
+      }
+    }
+  };
+  return h;
+}
+
+// The product of q and k keeps its factor, but neither tensor has it.
+void add_factor_of_one_tensor(Hypotheses& all) {
+  for (const bool of_key : {false, true}) {
+    Hypothesis h{BugClass::scaling_config,
+                 fmt::format("with k in the call, the attention factor is applied twice to {} and not to {}",
+                             of_key ? "k" : "q", of_key ? "q" : "k"),
+                 {},
+                 0,
+                 [](const Call& call) { return call.attention_factor != 1 && call.k.has_value(); },
+                 false};
+    h.change.rotate = [of_key](const Spot& s, Values, Values, Values, Values y) {
+      const double by = s.key == of_key ? s.params.lambda : 1 / s.params.lambda;
+      return Values{y.first * by, y.second * by};
+    };
+    all.push_back(std::move(h));
+  }
+}
+
 // A loop over vectors applies the factor, the loop over the rest does not.
 void add_tails_without_factor(Hypotheses& all) {
   for (const int block : {2, 4, 8, 16, 32, 64}) {
@@ -103,6 +145,8 @@ void add_attention_factors(Hypotheses& all) {
   }
   all.push_back(factor_in_tables());
   all.push_back(still_at_0());
+  all.push_back(still_pairs());
+  add_factor_of_one_tensor(all);
   add_tails_without_factor(all);
   // A call with given angles does not name the rule, so these differ only if angles are computed.
   add(all, BugClass::scaling_config, "yarn's formula is applied to the given attention factor, which is already final",

@@ -23,7 +23,7 @@ std::vector<const RequirementResult*> unrefused(const SubjectReport& report) {
 Case with_fault(Case c, Fault fault) {
   if (c.fault == fault) return c;
   c.fault = fault;
-  c.spec.head_dim = c.spec.rotary_dim = std::max(c.spec.head_dim, 8);
+  if (c.spec.axes.sections.empty()) c.spec.head_dim = c.spec.rotary_dim = std::max(c.spec.head_dim, 8);
   c.seq = std::max(c.seq, 3);
   return c;
 }

@@ -134,9 +134,59 @@ void add_buffers(Hypotheses& all) {
   }
 }
 
+// Given positions of some tokens decide that all count on, without a look at the others.
+void add_assumed_order(Hypotheses& all) {
+  struct Tokens {
+    const Spot& s;
+    int axis;
+    std::int64_t first, count;  // tokens
+
+    std::int64_t of(std::int64_t i) const {
+      return token_position(s.call, s.batch, first + i)[static_cast<std::size_t>(axis)];
+    }
+    std::int64_t least() const {
+      std::int64_t least = of(0);
+      for (std::int64_t i = 1; i < count; ++i) least = std::min(least, of(i));
+      return least;
+    }
+    std::int64_t most() const {
+      std::int64_t most = of(0);
+      for (std::int64_t i = 1; i < count; ++i) most = std::max(most, of(i));
+      return most;
+    }
+  };
+  const struct {
+    const char* words;
+    bool (*counts_on)(const Tokens&);
+    std::int64_t (*from)(const Tokens&);
+  } tests[] = {
+      {"positions are taken to count on from the first if the last is as far away as then, whatever lies between",
+       [](const Tokens& r) { return r.of(r.count - 1) - r.of(0) == r.count - 1; },
+       [](const Tokens& r) { return r.of(0); }},
+      {"positions are taken to count on from the smallest if the largest is as far away as then, in any order",
+       [](const Tokens& r) { return r.most() - r.least() == r.count - 1; }, [](const Tokens& r) { return r.least(); }},
+      {"positions are taken to count on from the first if the second does",
+       [](const Tokens& r) { return r.count > 1 && r.of(1) == r.of(0) + 1; }, [](const Tokens& r) { return r.of(0); }},
+  };
+  for (const auto& test : tests) {
+    for (const std::int64_t block : {0, 4, 8, 16, 32, 64}) {
+      const std::string where = block == 0 ? "" : fmt::format("in each block of {} tokens, ", block);
+      Hypothesis h{BugClass::position_offset, where + test.words, {}, 0, {}, false};
+      h.change.position = [=](const Spot& s, int axis, long double p) {
+        if (!s.call.positions && !s.call.cu_seqlens) return p;
+        const std::int64_t tokens = s.in().shape[1], first = block == 0 ? 0 : s.seq / block * block;
+        const Tokens run{s, axis, first, block == 0 ? tokens : std::min(block, tokens - first)};
+        return test.counts_on(run) ? static_cast<long double>(test.from(run) + s.seq - first) : p;
+      };
+      all.push_back(std::move(h));
+    }
+  }
+}
+
 }  // namespace
 
 void add_given_position_hypotheses(Hypotheses& all) {
+  add_assumed_order(all);
   add_misreads(all);
   add_buffers(all);
 }

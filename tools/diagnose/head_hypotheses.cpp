@@ -114,6 +114,31 @@ void add_other_tensors(Hypotheses& all) {
   }
 }
 
+// The heads of q and k are one list in tiles. A tile belongs to the tensor of its first head, or only as many tiles are
+// made as q's heads need.
+void add_tiles_over_q_and_k(Hypotheses& all) {
+  for (const std::int64_t n : {2, 4, 8, 16, 32}) {
+    for (const bool within : {true, false}) {
+      for (const bool copied : {false, true}) {
+        Hypothesis h{
+            heads_class,
+            fmt::format("heads come in tiles of {}, q's and then k's: k's heads {} the last tile of q are not {}", n,
+                        within ? "in" : "behind", copied ? "rotated" : "written"),
+            {},
+            0,
+            has_key,
+            false};
+        h.change.write = [=](const Spot& s) {
+          const std::int64_t of_q = s.call.q.shape[2], tiles_end = (of_q + n - 1) / n * n;
+          const bool left_out = s.key && within == (of_q + s.head < tiles_end);
+          return left_out ? (copied ? Write::copied : Write::nothing) : Write::rotated;
+        };
+        all.push_back(std::move(h));
+      }
+    }
+  }
+}
+
 void add_other_heads(Hypotheses& all) {
   add_source(
       all, heads_class, "every head is computed from the first head",
@@ -148,6 +173,24 @@ void add_other_heads(Hypotheses& all) {
         if (s.key && heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
       },
       has_key);
+}
+
+// What is left over from blocks is done in a block of two, or else one by itself, but not both.
+void add_last_of_three(Hypotheses& all) {
+  for (const bool copied : {false, true}) {
+    Hypothesis h{
+        BugClass::launch_limits,
+        fmt::format("of three heads left over from blocks of 4, the last is not {}", copied ? "rotated" : "written"),
+        {},
+        0,
+        {},
+        false};
+    h.change.write = [copied](const Spot& s) {
+      const bool left_out = heads(s) % 4 == 3 && s.head == heads(s) - 1;
+      return left_out ? (copied ? Write::copied : Write::nothing) : Write::rotated;
+    };
+    all.push_back(std::move(h));
+  }
 }
 
 // A remainder taken as a bit mask, which is one only for powers of two.
@@ -207,9 +250,11 @@ void add_head_counts(Hypotheses& all) {
 
 void add_head_hypotheses(Hypotheses& all) {
   add_other_tensors(all);
+  add_tiles_over_q_and_k(all);
   add_other_heads(all);
   add_operands(all);
   add_other_rows(all);
+  add_last_of_three(all);
   add_masked_heads(all);
   add_head_counts(all);
 }

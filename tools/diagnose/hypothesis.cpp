@@ -11,6 +11,7 @@ const Hypotheses& all_hypotheses() {
     add_scaling_hypotheses(list);
     add_factor_hypotheses(list);
     add_pairing_hypotheses(list);
+    add_axis_hypotheses(list);
     add_partial_hypotheses(list);
     add_head_hypotheses(list);
     add_stride_hypotheses(list);

@@ -35,6 +35,7 @@ void add_ramp_hypotheses(Hypotheses& all);    // part of them
 void add_length_hypotheses(Hypotheses& all);  // part of them
 void add_factor_hypotheses(Hypotheses& all);
 void add_pairing_hypotheses(Hypotheses& all);
+void add_axis_hypotheses(Hypotheses& all);
 void add_partial_hypotheses(Hypotheses& all);
 void add_head_hypotheses(Hypotheses& all);
 void add_stride_hypotheses(Hypotheses& all);

@@ -43,4 +43,8 @@ std::string words_of(const Condition& condition);  // "only in place, several ba
 // A few literals that hold for all rows of `with` and for as few of `without` as possible.
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without);
 
+// Conditions that these rows cannot tell from one of separate(): one literal is another, or its limit is the loosest.
+std::vector<Condition> others_as_good(const Condition& condition, const std::vector<SeenRow>& with,
+                                      const std::vector<SeenRow>& without);
+
 }  // namespace rope::diagnosis

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <optional>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -14,73 +15,111 @@ void look_at(const Spot& s, const char* name, const Tensor& tensor, std::int64_t
   if ((element < 0 || element >= count) && !*s.outside) *s.outside = OutsideAccess{name, false, element};
 }
 
-// The element `beside` elements away from a token's row in a table.
-std::int64_t beside_row(const Spot& s, const Tensor& table, std::int64_t beside) {
-  return token_position(s.call, s.batch, s.seq)[0] * table.strides[0] + (beside > 0 ? table.shape[1] - 1 : 0) + beside;
+// The row of a table that a token gets.
+std::int64_t table_row(const Spot& s, const Tensor& table) {
+  return token_position(s.call, s.batch, s.seq)[0] * table.strides[0];
+}
+
+// Where a row of elements begins in its tensor, how many it has, and how far they lie apart.
+struct ReadRow {
+  const char* name;
+  const Tensor* tensor;  // null: the call has none
+  std::int64_t first = 0, count = 0, step = 1;
+
+  void look_at(const Spot& s, std::int64_t element) const {
+    diagnosis::look_at(s, name, *tensor, first + element * step);
+  }
+};
+
+template <class T>
+const T* pointer_to(const std::optional<T>& tensor) {
+  return tensor ? &*tensor : nullptr;
+}
+
+ReadRow of_table(const Spot& s, const char* name, const std::optional<Tensor>& table) {
+  if (!table) return {name, nullptr};
+  return {name, &*table, table_row(s, *table), table->shape[1]};
 }
 
 // A wrong index that ends at the same element says more.
 constexpr double vague_read = 0.01;
 
-// A load wider than a row, or beginning before it. No value shows it; the end of the memory does.
+// A load wider than a row, or beginning before it. No value shows it; the end of the memory does. Where it ends, only
+// gaps behind the last row can show.
 void add_wide_reads(Hypotheses& all) {
-  using Look = void (*)(const Spot&, std::int64_t beside);
+  using Find = ReadRow (*)(const Spot&);
   const struct {
     const char* of;
-    Look look;
+    Find find;
   } rows[] = {
-      {"q and k",
-       [](const Spot& s, std::int64_t beside) {
-         const std::int64_t row = row_offset(s.in(), {s.batch, s.seq, s.head});
-         look_at(s, s.key ? "k" : "q", s.in(), row + (beside > 0 ? s.in().shape[3] - 1 : 0) + beside);
+      {"rows of q and k",
+       [](const Spot& s) {
+         return ReadRow{s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}), s.in().shape[3],
+                        s.in().strides[3]};
        }},
-      {"rows of cos",
-       [](const Spot& s, std::int64_t beside) {
-         if (s.call.cos) look_at(s, "cos", *s.call.cos, beside_row(s, *s.call.cos, beside));
+      {"rotary features of q and k",
+       [](const Spot& s) {
+         return ReadRow{s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}), s.call.rotary_dim,
+                        s.in().strides[3]};
        }},
-      {"rows of sin",
-       [](const Spot& s, std::int64_t beside) {
-         if (s.call.sin) look_at(s, "sin", *s.call.sin, beside_row(s, *s.call.sin, beside));
+      {"second halves of the pairs of q and k",
+       [](const Spot& s) {
+         const std::int64_t half = s.call.rotary_dim / 2, step = s.in().strides[3];
+         if (s.call.pairing != Pairing::half_split) return ReadRow{"q", nullptr};
+         return ReadRow{s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}) + half * step, half,
+                        step};
        }},
-      {"the positions",
-       [](const Spot& s, std::int64_t beside) {
-         if (!s.call.positions) return;
+      {"rows of cos", [](const Spot& s) { return of_table(s, "cos", s.call.cos); }},
+      {"rows of sin", [](const Spot& s) { return of_table(s, "sin", s.call.sin); }},
+      {"positions",
+       [](const Spot& s) {
+         if (!s.call.positions) return ReadRow{"positions", nullptr};
          const Tensor& p = *s.call.positions;
-         look_at(s, "positions", p, s.batch * p.strides[1] + (s.seq + beside) * p.strides[2]);
+         return ReadRow{"positions", &p, s.batch * p.strides[1], p.shape[2], p.strides[2]};
        }},
       {"values of seqlen_offsets",
-       [](const Spot& s, std::int64_t beside) {
-         if (!s.call.seqlen_offsets) return;
-         const std::int64_t last = s.call.sequences() - 1;
-         look_at(s, "seqlen_offsets", *s.call.seqlen_offsets, (beside > 0 ? last : 0) + beside);
+       [](const Spot& s) {
+         return ReadRow{"seqlen_offsets", pointer_to(s.call.seqlen_offsets), 0, s.call.sequences()};
        }},
       {"values of cu_seqlens",
-       [](const Spot& s, std::int64_t beside) {
-         if (!s.call.cu_seqlens) return;
-         look_at(s, "cu_seqlens", *s.call.cu_seqlens, (beside > 0 ? s.call.sequences() : 0) + beside);
+       [](const Spot& s) {
+         return ReadRow{"cu_seqlens", pointer_to(s.call.cu_seqlens), 0, s.call.sequences() + 1};
        }},
       {"values of theta",
-       [](const Spot& s, std::int64_t beside) {
-         if (s.call.theta) look_at(s, "theta", *s.call.theta, (beside > 0 ? s.call.rotary_dim / 2 - 1 : 0) + beside);
+       [](const Spot& s) {
+         return ReadRow{"theta", pointer_to(s.call.theta), 0, s.call.rotary_dim / 2};
        }},
-      {"the axes",
-       [](const Spot& s, std::int64_t beside) {
-         if (s.call.axis) look_at(s, "axis", *s.call.axis, (beside > 0 ? s.call.rotary_dim / 2 - 1 : 0) + beside);
+      {"the axes of the pairs",
+       [](const Spot& s) {
+         return ReadRow{"axis", pointer_to(s.call.axis), 0, s.call.rotary_dim / 2};
        }},
   };
-  const auto elements = [](std::int64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); };
+  const auto add = [&](std::string sentence, double cost, Find find,
+                       std::function<void(const Spot&, const ReadRow&)> look) {
+    Hypothesis h{BugClass::strides_memory_race, std::move(sentence), {}, cost, {}, false};
+    h.change.beside = [=](const Spot& s) {
+      const ReadRow row = find(s);
+      if (row.tensor != nullptr && row.count > 0) look(s, row);
+    };
+    all.push_back(std::move(h));
+  };
   for (const auto& row : rows) {
-    // A vector holds 4, 8 or 16 elements and may begin at any of the row's last ones.
-    for (const std::int64_t beside : {1, 2, 3, 4, 7, 8, 15, 16, -1, -2, -4, -8}) {
-      Hypothesis h{BugClass::strides_memory_race,
-                   beside > 0 ? fmt::format("{} are read up to {} past the end", row.of, elements(beside))
-                              : fmt::format("{} are read from {} before the start", row.of, elements(-beside)),
-                   {},
-                   vague_read,
-                   {},
-                   false};
-      h.change.beside = [look = row.look, beside](const Spot& s) { look(s, beside); };
-      all.push_back(std::move(h));
+    for (const std::int64_t block : {2, 4, 8, 16, 32}) {
+      add(fmt::format("{} are read in whole blocks of {}, so the last one goes beyond the end", row.of, block), 0,
+          row.find, [block](const Spot& s, const ReadRow& of) {
+            for (std::int64_t i = of.count; i % block != 0; ++i) of.look_at(s, i);
+          });
+    }
+    for (std::int64_t more = 1; more <= 16; ++more) {
+      add(more == 1 ? fmt::format("{} are read beyond the end", row.of)
+                    : fmt::format("{} are read beyond the end, at least {} elements", row.of, more),
+          vague_read, row.find, [more](const Spot& s, const ReadRow& of) {
+            for (std::int64_t i = 0; i < more; ++i) of.look_at(s, of.count + i);
+          });
+    }
+    for (const std::int64_t before : {1, 2, 4, 8}) {
+      add(fmt::format("{} are read from {} element{} before the start", row.of, before, before == 1 ? "" : "s"),
+          vague_read, row.find, [before](const Spot& s, const ReadRow& of) { of.look_at(s, -before); });
     }
   }
 }
@@ -132,6 +171,16 @@ void add_rereads(Hypotheses& all) {
 
 void add_memory_hypotheses(Hypotheses& all) {
   add_rereads(all);
+  {
+    Hypothesis h{BugClass::strides_memory_race,
+                 "results are added to what the output held, which should be overwritten",
+                 {},
+                 0,
+                 {},
+                 false};
+    h.change.adds = true;
+    all.push_back(std::move(h));
+  }
   {
     Hypothesis h{BugClass::strides_memory_race, "the output is never written", {}, 0.02, {}, true};
     h.change.write = [](const Spot&) { return Write::nothing; };

@@ -222,9 +222,11 @@ class Run {
       note({std::string(spot.key ? "k" : "q") + (call_.in_place ? "" : "_out"), true, at + memory.origin});
       return;
     }
+    const double held = memory.value[memory.at(at)];
+    if (change_.adds) y.value += held;
     memory.value[memory.at(at)] = y.value;
     memory.bound[memory.at(at)] = y.bound;
-    memory.written[memory.at(at)] = 1;
+    memory.written[memory.at(at)] = change_.adds && std::isnan(held) ? 0 : 1;  // a NaN keeps its bits in a sum
   }
 
   void rotate(const Spot& spot, std::size_t p) {

@@ -87,6 +87,7 @@ struct Change {
   bool by_head = false;                                  // heads of one token differ in their angles
   Factors makes = Factors::both;
   std::function<int(int pairs)> rereads_from;  // the pair from which on a second result uses the first as its input
+  bool adds = false;                           // a result is added to what its element held
 };
 
 // Whether a row is made otherwise than specified. A change of finished rows is none of these.

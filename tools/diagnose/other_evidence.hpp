@@ -16,7 +16,8 @@ namespace rope::diagnosis {
 struct Pointer {
   Candidate candidate;
   std::vector<std::string> requirements;
-  std::string quoted;  // the failure's first line, if the sentence quotes it; else empty
+  std::string quoted;     // the failure's first line, if the sentence quotes it; else empty
+  bool is_guess = false;  // the sentence says more than what was seen
 };
 
 // The sentence for results that differ each time, shown by a requirement or by a repetition.

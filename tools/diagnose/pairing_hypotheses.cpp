@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -10,7 +9,6 @@ namespace rope::diagnosis {
 namespace {
 
 bool several_pairs(const Call& call) { return call.rotary_dim > 2; }
-bool several_axes(const Call& call) { return call.axes > 1; }
 bool partial_halves(const Call& call) {
   return call.pairing == Pairing::half_split && call.rotary_dim < call.q.shape[3];
 }
@@ -57,6 +55,23 @@ void add_unpacked(Hypotheses& all, std::string sentence, bool sine_first) {
     }
   };
   all.push_back(std::move(h));
+}
+
+// A sign that is wrong only backward: there sin is negated, so the same formula has other signs for a reader.
+void add_signs_backward(Hypotheses& all) {
+  const auto add = [&](const char* becomes, Signs signs) {
+    add_sign(all,
+             fmt::format("backward (a, b) becomes ({}), but should become (a cos + b sin, b cos - a sin)", becomes),
+             std::move(signs));
+    all.back().bug_class = BugClass::backward;
+    all.back().applies = [](const Call& call) { return call.direction == Direction::backward; };
+  };
+  add("a cos - b sin, b cos - a sin", [](Values x, Values c, Values s) {
+    return Values{x.first * c.first + x.second * s.first, x.second * c.second + x.first * s.second};
+  });
+  add("a cos + b sin, b cos + a sin", [](Values x, Values c, Values s) {
+    return Values{x.first * c.first - x.second * s.first, x.second * c.second - x.first * s.second};
+  });
 }
 
 void add_signs(Hypotheses& all) {
@@ -122,117 +137,6 @@ void add_repeated_products(Hypotheses& all) {
            [](Values x, Values c, Values s) {
              return Values{(x.first - x.second * s.first) * c.first, (x.second + x.first * s.second) * c.second};
            });
-}
-
-void add_axis(Hypotheses& all, std::string sentence, std::function<void(const Call&, std::vector<int>&)> change) {
-  Hypothesis h{BugClass::multi_axis, std::move(sentence), {}, 0, several_axes, false};
-  h.change.params = [=](const Call& call, Params& p) { change(call, p.axis); };
-  all.push_back(std::move(h));
-}
-
-void add_exchanged_axes(Hypotheses& all) {
-  add_axis(all, "the last two axes are exchanged", [](const Call& call, std::vector<int>& axis) {
-    for (int& a : axis) a = a == call.axes - 1 ? call.axes - 2 : a == call.axes - 2 ? call.axes - 1 : a;
-  });
-  add_axis(all, "the first two axes are exchanged", [](const Call&, std::vector<int>& axis) {
-    for (int& a : axis) a = a == 0 ? 1 : a == 1 ? 0 : a;
-  });
-  add_axis(all, "the axes are used in reverse order", [](const Call& call, std::vector<int>& axis) {
-    for (int& a : axis) a = call.axes - 1 - a;
-  });
-  add_axis(all, "every pair follows the axis after its own", [](const Call& call, std::vector<int>& axis) {
-    for (int& a : axis) a = (a + 1) % call.axes;
-  });
-  for (int fixed : {0, 1, 2}) {
-    add_axis(all, fmt::format("every pair follows axis {}", fixed), [=](const Call& call, std::vector<int>& axis) {
-      std::fill(axis.begin(), axis.end(), std::min(fixed, call.axes - 1));
-    });
-  }
-  add_axis(all, "pairs of the third and later axes follow the first axis", [](const Call&, std::vector<int>& axis) {
-    for (int& a : axis) a = a < 2 ? a : 0;
-  });
-  add_axis(all, "pairs of the third and later axes follow the second axis", [](const Call&, std::vector<int>& axis) {
-    for (int& a : axis) a = std::min(a, 1);
-  });
-}
-
-void add_axis_orders(Hypotheses& all) {
-  add_axis(all, "each axis has one block of pairs, but the axes should alternate",
-           [](const Call&, std::vector<int>& axis) { std::sort(axis.begin(), axis.end()); });
-  add_axis(all, "the axes alternate, but each should have one block of pairs",
-           [](const Call& call, std::vector<int>& axis) {
-             std::vector<int> left(static_cast<std::size_t>(call.axes), 0);
-             for (int a : axis) ++left[static_cast<std::size_t>(a)];
-             for (std::size_t p = 0; p < axis.size(); ++p) {
-               const int turn = static_cast<int>(p) % call.axes;
-               const bool some = static_cast<int>(p) < call.axes * left[static_cast<std::size_t>(turn)];
-               axis[p] = some ? turn : 0;
-             }
-           });
-  add_axis(all, "pair p follows axis p modulo the number of axes", [](const Call& call, std::vector<int>& axis) {
-    for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = static_cast<int>(p) % call.axes;
-  });
-  add_axis(all, "the sections of the axes are twice as wide as they should be",
-           [](const Call&, std::vector<int>& axis) {
-             const std::vector<int> right = axis;
-             for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[p / 2];
-           });
-  add_axis(all, "the sections of the axes are half as wide as they should be", [](const Call&, std::vector<int>& axis) {
-    const std::vector<int> right = axis;
-    for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = right[std::min(2 * p, axis.size() - 1)];
-  });
-  add_axis(all, "each axis begins one pair too early", [](const Call&, std::vector<int>& axis) {
-    for (std::size_t p = 0; p + 1 < axis.size(); ++p) axis[p] = axis[p + 1];
-  });
-  add_axis(all, "each axis begins one pair too late", [](const Call&, std::vector<int>& axis) {
-    for (std::size_t p = axis.size(); p-- > 1;) axis[p] = axis[p - 1];
-  });
-}
-
-// The features of one pair may follow two axes then.
-void add_axes_of_features(Hypotheses& all) {
-  Hypothesis h{BugClass::multi_axis,
-               "each feature follows the axis of the pair that it would belong to in the other pairing, half_split or "
-               "interleaved",
-               {},
-               0,
-               several_axes,
-               false};
-  h.change.axis_of = [](const Params& p, int feature, int axis) {
-    const int half = p.rotary_dim / 2;
-    if (half == 0) return axis;
-    const auto pair = static_cast<std::size_t>(p.pairing == Pairing::interleaved ? feature % half : feature / 2);
-    return pair < p.axis.size() ? p.axis[pair] : axis;
-  };
-  all.push_back(std::move(h));
-}
-
-void add_axes_of_tiles(Hypotheses& all) {
-  for (const std::size_t n : {2u, 4u, 8u, 16u, 32u}) {
-    add_axis(all, fmt::format("the pairs of a tile of {} all follow the axis of its first pair", n),
-             [n](const Call&, std::vector<int>& axis) {
-               for (std::size_t p = 0; p < axis.size(); ++p) axis[p] = axis[p / n * n];
-             });
-  }
-}
-
-void add_axis_frequencies(Hypotheses& all) {
-  Hypothesis h{BugClass::multi_axis, "the frequencies start again with each axis", {}, 0, several_axes, false};
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
-    const std::vector<long double> all_of_them = theta;
-    std::vector<std::size_t> seen(8, 0);
-    for (std::size_t p = 0; p < theta.size(); ++p)
-      theta[p] = all_of_them[seen[static_cast<std::size_t>(s.params.axis[p])]++];
-  };
-  all.push_back(std::move(h));
-}
-
-void add_axes(Hypotheses& all) {
-  add_exchanged_axes(all);
-  add_axis_orders(all);
-  add_axes_of_tiles(all);
-  add_axes_of_features(all);
-  add_axis_frequencies(all);
 }
 
 void add_partners(Hypotheses& all) {
@@ -330,7 +234,7 @@ void add_mixed_layouts(Hypotheses& all) {
 }
 
 void add_pair_angles(Hypotheses& all) {
-  for (const int n : {16, 32, 64, 128, 256}) {
+  for (const int n : {8, 16, 24, 32, 48, 64, 96, 128, 192, 256}) {
     Hypothesis h{BugClass::launch_limits,
                  fmt::format("pairs from {} on get the angles of pairs 0, 1, .. again", n),
                  {},
@@ -347,6 +251,17 @@ void add_pair_angles(Hypotheses& all) {
                  return pair >= whole ? pair - whole : pair;
                });
   }
+  // Vectors are taken apart within their 128-bit lanes, but the angles are loaded in order.
+  add_angles(all, "in each 4 pairs, the second and the third are turned by each other's angle",
+             [](const Params& p, int, int pair) {
+               const bool whole = pair < p.rotary_dim / 2 / 4 * 4;
+               return whole && (pair % 4 == 1 || pair % 4 == 2) ? pair ^ 3 : pair;
+             });
+  add_angles(all, "in each 8 pairs, the third and fourth are turned by the angles of the fifth and sixth, and back",
+             [](const Params& p, int, int pair) {
+               const bool whole = pair < p.rotary_dim / 2 / 8 * 8;
+               return whole && pair % 8 >= 2 && pair % 8 < 6 ? pair ^ 6 : pair;
+             });
   add_angles(all, "angles are assigned to features by the other pairing: each pair gets two different angles",
              [](const Params& p, int feature, int) {
                return p.pairing == Pairing::interleaved ? feature % (p.rotary_dim / 2) : feature / 2;
@@ -356,23 +271,6 @@ void add_pair_angles(Hypotheses& all) {
                const bool second = p.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= p.rotary_dim / 2;
                return second ? std::min(pair + 1, p.rotary_dim / 2 - 1) : pair;
              });
-  {
-    Hypothesis h{BugClass::pairing_layout,
-                 "the angles are in blocks, one for each axis, but the axes should alternate",
-                 {},
-                 0,
-                 several_axes,
-                 false};
-    h.change.pair_of = [](const Params& p, int, int pair) {
-      std::vector<int> order(p.axis.size());
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-        return p.axis[static_cast<std::size_t>(a)] < p.axis[static_cast<std::size_t>(b)];
-      });
-      return order[static_cast<std::size_t>(pair)];
-    };
-    all.push_back(std::move(h));
-  }
 }
 
 }  // namespace
@@ -384,9 +282,9 @@ void add_pairing_hypotheses(Hypotheses& all) {
   add_pair_angles(all);
   add_unpacked(all, "cos and sin are read as the halves of an array that holds sin, cos, sin, cos, ..", true);
   add_unpacked(all, "cos and sin are read as the halves of an array that holds cos, sin, cos, sin, ..", false);
+  add_signs_backward(all);
   add_signs(all);
   add_repeated_products(all);
-  add_axes(all);
 }
 
 }  // namespace rope::diagnosis

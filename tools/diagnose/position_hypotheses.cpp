@@ -139,6 +139,23 @@ void add_chunks(Hypotheses& all) {
   }
 }
 
+// The tokens of all batches come in runs of one size. A run's first position is right, and the others count on from it.
+void add_runs_over_batches(Hypotheses& all) {
+  for (const std::int64_t runs : {2, 3, 4, 8, 16}) {
+    add(all, BugClass::varlen_packing_cp,
+        fmt::format("the tokens of all batches come in {} runs: positions count on from a run's first token into the "
+                    "next batch",
+                    runs),
+        [=](const Spot& s, int a, long double) {
+          const std::int64_t tokens = s.call.q.shape[1], count = s.call.q.shape[0] * tokens;
+          const std::int64_t length = (count + runs - 1) / runs, number = s.batch * tokens + s.seq;
+          const std::int64_t first = number / length * length;
+          return of(s, a, first / tokens, first % tokens) + static_cast<long double>(number - first);
+        });
+    all.back().applies = [](const Call& call) { return call.q.shape[0] > 1; };
+  }
+}
+
 // Positions of a tile's tokens, or of other tokens and batches.
 void add_tiles(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
@@ -271,20 +288,8 @@ void add_other_tokens(Hypotheses& all) {
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
 }
 
-void add_assumed_order(Hypotheses& all) {
-  add(all, BugClass::position_offset,
-      "positions are taken to count on from the first if the last is as far away as then, whatever lies between",
-      [](const Spot& s, int axis, long double p) {
-        const std::int64_t tokens = s.in().shape[1];
-        const auto of = [&](std::int64_t token) {
-          return token_position(s.call, s.batch, token)[static_cast<std::size_t>(axis)];
-        };
-        const std::int64_t first = of(0);
-        return s.call.positions && of(tokens - 1) - first == tokens - 1 ? static_cast<long double>(first + s.seq) : p;
-      });
-}
-
 void add_neighbours(Hypotheses& all) {
+  add_runs_over_batches(all);
   add_tiles(all);
   add_uneven_blocks(all);
   add_reshaped(all);
@@ -344,13 +349,15 @@ void add_position_hypotheses(Hypotheses& all) {
   add_packed(all);
   add_chunks(all);
   add_widths(all);
-  add_assumed_order(all);
   add_given_position_hypotheses(all);
   add_sequence_hypotheses(all);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
     add(all, BugClass::precision, fmt::format("positions are rounded to {}", name(t)),
         [=](const Spot&, int, long double p) { return static_cast<long double>(rounded(t, static_cast<double>(p))); });
   }
+  add(all, BugClass::precision, "positions are rounded to the type of q", [](const Spot& s, int, long double p) {
+    return static_cast<long double>(rounded(s.call.q.dtype, static_cast<double>(p)));
+  });
 }
 
 }  // namespace rope::diagnosis

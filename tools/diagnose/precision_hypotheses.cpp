@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <set>
 #include <unordered_map>
 
 #include "tools/diagnose/hypothesis.hpp"
@@ -104,17 +105,58 @@ void add_stages(Hypotheses& all, const Narrow& t) {
   add(all, words("inputs, cos, sin and results are"), change);
 }
 
-// Rounding up to a power of two carries into the exponent.
-void add_lost_carry(Hypotheses& all) {
-  Change change;
-  change.store = [](const Spot& s, int, double y) {
-    const double nearest = rounded(s.out().dtype, y);
-    int exponent = 0;
-    const bool is_power = std::isfinite(nearest) && std::fabs(std::frexp(nearest, &exponent)) == 0.5;
-    return is_power && std::fabs(nearest) > std::fabs(y) ? nearest / 2 : y;
+// Stages of the angle that are kept in the type of q, whichever it is.
+void add_stages_in_type_of_q(Hypotheses& all) {
+  const auto round = [](const Spot& s, long double v) {
+    return static_cast<long double>(rounded(s.call.q.dtype, static_cast<double>(v)));
   };
-  add(all, "the carry is lost when a result is rounded up to the next power of two: it is half as large", change,
-      [](const Call& call) { return call.q_result().dtype == DType::f16 || call.q_result().dtype == DType::bf16; });
+  Change change;
+  change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+    for (long double& value : theta) value = round(s, value);
+  };
+  add(all, "theta is rounded to the type of q", change, own_angles);
+  change = {};
+  change.angle = [=](const Spot& s, long double, long double, long double phi) { return round(s, phi); };
+  add(all, "the angle is rounded to the type of q", change, own_angles);
+  change.angle = [=](const Spot& s, long double m, long double theta, long double) {
+    return round(s, round(s, m) * round(s, theta));
+  };
+  add(all, "position, theta and their product are rounded to the type of q", change, own_angles);
+}
+
+// Rounding up to a power of two carries into the exponent. A bitwise or loses the carry only into an odd exponent.
+void add_lost_carry(Hypotheses& all) {
+  for (const bool only_odd : {false, true}) {
+    Change change;
+    change.store = [only_odd](const Spot& s, int, double y) {
+      const double nearest = rounded(s.out().dtype, y);
+      int exponent = 0;
+      const bool is_power = std::isfinite(nearest) && std::fabs(std::frexp(nearest, &exponent)) == 0.5;
+      const bool has_exponent = std::fabs(y) >= smallest_subnormal(s.out().dtype) / (2 * unit_roundoff(s.out().dtype));
+      if (!is_power || !has_exponent || std::fabs(nearest) <= std::fabs(y)) return y;
+      const int biased = exponent - 2 + (s.out().dtype == DType::f16 ? 15 : 127);  // of y, before it is rounded
+      return only_odd && biased % 2 == 0 ? y : nearest / 2;
+    };
+    add(all,
+        fmt::format("the carry{} is lost when a result is rounded up to the next power of two: it is half as large",
+                    only_odd ? " into an odd exponent" : ""),
+        change,
+        [](const Call& call) { return call.q_result().dtype == DType::f16 || call.q_result().dtype == DType::bf16; });
+  }
+}
+
+// Usual roundings of 2 pi: f32, and decimals that are written into the source, of 2 pi or of pi, rounded or cut off.
+std::set<double> usual_turns() {
+  constexpr double exact = 2 * std::numbers::pi;
+  std::set<double> all{double{2 * std::numbers::pi_v<float>}};
+  for (int digits = 2; digits <= 7; ++digits) {
+    const double unit = std::pow(10.0, digits);
+    for (const double of : {exact, exact / 2}) {
+      for (const double whole : {std::floor(of * unit), std::floor(of * unit + 0.5)})
+        all.insert(exact / of * whole / unit);
+    }
+  }
+  return all;
 }
 
 // cos and sin from a table over one turn: its nearest entry, the one before, or a value between two.
@@ -199,6 +241,7 @@ void add_precision_hypotheses(Hypotheses& all) {
   add_recurrences(all);
   add_period(all);
   for (const Narrow& t : narrow_types()) add_stages(all, t);
+  add_stages_in_type_of_q(all);
   for (DType t : {DType::bf16, DType::f16, DType::f32}) {
     Change change;
     change.theta = [=](const Spot&, std::vector<long double>& theta) {
@@ -227,8 +270,7 @@ void add_precision_hypotheses(Hypotheses& all) {
     };
     add(all, fmt::format("theta is kept as a fraction of a turn in {} bits", bits), change, own_angles);
   }
-  // Usual roundings of 2 pi: f32, and decimals that are written into the source.
-  for (const double turn : {double{2 * std::numbers::pi_v<float>}, 6.2831853, 6.283185, 6.28318, 6.2832, 6.283, 6.28}) {
+  for (const double turn : usual_turns()) {
     Change change;
     change.angle = [by = static_cast<long double>(turn)](const Spot&, long double, long double, long double phi) {
       return std::remainder(phi, by);

@@ -1,6 +1,7 @@
 // The ramps between frequencies: llama3's, yarn's, and the one of pixel positions.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "tools/diagnose/hypothesis.hpp"
@@ -85,7 +86,10 @@ struct YarnEnds {
   bool truncated = true;  // only where ends are whole pairs
   long double base = 0;   // 0: the call's
   bool of_head = false;   // by head_dim, not rotary_dim
+  bool limits_of_head = false;
   bool wide = false;      // from one to the other is a pair or more
+  long double least = 0;  // of the lower end
+  long double more = 0;   // the upper end may be so many pairs above its limit
 };
 
 // yarn's theta with other ends of the ramp.
@@ -109,9 +113,10 @@ void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
              (2 * std::log(base));
     };
     const auto end = [&](Rounding rounding, long double pair) { return rule->truncate ? rounding(pair) : pair; };
-    const long double most = rule->clamp == scaling::Yarn::Clamp::pairs ? dims / 2 - 1 : dims - 1;
-    const long double low = std::max(end(ends.low, pair_that_turns(rule->beta_fast)), 0.0L);
-    long double high = std::min(end(ends.high, pair_that_turns(rule->beta_slow)), most);
+    const long double limiting = ends.limits_of_head ? s.params.head_dim : dims;
+    const long double most = rule->clamp == scaling::Yarn::Clamp::pairs ? limiting / 2 - 1 : limiting - 1;
+    const long double low = std::max(end(ends.low, pair_that_turns(rule->beta_fast)), ends.least);
+    long double high = std::min(end(ends.high, pair_that_turns(rule->beta_slow)), most + ends.more);
     if (low == high) high += 0.001L;
     if (ends.wide) high = std::max(high, low + 1);
     for (std::size_t p = 0; p < theta.size(); ++p) {
@@ -163,7 +168,16 @@ void add_ramp_hypotheses(Hypotheses& all) {
                 {.truncated = false, .base = 10000});
   add_yarn_ends(all, "the ends of the ramp are computed with head_dim, not rotary_dim",
                 {.truncated = false, .of_head = true});
+  add_yarn_ends(all, "the ends of the ramp and their limits are computed with head_dim, not rotary_dim",
+                {.truncated = false, .of_head = true, .limits_of_head = true});
+  add_yarn_ends(all, "the limits of the ramp's ends are computed with head_dim, not rotary_dim",
+                {.truncated = false, .limits_of_head = true});
   add_yarn_ends(all, "the ramp is at least one pair wide", {.truncated = false, .wide = true});
+  add_yarn_ends(all, "the largest upper end of the ramp is one pair too high", {.truncated = false, .more = 1});
+  add_yarn_ends(all, "the largest upper end of the ramp is one pair too low", {.truncated = false, .more = -1});
+  constexpr long double no_limit = std::numeric_limits<long double>::infinity();
+  add_yarn_ends(all, "the upper end of the ramp has no limit", {.truncated = false, .more = no_limit});
+  add_yarn_ends(all, "the lower end of the ramp may lie below pair 0", {.truncated = false, .least = -no_limit});
   add_pixels(all);
   add_llama3_weights(all);
   add_llama3_by_wavelength(all);

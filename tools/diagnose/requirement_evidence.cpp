@@ -23,7 +23,7 @@ enum class Adds {                            // to the sentence
   nothing,
   message,  // the failure's
   rule,     // the only one that fails
-  range,    // what became of a result beyond its type's range
+  copied,   // what became of a feature that should be copied, or of a result beyond its type's range
   special,  // the same, or what became of a NaN or an infinity
 };
 
@@ -34,16 +34,20 @@ struct Spoke {
   const char* sentence;
   By by = By::value;
   Adds adds = Adds::nothing;
+  bool is_guess = false;  // names a usual cause, which was not tested
 };
 
 // The most telling first.
 constexpr BugClass of_memory = BugClass::strides_memory_race;
 constexpr Spoke spoke_rows[] = {
     {"DET-01", of_memory, different_each_time},
-    {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out"},
-    {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out"},
-    {"SHP-08", BugClass::launch_limits, "tokens, batches or heads next to a multiple of a block's size are left out"},
-    {"MEM-06", of_memory, "element offsets are computed in 32 bits", By::any, Adds::message},
+    {"SHP-01", BugClass::launch_limits, "tokens, batches or heads beyond a limit of the launch are left out", By::value,
+     Adds::nothing, true},
+    {"SHP-02", BugClass::launch_limits, "features beyond a limit of the launch are left out", By::value, Adds::nothing,
+     true},
+    {"SHP-08", BugClass::launch_limits, "tokens, batches or heads next to a multiple of a block's size are left out",
+     By::value, Adds::nothing, true},
+    {"MEM-06", of_memory, "element offsets are computed in 32 bits", By::any, Adds::message, true},
     {"MEM-02", of_memory, "an input is written to", By::writing, Adds::message},
     {"MEM-03", of_memory, "gaps between rows are written to", By::writing, Adds::message},
     {"MEM-01", of_memory, "memory outside the tensors is read or written", By::any, Adds::message},
@@ -53,19 +57,21 @@ constexpr Spoke spoke_rows[] = {
     {"SPC", BugClass::special_values, "zeros, NaN, infinities, very large or very small inputs are handled wrongly",
      By::value, Adds::special},
     {"ROT-09", BugClass::special_values,
-     "pass-through features that are -0, subnormal or very large are not copied exactly", By::value, Adds::range},
+     "pass-through features that are -0, subnormal or very large are not copied exactly", By::value, Adds::copied},
     {"DET-03", BugClass::table_cache, "two calls at the same time share memory that each needs for itself"},
     {"ROT-13", BugClass::precision, "results are rounded in one direction"},
     {"ROT-03", BugClass::precision,
      "pairs change their length though their angles are within the bound: cos and sin, or the two features of a pair, "
-     "have different angles"},
+     "have different angles",
+     By::value, Adds::nothing, true},
     {"ROT-11 ROT-12 POS-05 SHP-07 DET-02 MEM-05", BugClass::precision,
-     "the last bits depend on how the call is made: code paths round in different orders"},
+     "the last bits depend on how the call is made: code paths round in different orders", By::value, Adds::nothing,
+     true},
     {"BWD", BugClass::backward, "the backward pass is not the transpose of the forward one"},
     {"MEM", of_memory, "memory is addressed wrongly", By::writing, Adds::message},
-    {"POS", BugClass::position_offset, "tokens are rotated by wrong positions"},
+    {"POS", BugClass::position_offset, "tokens are rotated by wrong positions", By::value, Adds::nothing, true},
     {"ANG", BugClass::precision, "angles are wrong at positions or parameters that only these cases have", By::value,
-     Adds::rule},
+     Adds::rule, true},
 };
 
 bool names(const Spoke& row, std::string_view id) {
@@ -111,6 +117,14 @@ std::optional<std::string> words_of_range(const Element& element) {
                      element.actual);
 }
 
+// The worst one: a value and what it became.
+std::optional<std::string> words_of_copy(const Element& element) {
+  if (auto words = words_of_range(element)) return words;
+  if (element.pair) return std::nullopt;
+  return fmt::format("pass-through features are not copied bit for bit: {:.6g} comes out as {:.6g}", element.expected,
+                     element.actual);
+}
+
 // What became of a NaN or an infinity, or that one came out of numbers. nullopt: neither.
 std::optional<std::string> words_of_special(const Element& element) {
   if (auto words = words_of_range(element)) return words;
@@ -147,16 +161,16 @@ void add_to(Pointer& pointer, const Spoke& row, const RequirementResult& first, 
         is_nan(finding) ? fmt::format("results are NaN, as if the formula divided 0 by 0; {}", parameters_of(first))
                         : std::string("the angles do not follow the rule"));
   }
-  if ((row.adds == Adds::range || row.adds == Adds::special) && finding.element) {
+  if ((row.adds == Adds::copied || row.adds == Adds::special) && finding.element) {
     const bool any = row.adds == Adds::special;
-    auto words = any ? words_of_special(*finding.element) : words_of_range(*finding.element);
+    auto words = any ? words_of_special(*finding.element) : words_of_copy(*finding.element);
     if (words) pointer.candidate.sentence = std::move(*words);
   }
 }
 
 // nullopt: none of the row's requirements failed in a way that counts.
 std::optional<Pointer> pointer_of(const Spoke& row, const SubjectReport& report, const Scaling* rule) {
-  Pointer pointer{{row.bug_class, row.sentence, "", 0}, {}, ""};
+  Pointer pointer{{row.bug_class, row.sentence, "", 0}, {}, "", row.is_guess};
   const RequirementResult* first = nullptr;
   for (const RequirementResult& r : report.results) {
     if (!counts(row, r)) continue;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 
 #include "tools/diagnose/cause_class.hpp"
 
@@ -9,7 +11,9 @@ namespace rope::diagnosis {
 namespace {
 
 constexpr std::size_t most_rivals = 6;
-constexpr std::size_t most_cases = 8;  // for each rival, and to test the best cause
+constexpr std::size_t most_cases = 8;  // for each rival, and to test the best cause and each part of its condition
+constexpr std::size_t for_each_condition = 2;
+constexpr std::size_t most_between = 4;  // tried for each limit
 
 std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
   std::size_t count = 0;
@@ -21,37 +25,49 @@ std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
 class Said {
  public:
   Said(const Observation& of, const Weighed& cause)
-      : of_(of), changed_(of.model->predict(change_of(cause, of.before))) {
-    for (std::size_t r = 0; r < of.rows.size(); ++r) {
-      const SeenRow row{&of, r, 1};
-      holds_.push_back(std::all_of(cause.condition.begin(), cause.condition.end(),
-                                   [&](const Literal& literal) { return predicate_of(literal)(row); }));
-    }
-  }
+      : of_(of), changed_(of.model->predict(change_of(cause, of.before))), holds_(where(cause.condition)) {}
 
   bool differs_from(const Said& other) const {
+    if (leaves_a_tensor() != other.leaves_a_tensor()) return true;
     for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
       if (differs(at(i), i, other.at(i))) return true;
     }
     return false;
   }
 
-  bool says_wrong() const { return says_wrong_where(true); }
+  bool says_wrong() const { return calls_wrong(holds_) || leaves_a_tensor(); }
 
-  // But for its condition, it would say that the kernel is wrong.
-  bool only_condition_says_right() const { return says_wrong_where(false); }
+  // Whether it would call other rows wrong if this were its condition.
+  bool would_differ_under(const Condition& other) const {
+    std::vector<char> only_one = where(other);
+    for (std::size_t r = 0; r < only_one.size(); ++r) only_one[r] = only_one[r] != holds_[r] ? 1 : 0;
+    return calls_wrong(only_one);
+  }
 
  private:
-  bool says_wrong_where(bool condition_holds) const {
+  bool leaves_a_tensor() const {
+    return of_.is_guarded && changed_.outside && std::ranges::find(holds_, 1) != holds_.end();
+  }
+
+  std::vector<char> where(const Condition& condition) const {
+    std::vector<char> rows;
+    for (std::size_t r = 0; r < of_.rows.size(); ++r) {
+      const SeenRow row{&of_, r, 1};
+      rows.push_back(std::ranges::all_of(condition, [&](const Literal& l) { return predicate_of(l)(row); }));
+    }
+    return rows;
+  }
+
+  bool calls_wrong(const std::vector<char>& rows) const {
     for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
-      if (holds(i) == condition_holds && differs(changed_, i, of_.right)) return true;
+      if (rows[row_of(i)] != 0 && differs(changed_, i, of_.right)) return true;
     }
     return false;
   }
 
-  bool holds(std::size_t i) const { return holds_[i / static_cast<std::size_t>(of_.head_dim)] != 0; }
+  std::size_t row_of(std::size_t i) const { return i / static_cast<std::size_t>(of_.head_dim); }
 
-  const Prediction& at(std::size_t i) const { return holds(i) ? changed_ : of_.right; }
+  const Prediction& at(std::size_t i) const { return holds_[row_of(i)] != 0 ? changed_ : of_.right; }
 
   static bool differs(const Prediction& a, std::size_t i, const Prediction& b) {
     return a.written[i] != b.written[i] || std::fabs(a.value[i] - b.value[i]) > a.bound[i] + b.bound[i];
@@ -62,43 +78,101 @@ class Said {
   std::vector<char> holds_;  // the condition, for each row
 };
 
+// Something to learn of the best cause, and how many cases shall still say it.
+struct Question {
+  std::function<bool(const Observation&, const Said& best)> is_answered_by;
+  std::size_t left = most_cases;
+};
+
+// Whether the cause holds where it calls the kernel wrong; whether its condition needs each of its literals; and
+// whether not another condition holds that fits as well.
+void add_tests_of(const Weighed& cause, std::vector<Question>& questions) {
+  questions.push_back({[](const Observation&, const Said& best) { return best.says_wrong(); }});
+  const auto add = [&](Condition other, std::size_t cases) {
+    questions.push_back(
+        {[other = std::move(other)](const Observation&, const Said& best) { return best.would_differ_under(other); },
+         cases});
+  };
+  for (std::size_t i = 0; i < cause.condition.size(); ++i) {
+    Condition fewer = cause.condition;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    add(std::move(fewer), most_cases);
+  }
+  for (const Condition& other : cause.other_conditions) add(other, for_each_condition);
+}
+
+// The literal that is the same in both conditions but for its limit.
+std::optional<std::size_t> where_limits_differ(const Condition& one, const Condition& other) {
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    if (one[i].what == other[i].what && one[i].op == other[i].op && one[i].limit != other[i].limit) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& examiner) {
+Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& examiner)
+    : report_(report), seen_(seen), examiner_(examiner) {
   for (const Case& c : cases_to_part(report, examiner.subject().claims(), seen)) {
     cases_.push_back(prepare(c, examiner));
   }
   named_.assign(cases_.size(), 0);
 }
 
+// Between the limit that was seen and the loosest one, half of the way.
+void Rivals::add_cases_between_limits(const Weighed& cause) {
+  for (const Condition& other : cause.other_conditions) {
+    const std::optional<std::size_t> at = where_limits_differ(cause.condition, other);
+    if (!at) continue;
+    const auto set = entry_of(std::get<Quantity>(other[*at].what)).set;
+    if (set == nullptr) continue;
+    const std::int64_t tight = cause.condition[*at].limit, loosest = other[*at].limit;
+    const std::int64_t between = tight + (loosest - tight + (loosest > tight ? 1 : -1)) / 2;
+    std::size_t added = 0;
+    for (const Case& c : failing_cases_with([&](Case& changed) { set(changed, between); }, report_,
+                                            examiner_.subject().claims(), seen_)) {
+      if (added == most_between) break;
+      cases_.push_back(prepare(c, examiner_));
+      named_.push_back(0);
+      ++added;
+    }
+  }
+}
+
 std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double least_fit) {
-  const std::size_t rivals = std::min(number_of_rivals(weighed), most_rivals);
-  std::vector<std::size_t> wanted(rivals, most_cases);
-  // To test the best if it would be certain: cases that it calls wrong, and cases that only its condition calls right.
-  const bool tests = weighed[0].fit >= least_fit;
-  std::size_t wrong_wanted = tests ? most_cases : 0;
-  std::size_t right_wanted = tests && !weighed[0].condition.empty() ? most_cases : 0;
+  std::vector<Question> questions;
+  for (std::size_t r = 1; r <= std::min(number_of_rivals(weighed), most_rivals); ++r) {
+    questions.push_back({[&rival = weighed[r]](const Observation& one, const Said& best) {
+      return best.differs_from(Said(one, rival));
+    }});
+  }
+  if (weighed[0].fit >= least_fit) {
+    add_tests_of(weighed[0], questions);
+    add_cases_between_limits(weighed[0]);
+  }
   std::vector<Case> found;
-  for (std::size_t i = 0; i < cases_.size(); ++i) {
-    const bool parted = std::all_of(wanted.begin(), wanted.end(), [](std::size_t count) { return count == 0; });
-    if (parted && wrong_wanted + right_wanted == 0) break;
+  for (std::size_t i = 0; i < cases_.size() && !questions.empty(); ++i) {
     if (named_[i] != 0) continue;
     const Said best(*cases_[i], weighed[0]);
     bool decides = false;
-    const auto count = [&](std::size_t& left, bool is_so) {
-      decides = decides || is_so;
-      if (is_so) --left;
-    };
-    for (std::size_t r = 0; r < rivals; ++r) {
-      if (wanted[r] > 0) count(wanted[r], best.differs_from(Said(*cases_[i], weighed[r + 1])));
+    for (Question& question : questions) {
+      if (!question.is_answered_by(*cases_[i], best)) continue;
+      decides = true;
+      --question.left;
     }
-    if (wrong_wanted > 0) count(wrong_wanted, best.says_wrong());
-    if (right_wanted > 0) count(right_wanted, best.only_condition_says_right());
+    std::erase_if(questions, [](const Question& question) { return question.left == 0; });
     if (!decides) continue;
     named_[i] = 1;
     found.push_back(cases_[i]->c);
   }
   return found;
+}
+
+bool Rivals::has_open_limit(const Weighed& cause) {
+  return std::ranges::any_of(cause.other_conditions, [&](const Condition& other) {
+    const std::optional<std::size_t> at = where_limits_differ(cause.condition, other);
+    return at && std::abs(cause.condition[*at].limit - other[*at].limit) > 1;  // odd sizes may be none at all
+  });
 }
 
 bool Rivals::has_tie(const std::vector<Weighed>& weighed) const {

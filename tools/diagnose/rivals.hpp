@@ -13,18 +13,27 @@ constexpr double a_tie = 0.02;
 
 class Rivals {
  public:
+  // Keeps all three: `seen` may grow.
   Rivals(const SubjectReport& report, const Observations& seen, Examiner& examiner);
 
   // Cases to run next: on which the best cause and a rival differ. If the best would be called certain, also cases that
-  // it calls wrong, and cases that only its condition calls right. Each is named once. `weighed` is sorted, best first.
+  // it calls wrong, and cases that tell its condition from a part of it and from others that fit as well. Each is named
+  // once. `weighed` is sorted, best first.
   std::vector<Case> deciding(const std::vector<Weighed>& weighed, double least_fit);
 
   // Whether another cause fits as well as the best, and says something else about some case.
   bool has_tie(const std::vector<Weighed>& weighed) const;
 
+  // Whether a limit in a cause's condition may be another one: no case told where it is.
+  static bool has_open_limit(const Weighed& cause);
+
  private:
   bool differ(const Weighed& a, const Weighed& b) const;
+  void add_cases_between_limits(const Weighed& cause);
 
+  const SubjectReport& report_;
+  const Observations& seen_;
+  Examiner& examiner_;
   std::vector<std::unique_ptr<Observation>> cases_;  // not run
   std::vector<char> named_;
 };

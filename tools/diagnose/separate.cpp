@@ -1,4 +1,4 @@
-// The search for a condition that holds for every row on one side, and for few on the other.
+// The search for conditions that hold for every row on one side, and for few on the other.
 #include <algorithm>
 
 #include "tools/diagnose/literal.hpp"
@@ -70,6 +70,44 @@ std::vector<Possible> all_that_hold(const std::vector<SeenRow>& with) {
   return all;
 }
 
+// The rows for which a condition would hold without one of its literals.
+std::vector<SeenRow> held_without(const Condition& condition, std::size_t literal, std::vector<SeenRow> rows) {
+  for (std::size_t i = 0; i < condition.size(); ++i) {
+    if (i == literal) continue;
+    std::erase_if(rows, [holds = predicate_of(condition[i])](const SeenRow& row) { return !holds(row); });
+  }
+  return rows;
+}
+
+// A literal that was chosen first may leave out nothing more than the later ones.
+void drop_what_says_nothing(Condition& chosen, const std::vector<SeenRow>& without) {
+  for (std::size_t i = 0; chosen.size() > 1 && i < chosen.size();) {
+    if (std::ranges::all_of(held_without(chosen, i, without), predicate_of(chosen[i]))) {
+      chosen.erase(chosen.begin() + static_cast<std::ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
+}
+
+// The loosest limit that still leaves out every row that it leaves out now.
+std::optional<Literal> loosest(const Literal& literal, const std::vector<SeenRow>& rows) {
+  if (literal.op != Comparison::at_least && literal.op != Comparison::at_most) return std::nullopt;
+  const auto holds = predicate_of(literal);
+  const QuantityEntry& quantity = entry_of(std::get<Quantity>(literal.what));
+  std::optional<std::int64_t> nearest;
+  for (const SeenRow& row : rows) {
+    if (holds(row)) continue;
+    const std::int64_t value = quantity.of(row);
+    if (!nearest) nearest = value;
+    nearest = literal.op == Comparison::at_least ? std::max(*nearest, value) : std::min(*nearest, value);
+  }
+  if (!nearest) return std::nullopt;
+  Literal other = literal;
+  other.limit = literal.op == Comparison::at_least ? *nearest + 1 : *nearest - 1;
+  return other == literal ? std::nullopt : std::optional(other);
+}
+
 }  // namespace
 
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without) {
@@ -94,7 +132,29 @@ Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>&
     chosen.push_back(best->literal);
     std::erase_if(left, [&](const SeenRow& r) { return !best->holds(r); });
   }
+  drop_what_says_nothing(chosen, without);
   return chosen;
+}
+
+std::vector<Condition> others_as_good(const Condition& condition, const std::vector<SeenRow>& with,
+                                      const std::vector<SeenRow>& without) {
+  std::vector<Condition> all;
+  if (condition.empty()) return all;
+  const std::vector<Possible> possible = all_that_hold(with);
+  for (std::size_t i = 0; i < condition.size(); ++i) {
+    const std::vector<SeenRow> left = held_without(condition, i, without);
+    const double least = weight_where(left, predicate_of(condition[i]));
+    const auto add = [&](const Literal& instead) {
+      all.push_back(condition);
+      all.back()[i] = instead;
+    };
+    for (const Possible& one : possible) {
+      const bool is_new = std::ranges::none_of(condition, [&](const Literal& l) { return l == one.literal; });
+      if (is_new && weight_where(left, one.holds) <= least) add(one.literal);
+    }
+    if (const std::optional<Literal> looser = loosest(condition[i], left)) add(*looser);
+  }
+  return all;
 }
 
 }  // namespace rope::diagnosis

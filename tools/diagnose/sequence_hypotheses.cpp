@@ -92,6 +92,17 @@ std::int64_t walked_to(const Token& t, Leaves leaves) {
   return sequence;
 }
 
+// The borders up to a token, of which equal ones count once.
+std::int64_t different_borders(const Token& t) {
+  std::int64_t borders = 0, last = -1;
+  for (std::int64_t i = 1; i <= t.last_sequence(); ++i) {
+    const std::int64_t border = t.first_token(i);
+    if (border <= t.seq && border != last) ++borders;
+    last = border;
+  }
+  return borders;
+}
+
 // Empty sequences in the way of a kernel that looks for the sequence of a token.
 void add_empty_sequences(Hypotheses& all) {
   add(all, is_packed, "an empty sequence is never left: the tokens behind it are counted on in it", [](const Token& t) {
@@ -103,15 +114,11 @@ void add_empty_sequences(Hypotheses& all) {
       });
   add(all, is_packed,
       "empty sequences are not counted: a token behind one gets the start and the first token of an earlier sequence",
-      [](const Token& t) {
-        std::int64_t borders = 0, last = -1;
-        for (std::int64_t i = 1; i <= t.last_sequence(); ++i) {
-          const std::int64_t border = t.first_token(i);
-          if (border <= t.seq && border != last) ++borders;
-          last = border;
-        }
-        return t.position_in(borders);
-      });
+      [](const Token& t) { return t.position_in(different_borders(t)); });
+  add(
+      all, [](const Call& call) { return is_packed(call) && has_starts(call); },
+      "empty sequences are not counted: a token behind one gets an earlier sequence's value of seqlen_offsets",
+      [](const Token& t) { return t.start(different_borders(t)) + t.seq - t.first_token(t.sequence); });
 }
 
 void add_packed_rows(Hypotheses& all) {

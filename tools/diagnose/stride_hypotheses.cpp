@@ -127,7 +127,11 @@ void add_exchanged_strides(Hypotheses& all) {
     for (const From side : {From::input, From::output, From::both}) {
       const char* what = d == every_dimension ? "strides" : words_of_strides[d];
       add_index(
-          all, BugClass::heads_batch_qk, fmt::format("k is addressed with the {} of q", what), side,
+          all, BugClass::heads_batch_qk,
+          side == From::input    ? fmt::format("the input k is read with the {} of q", what)
+          : side == From::output ? fmt::format("the output of k is written with the {} of q's output", what)
+                                 : fmt::format("k is addressed with the {} of q", what),
+          side,
           [=](const Spot& s, const Tensor& t, bool output, int feature) {
             return index_with(t, s.key ? other_tensor(s, output) : t, d, s, feature);
           },

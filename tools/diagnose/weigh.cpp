@@ -226,6 +226,7 @@ class Weigher {
 
   static void put_under_condition(Weighed& result, Account& account) {
     result.condition = separate(account.applied, account.not_applied);
+    result.other_conditions = others_as_good(result.condition, account.applied, account.not_applied);
     for (const Literal& literal : result.condition) {
       const auto holds = predicate_of(literal);
       std::erase_if(account.not_applied, [&](const SeenRow& row) { return !holds(row); });

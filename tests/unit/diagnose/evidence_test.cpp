@@ -24,6 +24,26 @@ class ReadsOneMore : public Fake {
   }
 };
 
+// Rows of a right kernel, for which a cause holds or does not.
+struct Rows {
+  std::vector<diagnosis::SeenRow> with, without;
+
+  void add(bool is_with, const std::function<void(Case&)>& change) {
+    Case c;
+    c.spec.head_dim = c.spec.rotary_dim = 8;
+    change(c);
+    seen_.push_back(diagnosis::observe(c, examiner_));
+    CHECK_FALSE(seen_.back()->failed());
+    (is_with ? with : without).push_back({seen_.back().get(), 0, 1});
+  }
+
+ private:
+  Fake subject_ = misled([](Call&) {});
+  Oracles oracles_;
+  Examiner examiner_{subject_, oracles_, nullptr};
+  diagnosis::Observations seen_;
+};
+
 }  // namespace
 
 TEST_CASE("A call stopped at a read past the end is run for its values, any other is not") {
@@ -46,24 +66,66 @@ TEST_CASE("A call stopped at a read past the end is run for its values, any othe
 }
 
 TEST_CASE("The circumstance that separates rows is found, not a quantity that does so by chance") {
-  Fake subject = misled([](Call&) {});
-  Oracles oracles;
-  Examiner examiner(subject, oracles, nullptr);
-  std::vector<std::unique_ptr<diagnosis::Observation>> seen;
-  std::vector<diagnosis::SeenRow> with, without;
+  Rows rows;
   for (int i = 0; i < 8; ++i) {
-    Case c;
-    c.spec.head_dim = c.spec.rotary_dim = 8;
-    c.seq = 1 + i % 3;
-    c.in_place = i % 2 == 0;
-    seen.push_back(diagnosis::observe(c, examiner));
-    CHECK_FALSE(seen.back()->failed());
-    (c.in_place ? with : without).push_back({seen.back().get(), 0, 1});
+    rows.add(i % 2 == 0, [&](Case& c) {
+      c.seq = 1 + i % 3;
+      c.in_place = i % 2 == 0;
+    });
   }
-  const auto condition = diagnosis::separate(with, without);
+  const auto condition = diagnosis::separate(rows.with, rows.without);
   REQUIRE(condition.size() == 1);
   CHECK(condition[0].is(diagnosis::Circumstance::in_place));
-  CHECK(diagnosis::separate(with, {}).empty());
+  CHECK(diagnosis::separate(rows.with, {}).empty());
+}
+
+// Several tokens leave out most rows, so this is chosen first. In place and backward leave out all of them.
+TEST_CASE("A literal that leaves out nothing more than the others is not part of a condition") {
+  Rows rows;
+  const auto add = [&](bool with, int seq, bool in_place, Direction direction) {
+    rows.add(with, [&](Case& c) {
+      c.seq = seq;
+      c.in_place = in_place;
+      c.direction = direction;
+    });
+  };
+  add(true, 3, true, Direction::backward);
+  add(true, 5, true, Direction::backward);
+  for (int i = 0; i < 2; ++i) add(false, 1, true, Direction::forward);
+  for (int i = 0; i < 2; ++i) add(false, 1, false, Direction::backward);
+  add(false, 3, false, Direction::backward);
+  CHECK(words_of(diagnosis::separate(rows.with, rows.without)) == "only several tokens, in place");
+  add(false, 3, true, Direction::forward);
+  CHECK(words_of(diagnosis::separate(rows.with, rows.without)) == "only in place, backward");
+}
+
+TEST_CASE("Conditions that the rows cannot tell from the one that is named are known") {
+  Rows rows;
+  const auto add = [&](bool with, int seq, bool in_place) {
+    rows.add(with, [&](Case& c) {
+      c.seq = seq;
+      c.in_place = in_place;
+    });
+  };
+  const auto others = [&](const diagnosis::Condition& condition) {
+    std::vector<std::string> words;
+    for (const auto& other : diagnosis::others_as_good(condition, rows.with, rows.without)) {
+      words.push_back(words_of(other));
+    }
+    return words;
+  };
+  const diagnosis::Condition in_place = {{diagnosis::Circumstance::in_place}};
+  add(true, 3, true);
+  add(true, 4, true);
+  add(false, 9, false);
+  const std::vector<std::string> first = others(in_place);
+  CHECK(std::ranges::count(first, "only number of tokens 4 or less") == 1);
+  CHECK(std::ranges::count(first, "only several tokens") == 0);  // holds for the row without, too
+  const diagnosis::Condition few = {{diagnosis::Quantity::number_of_tokens, diagnosis::Comparison::at_most, 4}};
+  CHECK(std::ranges::count(others(few), "only number of tokens 8 or less") == 1);
+  add(false, 4, false);
+  const std::vector<std::string> then = others(in_place);
+  CHECK(std::ranges::count(then, "only number of tokens 4 or less") == 0);
 }
 
 TEST_CASE("The trigger is the smallest set, and the smallest position is found by halving") {

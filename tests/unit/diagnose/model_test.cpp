@@ -51,6 +51,14 @@ std::vector<Case> uncommon() {
   add([](Case& c) { c.spec.head_dim = c.spec.rotary_dim = 264; });
   add([](Case& c) { c.start = (std::int64_t{1} << 33) + 3; });
   add([](Case& c) { c.start = (std::int64_t{1} << 31) + 3; });
+  for (const int tokens : {5, 6, 9}) {  // two axes are alike at a token, also at the last one
+    add([&](Case& c) {
+      c.form = PositionForm::shared;
+      c.pattern = PositionPattern::image;
+      c.spec.axes.sections = {3, 3, 2};
+      c.seq = tokens;
+    });
+  }
   add([](Case& c) { c.heads = c.key_heads = 24; });
   add([](Case& c) { c.heads = 24, c.key_heads = 8; });
   add([](Case& c) { c.seq = 13; });

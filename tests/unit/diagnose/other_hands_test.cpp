@@ -70,11 +70,6 @@ void edit_results(Call& call, const std::function<double(DType, int feature, dou
   if (call.k) of(k_of(call));
 }
 
-Reply computed(Call& call) {
-  KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
-  return (call.pairing == Pairing::half_split ? half : inter).apply(call);
-}
-
 }  // namespace
 
 TEST_CASE("Of two causes that fit alike, a case beyond the first tokens tells the right one") {
@@ -329,8 +324,7 @@ TEST_CASE("A read past the end that other calls do not make has a condition") {
       return Reply{ReplyKind::misbehaved, ROPE_FAILED, "read past the end of positions", 0,
                    OutsideAccess{"positions", false, count}};
     }
-    KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
-    return (call.pairing == Pairing::half_split ? half : inter).apply(call);
+    return computed(call);
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).condition == "only positions shared by the batches, several batches");

@@ -10,6 +10,12 @@
 
 namespace rope::test {
 
+// A right kernel's answer, in the pairing of the call.
+inline Reply computed(Call& call) {
+  KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
+  return (call.pairing == Pairing::half_split ? half : inter).apply(call);
+}
+
 // A kernel with all claims that changes each call by `change`, then computes it.
 inline Fake misled(std::function<void(Call&)> change) {
   Claims claims = all_claims();
@@ -17,8 +23,7 @@ inline Fake misled(std::function<void(Call&)> change) {
   return Fake(claims, [change = std::move(change)](Call& call) {
     Call taken = call;
     change(taken);
-    KernelSubject half(half_split_kernel()), inter(interleaved_kernel());
-    const Reply reply = (taken.pairing == Pairing::half_split ? half : inter).apply(taken);
+    const Reply reply = computed(taken);
     if (call.in_place) {
       call.q = taken.q;
       call.k = taken.k;

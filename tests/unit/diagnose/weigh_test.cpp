@@ -73,4 +73,38 @@ TEST_CASE("A cause that would be certain is also tried where only its condition 
   best.condition = {{diagnosis::Circumstance::out_of_place}};
   CHECK(outside(0.9) == 8);
   CHECK(outside(1.1) == 0);
+  // Each part of a condition is tested by itself.
+  const auto backward_in_place = [&] {
+    diagnosis::Rivals rivals(report, seen, examiner);
+    const std::vector<Case> cases = rivals.deciding({best}, 0.9);
+    return std::ranges::count_if(cases, [](const Case& c) { return c.in_place && c.direction == Direction::backward; });
+  };
+  best.condition.push_back({diagnosis::Circumstance::backward});
+  CHECK(backward_in_place() >= 8);
+}
+
+TEST_CASE("A condition that would be certain is told from another one that fits as well") {
+  Fake subject = misled([](Call& call) { ++call.position_offset; });
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  diagnosis::Observations seen;
+  Case failing;
+  failing.requirement = "ROT-01";
+  failing.spec.head_dim = failing.spec.rotary_dim = 8;
+  failing.source = AngleSource::computed;
+  seen.push_back(diagnosis::observe(failing, examiner));
+  SubjectReport report;
+  diagnosis::Weighed best;
+  best.hypothesis = &that_says("position p + 1 is used, not p");
+  best.fit = 1;
+  best.condition = {{diagnosis::Circumstance::out_of_place}};
+  const auto told = [&] {
+    diagnosis::Rivals rivals(report, seen, examiner);
+    const std::vector<Case> cases = rivals.deciding({best}, 0.9);
+    return std::ranges::count_if(cases, [](const Case& c) { return !c.in_place && c.heads > 2; });
+  };
+  const auto before = told();
+  best.other_conditions = {best.condition};
+  best.other_conditions[0].push_back({diagnosis::Quantity::number_of_heads, diagnosis::Comparison::at_most, 2});
+  CHECK(told() > before);
 }
