@@ -86,6 +86,10 @@ void add_misreads(Hypotheses& all) {
            [](const Tensor& p, const Spot& s, int axis) {
              return axis * p.shape[2] + s.batch * p.strides[1] + s.seq * p.strides[2];
            });
+  add_read(all, BugClass::multi_axis, "the axis_stride of the positions is taken to be tokens * seq_stride",
+           [](const Tensor& p, const Spot& s, int axis) {
+             return s.batch * p.strides[1] + (axis * p.shape[2] + s.seq) * p.strides[2];
+           });
   add_read(all, BugClass::position_offset, "batch_stride and seq_stride of the positions are exchanged",
            [](const Tensor& p, const Spot& s, int axis) {
              return axis * p.strides[0] + s.batch * p.strides[2] + s.seq * p.strides[1];

@@ -187,6 +187,16 @@ void add_memory_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   {
+    Hypothesis h{BugClass::heads_batch_qk,
+                 "only the first batch is written",
+                 {},
+                 0,
+                 [](const Call& call) { return call.q.shape[0] > 1; },
+                 false};
+    h.change.write = [](const Spot& s) { return s.batch > 0 ? Write::nothing : Write::rotated; };
+    all.push_back(std::move(h));
+  }
+  {
     Hypothesis h{BugClass::strides_memory_race, "the output is the input, unrotated", {}, 0.02, {}, true};
     h.change.write = [](const Spot&) { return Write::copied; };
     all.push_back(std::move(h));

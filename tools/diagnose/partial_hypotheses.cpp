@@ -102,6 +102,16 @@ void add_passed_features(Hypotheses& all) {
   add_pass(all, "pass-through features are written as zeros", [](const Spot&, int, double) { return 0.0; });
   add_pass(all, "pass-through features are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
+  for (const int block : {2, 4, 8, 16}) {
+    add_pass(all,
+             fmt::format("the last block of {} pairs goes beyond rotary_dim: features there are multiplied by the "
+                         "attention factor",
+                         block),
+             [=](const Spot& s, int feature, double x) {
+               const int pairs = s.params.rotary_dim / 2, end = 2 * ((pairs + block - 1) / block * block);
+               return feature < end ? rounded(s.out().dtype, x * s.params.lambda) : x;
+             });
+  }
   add_pass(all, "pass-through features are copied from the start of the head", [](const Spot& s, int f, double) {
     return value_at(s.in(), {s.batch, s.seq, s.head}, f - s.params.rotary_dim);
   });
@@ -154,6 +164,25 @@ void add_block_copies(Hypotheses& all) {
       const std::int64_t beyond = feature - s.params.rotary_dim;
       const std::int64_t stride = (output ? s.out() : s.in()).strides[3];
       return output == of_output && beyond > 0 ? index - beyond * (stride - 1) : index;
+    };
+    all.push_back(std::move(h));
+  }
+}
+
+// One offset for the input and the output, in which pass-through features are copied.
+void add_passed_by_other_strides(Hypotheses& all) {
+  for (const bool of_input : {true, false}) {
+    Hypothesis h{BugClass::strides_memory_race,
+                 fmt::format("pass-through features are {}", of_input ? "read from the input with the output's strides"
+                                                                      : "written with the input's strides"),
+                 {},
+                 0,
+                 [](const Call& call) { return partial(call) && !call.in_place; },
+                 false};
+    h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
+      if (output == of_input || feature < s.params.rotary_dim) return index;
+      const Tensor& other = output ? s.in() : s.out();
+      return row_offset(other, {s.batch, s.seq, s.head}) + feature * other.strides[3];
     };
     all.push_back(std::move(h));
   }
@@ -221,6 +250,7 @@ void add_partial_hypotheses(Hypotheses& all) {
   add_rotary_dims(all);
   add_passed_features(all);
   add_block_copies(all);
+  add_passed_by_other_strides(all);
   add_passed_of_other_rows(all);
   add_gradients(all);
 }

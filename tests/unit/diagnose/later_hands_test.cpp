@@ -1,4 +1,4 @@
-// Mistakes of kernels of the twelfth to the fifteenth blind set, which the diagnosis called otherwise.
+// Mistakes of kernels of the twelfth to the sixteenth blind set, which the diagnosis called otherwise.
 #include <algorithm>
 #include <cmath>
 
@@ -266,6 +266,41 @@ TEST_CASE(
   const auto start = [&](std::int64_t i) { return static_cast<double>(integer_at(*call.seqlen_offsets, i)); };
   CHECK(position(packed, counted, 0, border(3)) == start(2));
   CHECK(position(packed, counted, 0, 0) == start(0));
+}
+
+TEST_CASE("What a block beyond rotary_dim, another tensor's offset and another stride of axes give") {
+  Oracles oracles;
+  {
+    const Call call =
+        build_call(case_from_text("ROT-01:head_dim=16,rotary_dim=6,attention_factor=0.5,source=computed"), oracles);
+    const diagnosis::Params params = diagnosis::params_of(call);
+    const diagnosis::Spot spot{call, params, false, 0, 0, 0};
+    const auto& h = that_says(
+        "the last block of 4 pairs goes beyond rotary_dim: features there are multiplied by the attention factor");
+    CHECK(h.change.pass(spot, 6, 3) == 1.5);
+    CHECK(h.change.pass(spot, 7, 3) == 1.5);
+    CHECK(h.change.pass(spot, 8, 3) == 3);
+  }
+  {
+    const Call call = build_call(
+        case_from_text("ROT-01:head_dim=8,rotary_dim=4,batch=2,seq=3,layout=strided,output=contiguous"), oracles);
+    const diagnosis::Params params = diagnosis::params_of(call);
+    const diagnosis::Spot spot{call, params, false, 1, 2, 1};
+    const auto& h = that_says("pass-through features are read from the input with the output's strides");
+    CHECK(h.change.index(spot, false, 3, 100) == 100);
+    CHECK(h.change.index(spot, true, 5, 100) == 100);
+    CHECK(h.change.index(spot, false, 5, 100) == row_offset(*call.q_out, {1, 2, 1}) + 5);
+  }
+  {
+    const Call call =
+        build_call(case_from_text("ROT-01:head_dim=8,axes=2:2,batch=2,seq=3,form=per_batch,start=5"), oracles);
+    const diagnosis::Params params = diagnosis::params_of(call);
+    const diagnosis::Spot spot{call, params, false, 0, 1, 0};
+    const auto& h = that_says("the axis_stride of the positions is taken to be tokens * seq_stride");
+    // Behind the three positions of axis 0 in batch 0 lie the positions of batch 1.
+    CHECK(h.change.position(spot, 1, 0) == static_cast<long double>(token_position(call, 1, 1)[0]));
+    CHECK(h.change.position(spot, 0, 0) == static_cast<long double>(token_position(call, 0, 1)[0]));
+  }
 }
 
 TEST_CASE("A mistake of one type of output is told by it, not by sizes") {
