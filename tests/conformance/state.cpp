@@ -16,9 +16,11 @@
 namespace rope {
 namespace {
 
+constexpr std::int64_t original = 1024;
+
 // Rules whose frequencies a kernel may keep, for sequences of about the original length.
 std::vector<Scaling> kept_rules(const Case& c) {
-  return fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, 1024);
+  return fourfold_rules({c.spec.head_dim, c.spec.rotary_dim, c.spec.base, 0}, static_cast<double>(original));
 }
 
 // A case makes some fifty calls. Level quick takes each type of x with the angles that stand for the others, the first
@@ -44,6 +46,10 @@ void add_with_kept_rules(std::span<const Case> ways, CaseList& list) {
       scaled.spec.scaling = rules[r];
       if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) scaled.spec.attention_factor = 1;
       list.add(scaled);
+      // A kernel may forget what it kept in a call within the original length. So this one is longer, and others are
+      // longer still.
+      scaled.sequence_length = 3 * original;
+      if (follows_length(scaled.spec.scaling)) list.add(scaled);
     }
   }
 }

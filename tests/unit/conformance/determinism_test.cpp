@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <functional>
@@ -45,6 +46,33 @@ Finding found(const char* requirement, std::int32_t (*apply)(const rope_call*)) 
   c.spec.head_dim = c.spec.rotary_dim = 16;
   c.source = AngleSource::computed;
   return requirement_called(requirement).check(c, examiner);
+}
+
+// dynamic by the longest sequence of the calls so far, which a call within the original length makes it forget.
+std::int32_t by_longest(const rope_call* call) {
+  static std::int64_t longest = 0;
+  rope_call kept = *call;
+  if (call->angle_source == ROPE_COMPUTED && call->scaling.kind == ROPE_SCALING_DYNAMIC) {
+    const bool is_long = static_cast<double>(call->sequence_length) > call->scaling.original_max_position;
+    longest = is_long ? std::max(longest, call->sequence_length) : 0;
+    kept.sequence_length = is_long ? longest : call->sequence_length;
+  }
+  return half_split_kernel().apply(&kept);
+}
+
+TEST_CASE("the longest sequence is not kept, also if a short call would end that", "[determinism]") {
+  rope_kernel kernel = half_split_kernel();
+  const auto verdict = [&] {
+    KernelSubject subject(kernel);
+    Oracles oracles;
+    SuiteOptions how;
+    how.selection.level = Level::quick;
+    how.selection.only = {"STA-01"};
+    return run_suite(subject, oracles, all_requirements(), how).results.at(0).verdict;
+  };
+  CHECK(verdict() == Verdict::pass);
+  kernel.apply = by_longest;
+  CHECK(verdict() == Verdict::fail);
 }
 
 TEST_CASE("a last bit that comes and goes is found, and both values are reported", "[determinism]") {
