@@ -103,6 +103,15 @@ void add_wide_reads(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   };
+  for (const bool of_sin : {false, true}) {
+    add(
+        fmt::format("the row of {} for the next position is read, too", of_sin ? "sin" : "cos"), 0,
+        of_sin ? [](const Spot& s) { return of_table(s, "sin", s.call.sin); }
+               : [](const Spot& s) { return of_table(s, "cos", s.call.cos); },
+        [](const Spot& s, const ReadRow& of) {
+          for (std::int64_t i = 0; i < of.count; ++i) of.look_at(s, of.tensor->strides[0] + i);
+        });
+  }
   for (const auto& row : rows) {
     for (const std::int64_t block : {2, 4, 8, 16, 32}) {
       add(fmt::format("{} are read in whole blocks of {}, so the last one goes beyond the end", row.of, block), 0,

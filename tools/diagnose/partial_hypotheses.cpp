@@ -220,10 +220,24 @@ void add_passed_of_other_rows(Hypotheses& all) {
 }
 
 void add_gradients(Hypotheses& all) {
+  add_direct(all, "backward takes the sine of the feature rotary_dim/2 further on, in both pairings",
+             [](const Params& p, const PairList&, Row& row) {
+               const std::vector<double> forward = row.sin;
+               const auto half = static_cast<std::size_t>(p.rotary_dim / 2);
+               for (std::size_t f = 0; f < forward.size(); ++f) {
+                 row.sin[f] = -forward[(f + half) % forward.size()];
+               }
+             });
   add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
   add_direct(all, "backward negates sin without exchanging it between the two features of a pair",
              [](const Params&, const PairList&, Row& row) {
                for (double& s : row.sin) s = -s;
+             });
+  add_direct(all, "backward takes the sine of the feature rotary_dim/2 further on, in both pairings",
+             [](const Params& p, const PairList&, Row& row) {
+               const std::vector<double> forward = row.sin;
+               const auto half = static_cast<std::size_t>(p.rotary_dim / 2);
+               for (std::size_t f = 0; f < forward.size(); ++f) row.sin[f] = -forward[(f + half) % forward.size()];
              });
   add_direct(all, "backward exchanges cos between the two features of a pair, not only sin",
              [](const Params&, const PairList& pairs, Row& row) {

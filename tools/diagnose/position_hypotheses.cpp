@@ -335,6 +335,17 @@ void add_position_hypotheses(Hypotheses& all) {
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.position_offset); });
   add(all, BugClass::position_offset, "the number of tokens is added to the position",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.q.shape[1]); });
+  for (const std::int64_t n : {4, 8, 16, 32, 64}) {
+    add(all, BugClass::heads_batch_qk,
+        fmt::format("rows (batch, token and head) come in tiles of {}: all of one get the position of its first row",
+                    n),
+        [=](const Spot& s, int a, long double) {
+          const std::int64_t heads = s.in().shape[2], tokens = s.in().shape[1];
+          const std::int64_t row = (s.batch * tokens + s.seq) * heads + s.head, token = row / n * n / heads;
+          return of(s, a, token / tokens, token % tokens);
+        });
+    all.back().change.by_head = true;
+  }
   add(all, BugClass::heads_batch_qk, "the head's index is added to the position",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.head); });
   all.back().change.by_head = true;

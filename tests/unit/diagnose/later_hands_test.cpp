@@ -1,4 +1,4 @@
-// Mistakes of kernels of the twelfth to the sixteenth blind set, which the diagnosis called otherwise.
+// Mistakes of kernels of the twelfth to the seventeenth blind set, which the diagnosis called otherwise.
 #include <algorithm>
 #include <cmath>
 
@@ -301,6 +301,44 @@ TEST_CASE("What a block beyond rotary_dim, another tensor's offset and another s
     CHECK(h.change.position(spot, 1, 0) == static_cast<long double>(token_position(call, 1, 1)[0]));
     CHECK(h.change.position(spot, 0, 0) == static_cast<long double>(token_position(call, 0, 1)[0]));
   }
+}
+
+TEST_CASE("What tiles of rows, rolled sines and a read of the next row give") {
+  Oracles oracles;
+  const Call call =
+      build_call(case_from_text("ROT-01:head_dim=8,batch=2,seq=2,heads=3,form=per_batch,start=5"), oracles);
+  const diagnosis::Params params = diagnosis::params_of(call);
+  const auto& tiles =
+      that_says("rows (batch, token and head) come in tiles of 4: all of one get the position of its first row");
+  const auto position = [&](std::int64_t batch, std::int64_t seq, std::int64_t head) {
+    return tiles.change.position({call, params, false, batch, seq, head}, 0, 0);
+  };
+  const auto of = [&](std::int64_t batch, std::int64_t seq) {
+    return static_cast<long double>(token_position(call, batch, seq)[0]);
+  };
+  // Rows 3, 4 and 5 are of token 1. The second tile begins with row 4, the third with row 8, of token 0 in batch 1.
+  CHECK(position(0, 1, 0) == of(0, 0));
+  CHECK(position(0, 1, 2) == of(0, 1));
+  CHECK(position(1, 0, 1) == of(0, 1));
+  CHECK(position(1, 1, 2) == of(1, 0));
+
+  diagnosis::Row row{{}, {1, 2, 3, 4}, {}, false};
+  diagnosis::Params of_four;
+  of_four.rotary_dim = 4;
+  that_says("backward takes the sine of the feature rotary_dim/2 further on, in both pairings")
+      .change.direct(of_four, {}, row);
+  CHECK(row.sin == std::vector<double>{-3, -4, -1, -2});
+
+  const auto& next = that_says("the row of cos for the next position is read, too");
+  const auto outside_at = [&](const char* text) {
+    const Call given = build_call(case_from_text(text), oracles);
+    const diagnosis::Params its = diagnosis::params_of(given);
+    std::optional<OutsideAccess> outside;
+    next.change.beside({given, its, false, 0, 0, 0, &outside});
+    return outside ? outside->element : -1;
+  };
+  CHECK(outside_at("ROT-01:head_dim=4,seq=1,start=2") == 6);
+  CHECK(outside_at("ROT-01:head_dim=4,seq=1,start=2,spare_rows=1") == -1);
 }
 
 TEST_CASE("A mistake of one type of output is told by it, not by sizes") {
