@@ -68,9 +68,11 @@ struct Yarn {
     wide.original_max_position_embeddings = 262144;
     Yarn clamped = wide;
     clamped.clamp = Clamp::pairs;
+    Yarn both = exact;
+    both.clamp = Clamp::pairs;
     // With the other base wide heads do not reach the clamp. The usual base shows whether a kernel reads it at all.
-    return {{turning, other_base}, {plain, usual_base},   {exact, other_base},
-            {wide, usual_base},    {clamped, other_base}, {clamped, usual_base}};
+    return {{turning, other_base}, {plain, usual_base},   {exact, other_base}, {wide, usual_base},
+            {clamped, other_base}, {clamped, usual_base}, {both, usual_base}};
   }
   static Yarn fourfold(int, double length) {
     Yarn rule;

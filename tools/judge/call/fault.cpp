@@ -61,11 +61,14 @@ Tensor resized(const Tensor& tensor, std::size_t dimension, std::int64_t by) {
 }
 
 // In the last batch and on one axis: a kernel that looks only at the first ones does not see it.
-void set_position(Fault fault, Call& call, std::int64_t token, std::int64_t value) {
+void set_position(Fault fault, Call& call, std::int64_t axis, std::int64_t token, std::int64_t value) {
   if (!call.positions) impossible(fault);
   Tensor& p = *call.positions;
-  store_integer(p, axis_of_wrong_position(call) * p.strides[0] + (p.shape[1] - 1) * p.strides[1] + token * p.strides[2],
-                value);
+  store_integer(p, axis * p.strides[0] + (p.shape[1] - 1) * p.strides[1] + token * p.strides[2], value);
+}
+
+void set_position(Fault fault, Call& call, std::int64_t token, std::int64_t value) {
+  set_position(fault, call, axis_of_wrong_position(call), token, value);
 }
 
 bool has_start(const Call& call) { return !call.positions && !call.cu_seqlens; }
@@ -194,7 +197,8 @@ void apply(Fault fault, Call& call) {
       break;
     case Fault::position_below_0:
       needs(!call.cos);
-      set_position(fault, call, 0, -1);
+      // A kernel may turn by the negative angle, which shows if all axes have it.
+      for (std::int64_t axis = 0; axis < call.axes; ++axis) set_position(fault, call, axis, 0, -1);
       break;
     case Fault::offset_below_0:
       needs(!call.cos && has_start(call));

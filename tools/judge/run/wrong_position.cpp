@@ -54,7 +54,8 @@ class Token {
     call.positions = Tensor::contiguous(DType::i64, {call.axes, 1, 1});
     call.seqlen_offsets.reset();
     for (std::int64_t axis = 0; axis < call.axes; ++axis) {
-      const bool is_wrong = !trial_.call.positions || axis == axis_of_wrong_position(call);
+      const bool on_all = !trial_.call.positions || case_.fault == Fault::position_below_0;
+      const bool is_wrong = on_all || axis == axis_of_wrong_position(call);
       store_integer(*call.positions, axis, is_wrong ? position : positions_[static_cast<std::size_t>(axis)]);
     }
     call.direction = direction;

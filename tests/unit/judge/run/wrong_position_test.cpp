@@ -139,6 +139,13 @@ TEST_CASE("wrong position: a kernel that narrows 64 bits before it looks at them
   }
 }
 
+TEST_CASE("wrong position: a right kernel may turn by the negative angle on several axes", "[wrong_position]") {
+  CHECK(found_by("ERR-06:head_dim=8,axes=3:1,seq=3,form=shared,start=9,source=computed,fault=position_below_0", right)
+            .passed());
+  CHECK(found_by("ERR-06:head_dim=8,batch=2,seq=3,form=seqlen_offsets,source=computed,fault=offset_below_0", right)
+            .passed());
+}
+
 TEST_CASE("wrong position: without tables a negative angle is right, with tables it is not a row", "[wrong_position]") {
   CHECK(found_by(below_0, right).passed());
   const auto turned_back = [](Call& call) {

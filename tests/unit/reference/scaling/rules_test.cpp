@@ -35,6 +35,15 @@ TEST_CASE("every rule but none has examples, each of its own kind, no two alike"
   CHECK(kinds.size() == scaling_kind_count - 1);
 }
 
+// A kernel may read one choice only where the other has a certain value.
+TEST_CASE("yarn's examples have every combination of its choices", "[scaling_rules]") {
+  std::set<std::pair<bool, scaling::Yarn::Clamp>> choices;
+  for (const auto& [rule, base] : example_rules(whole_head, length)) {
+    if (const auto* yarn = std::get_if<scaling::Yarn>(&rule)) choices.emplace(yarn->truncate, yarn->clamp);
+  }
+  CHECK(choices.size() == 4);
+}
+
 TEST_CASE("an example differs from no scaling", "[scaling_rules]") {
   for (const auto& [rule, base] : example_rules(whole_head, length)) {
     INFO(rule_words(rule, base));
