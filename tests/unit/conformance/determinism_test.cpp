@@ -36,9 +36,7 @@ std::int32_t keyed_by_tokens(const rope_call* call) {
   return half_split_kernel().apply(&cached);
 }
 
-Finding found(const char* requirement, std::int32_t (*apply)(const rope_call*)) {
-  rope_kernel kernel = half_split_kernel();
-  kernel.apply = apply;
+Finding found_in(const rope_kernel& kernel, const char* requirement) {
   KernelSubject subject(kernel);
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
@@ -46,6 +44,12 @@ Finding found(const char* requirement, std::int32_t (*apply)(const rope_call*)) 
   c.spec.head_dim = c.spec.rotary_dim = 16;
   c.source = AngleSource::computed;
   return requirement_called(requirement).check(c, examiner);
+}
+
+Finding found(const char* requirement, std::int32_t (*apply)(const rope_call*)) {
+  rope_kernel kernel = half_split_kernel();
+  kernel.apply = apply;
+  return found_in(kernel, requirement);
 }
 
 // dynamic by the longest sequence of the calls so far, which a call within the original length makes it forget.
@@ -96,13 +100,7 @@ TEST_CASE("two calls at the same time have the claimed base, and another one whe
       return ROPE_UNSUPPORTED;
     };
     other_base = false;
-    KernelSubject subject(kernel);
-    Oracles oracles;
-    Examiner examiner(subject, oracles, nullptr);
-    Case c;
-    c.spec.head_dim = c.spec.rotary_dim = 16;
-    c.source = AngleSource::computed;
-    return requirement_called("DET-03").check(c, examiner).passed();
+    return found_in(kernel, "DET-03").passed();
   };
   CHECK(passes(10000));
   CHECK_FALSE(other_base);

@@ -4,8 +4,6 @@
 
 #include "tests/unit/diagnose/loops.hpp"
 #include "tests/unit/diagnose/subjects.hpp"
-#include "tools/diagnose/rivals.hpp"
-#include "tools/judge/case/build_call.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -132,8 +130,8 @@ TEST_CASE("A sign that is wrong only backward is told by what backward should co
         return is_second(f) ? value_at(from, row, static_cast<int>(f)) : y;
       });
     };
-    mix(after.in_place ? after.q : *after.q_out, forward.q_result());
-    if (after.k) mix(after.in_place ? *after.k : *after.k_out, forward.k_result());
+    mix(q_of(after), forward.q_result());
+    if (after.k) mix(k_of(after), forward.k_result());
   });
   const Candidate first = first_of(diagnosed(subject, {"ROT-01", "BWD-01"}));
   CHECK(first.sentence ==
@@ -147,8 +145,8 @@ TEST_CASE("A factor that only one of q and k gets is named for both") {
     const auto multiply = [&](Tensor& out, double by) {
       replace(out, [&](const RowIndex&, std::int64_t f, double y) { return f < before.rotary_dim ? y * by : y; });
     };
-    multiply(after.in_place ? after.q : *after.q_out, before.attention_factor);
-    multiply(after.in_place ? *after.k : *after.k_out, 1 / before.attention_factor);
+    multiply(q_of(after), before.attention_factor);
+    multiply(k_of(after), 1 / before.attention_factor);
   });
   CHECK(first_of(diagnosed(subject, {"ROT-01", "ANG-05"})).sentence ==
         "with k in the call, the attention factor is applied twice to q and not to k");
@@ -174,8 +172,8 @@ TEST_CASE("Heads of k that lie in a tile of q are named, with the tile") {
   Fake subject = with_results([](const Call& before, Call& after) {
     if (!before.k) return;
     const std::int64_t of_q = before.q.shape[2], until = (of_q + 3) / 4 * 4;
-    Tensor& out = after.in_place ? *after.k : *after.k_out;
-    const Tensor& held = before.in_place ? *before.k : *before.k_out;
+    Tensor& out = k_of(after);
+    const Tensor& held = before.k_result();
     for_each_row(out, [&](const RowIndex& row, std::byte*) {
       if (of_q + row.head < until) copy_row(out, row, held, row);
     });
@@ -191,8 +189,8 @@ TEST_CASE("An output that a reshape would copy is named by its strides") {
       if (is_view) return;
       for_each_row(out, [&](const RowIndex& row, std::byte*) { copy_row(out, row, held, row); });
     };
-    keep(after.in_place ? after.q : *after.q_out, before.in_place ? before.q : *before.q_out);
-    if (after.k) keep(after.in_place ? *after.k : *after.k_out, before.in_place ? *before.k : *before.k_out);
+    keep(q_of(after), before.q_result());
+    if (after.k) keep(k_of(after), before.k_result());
   });
   const Candidate first = first_of(diagnosed(subject, {"ROT-01", "MEM-03"}));
   CHECK(first.sentence == "the output is never written");
@@ -212,8 +210,8 @@ TEST_CASE("Pairs that do not turn, and do not get the factor, are named") {
         return pair < turning ? y : value_at(in, row, static_cast<int>(f));
       });
     };
-    copy(after.in_place ? after.q : *after.q_out, before.q);
-    if (after.k) copy(after.in_place ? *after.k : *after.k_out, *before.k);
+    copy(q_of(after), before.q);
+    if (after.k) copy(k_of(after), *before.k);
   });
   CHECK(first_of(diagnosed(subject, {"ROT-01", "ANG-05"})).sentence ==
         "pairs whose theta is 0 are left as they are, and not multiplied by the attention factor");
@@ -228,117 +226,11 @@ TEST_CASE("The last of three heads left over is named, and not called one of two
         return row.head == last ? value_at(in, row, static_cast<int>(f)) : y;
       });
     };
-    copy(after.in_place ? after.q : *after.q_out, before.q);
-    if (after.k) copy(after.in_place ? *after.k : *after.k_out, *before.k);
+    copy(q_of(after), before.q);
+    if (after.k) copy(k_of(after), *before.k);
   });
   CHECK(first_of(diagnosed(subject, {"ROT-01", "SHP-05"})).sentence ==
         "of three heads left over from blocks of 4, the last is not rotated");
-}
-
-TEST_CASE(
-    "Positions in the type of q, in runs over batches, and of sequences that are counted without the empty ones") {
-  Oracles oracles;
-  const auto position = [&](const char* text, std::string_view sentence, std::int64_t batch, std::int64_t seq) {
-    const Case c = case_from_text(text);
-    const Call call = build_call(c, oracles);
-    const diagnosis::Params params = diagnosis::params_of(call);
-    const diagnosis::Spot spot{call, params, false, batch, seq, 0};
-    const auto right = static_cast<long double>(token_position(call, batch, seq)[0]);
-    return static_cast<double>(that_says(sentence).change.position(spot, 0, right));
-  };
-  constexpr const char* rounded = "positions are rounded to the type of q";
-  CHECK(position("ROT-01:head_dim=4,start=2049,dtype=f16,out_dtype=f16,source=computed", rounded, 0, 0) == 2048);
-  CHECK(position("ROT-01:head_dim=4,start=2049,dtype=f32,source=computed", rounded, 0, 0) == 2049);
-  // Two runs of 5 of 10 tokens: the second begins with the second batch. Of 9 tokens in 3 batches, it begins within
-  // one.
-  constexpr const char* runs =
-      "the tokens of all batches come in 2 runs: positions count on from a run's first token into the next batch";
-  CHECK(position("ROT-01:head_dim=4,batch=2,seq=5,start=7", runs, 1, 0) == 7);
-  CHECK(position("ROT-01:head_dim=4,batch=3,seq=3,start=7", runs, 1, 0) == 7 + 3);
-  CHECK(position("ROT-01:head_dim=4,batch=3,seq=3,start=7", runs, 1, 2) == 7 + 2);
-  // Borders 0, 2, 2, 6, 12, 12 and starts 13 apart. Token 6 lies in sequence 3, and behind 2 borders that differ.
-  constexpr const char* counted =
-      "empty sequences are not counted: a token behind one gets an earlier sequence's value of seqlen_offsets";
-  const char* packed = "ROT-01:head_dim=4,seq=20,form=cu_seqlens_and_offsets,sequences=5";
-  const Call call = build_call(case_from_text(packed), oracles);
-  const auto border = [&](std::int64_t i) { return integer_at(*call.cu_seqlens, i); };
-  REQUIRE(border(1) == border(2));
-  const auto start = [&](std::int64_t i) { return static_cast<double>(integer_at(*call.seqlen_offsets, i)); };
-  CHECK(position(packed, counted, 0, border(3)) == start(2));
-  CHECK(position(packed, counted, 0, 0) == start(0));
-}
-
-TEST_CASE("What a block beyond rotary_dim, another tensor's offset and another stride of axes give") {
-  Oracles oracles;
-  {
-    const Call call =
-        build_call(case_from_text("ROT-01:head_dim=16,rotary_dim=6,attention_factor=0.5,source=computed"), oracles);
-    const diagnosis::Params params = diagnosis::params_of(call);
-    const diagnosis::Spot spot{call, params, false, 0, 0, 0};
-    const auto& h = that_says(
-        "the last block of 4 pairs goes beyond rotary_dim: features there are multiplied by the attention factor");
-    CHECK(h.change.pass(spot, 6, 3) == 1.5);
-    CHECK(h.change.pass(spot, 7, 3) == 1.5);
-    CHECK(h.change.pass(spot, 8, 3) == 3);
-  }
-  {
-    const Call call = build_call(
-        case_from_text("ROT-01:head_dim=8,rotary_dim=4,batch=2,seq=3,layout=strided,output=contiguous"), oracles);
-    const diagnosis::Params params = diagnosis::params_of(call);
-    const diagnosis::Spot spot{call, params, false, 1, 2, 1};
-    const auto& h = that_says("pass-through features are read from the input with the output's strides");
-    CHECK(h.change.index(spot, false, 3, 100) == 100);
-    CHECK(h.change.index(spot, true, 5, 100) == 100);
-    CHECK(h.change.index(spot, false, 5, 100) == row_offset(*call.q_out, {1, 2, 1}) + 5);
-  }
-  {
-    const Call call =
-        build_call(case_from_text("ROT-01:head_dim=8,axes=2:2,batch=2,seq=3,form=per_batch,start=5"), oracles);
-    const diagnosis::Params params = diagnosis::params_of(call);
-    const diagnosis::Spot spot{call, params, false, 0, 1, 0};
-    const auto& h = that_says("the axis_stride of the positions is taken to be tokens * seq_stride");
-    // Behind the three positions of axis 0 in batch 0 lie the positions of batch 1.
-    CHECK(h.change.position(spot, 1, 0) == static_cast<long double>(token_position(call, 1, 1)[0]));
-    CHECK(h.change.position(spot, 0, 0) == static_cast<long double>(token_position(call, 0, 1)[0]));
-  }
-}
-
-TEST_CASE("What tiles of rows, rolled sines and a read of the next row give") {
-  Oracles oracles;
-  const Call call =
-      build_call(case_from_text("ROT-01:head_dim=8,batch=2,seq=2,heads=3,form=per_batch,start=5"), oracles);
-  const diagnosis::Params params = diagnosis::params_of(call);
-  const auto& tiles =
-      that_says("rows (batch, token and head) come in tiles of 4: all of one get the position of its first row");
-  const auto position = [&](std::int64_t batch, std::int64_t seq, std::int64_t head) {
-    return tiles.change.position({call, params, false, batch, seq, head}, 0, 0);
-  };
-  const auto of = [&](std::int64_t batch, std::int64_t seq) {
-    return static_cast<long double>(token_position(call, batch, seq)[0]);
-  };
-  // Rows 3, 4 and 5 are of token 1. The second tile begins with row 4, the third with row 8, of token 0 in batch 1.
-  CHECK(position(0, 1, 0) == of(0, 0));
-  CHECK(position(0, 1, 2) == of(0, 1));
-  CHECK(position(1, 0, 1) == of(0, 1));
-  CHECK(position(1, 1, 2) == of(1, 0));
-
-  diagnosis::Row row{{}, {1, 2, 3, 4}, {}, false};
-  diagnosis::Params of_four;
-  of_four.rotary_dim = 4;
-  that_says("backward takes the sine of the feature rotary_dim/2 further on, in both pairings")
-      .change.direct(of_four, {}, row);
-  CHECK(row.sin == std::vector<double>{-3, -4, -1, -2});
-
-  const auto& next = that_says("the row of cos for the next position is read, too");
-  const auto outside_at = [&](const char* text) {
-    const Call given = build_call(case_from_text(text), oracles);
-    const diagnosis::Params its = diagnosis::params_of(given);
-    std::optional<OutsideAccess> outside;
-    next.change.beside({given, its, false, 0, 0, 0, &outside});
-    return outside ? outside->element : -1;
-  };
-  CHECK(outside_at("ROT-01:head_dim=4,seq=1,start=2") == 6);
-  CHECK(outside_at("ROT-01:head_dim=4,seq=1,start=2,spare_rows=1") == -1);
 }
 
 TEST_CASE("A mistake of one type of output is told by it, not by sizes") {
@@ -347,8 +239,8 @@ TEST_CASE("A mistake of one type of output is told by it, not by sizes") {
     const auto halve = [&](Tensor& out) {
       replace(out, [&](const RowIndex&, std::int64_t f, double y) { return f < before.rotary_dim ? y / 2 : y; });
     };
-    halve(after.in_place ? after.q : *after.q_out);
-    if (after.k) halve(after.in_place ? *after.k : *after.k_out);
+    halve(q_of(after));
+    if (after.k) halve(k_of(after));
   });
   const Candidate first = first_of(diagnosed(subject));
   CHECK(first.sentence == "the result is halved");
@@ -376,18 +268,4 @@ TEST_CASE("A read of whole blocks is told from a read beyond every row") {
   });
   CHECK(first_of(diagnosed(subject, {"ROT-01", "MEM-01"})).sentence ==
         "rows of cos are read in whole blocks of 4, so the last one goes beyond the end");
-}
-
-TEST_CASE("A limit that no case shows exactly keeps a diagnosis from being certain") {
-  using namespace diagnosis;
-  Weighed cause;
-  const auto at_most = [](std::int64_t limit) {
-    return Condition{{Quantity::sequence_length, Comparison::at_most, limit}};
-  };
-  cause.condition = at_most(1024);
-  CHECK_FALSE(Rivals::has_open_limit(cause));
-  cause.other_conditions = {at_most(1025)};
-  CHECK_FALSE(Rivals::has_open_limit(cause));
-  cause.other_conditions = {{{Circumstance::in_place}}, at_most(2000)};
-  CHECK(Rivals::has_open_limit(cause));
 }

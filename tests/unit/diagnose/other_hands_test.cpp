@@ -53,9 +53,6 @@ void keep_rows(Call& call) {
   }
 }
 
-Tensor& q_of(Call& call) { return call.in_place ? call.q : *call.q_out; }
-Tensor& k_of(Call& call) { return call.in_place ? *call.k : *call.k_out; }
-
 // Replaces every element of q's and k's results by what `edit` makes of it.
 void edit_results(Call& call, const std::function<double(DType, int feature, double result)>& edit) {
   const auto of = [&](Tensor& out) {

@@ -16,6 +16,10 @@ inline Reply computed(Call& call) {
   return (call.pairing == Pairing::half_split ? half : inter).apply(call);
 }
 
+// Where a call's results are, also in place.
+inline Tensor& q_of(Call& call) { return call.in_place ? call.q : *call.q_out; }
+inline Tensor& k_of(Call& call) { return call.in_place ? *call.k : *call.k_out; }
+
 // A kernel with all claims that changes each call by `change`, then computes it.
 inline Fake misled(std::function<void(Call&)> change) {
   Claims claims = all_claims();

@@ -60,15 +60,14 @@ Tensor resized(const Tensor& tensor, std::size_t dimension, std::int64_t by) {
   return Tensor::contiguous(tensor.dtype, shape);
 }
 
-// In the last batch and on one axis: a kernel that looks only at the first ones does not see it.
-void set_position(Fault fault, Call& call, std::int64_t axis, std::int64_t token, std::int64_t value) {
+// In the last batch: a kernel that looks only at the first one does not see it.
+void set_position(Fault fault, Call& call, std::int64_t token, std::int64_t value) {
   if (!call.positions) impossible(fault);
   Tensor& p = *call.positions;
-  store_integer(p, axis * p.strides[0] + (p.shape[1] - 1) * p.strides[1] + token * p.strides[2], value);
-}
-
-void set_position(Fault fault, Call& call, std::int64_t token, std::int64_t value) {
-  set_position(fault, call, axis_of_wrong_position(call), token, value);
+  for (std::int64_t axis = 0; axis < p.shape[0]; ++axis) {
+    if (!is_wrong_on(axis, fault, call)) continue;
+    store_integer(p, axis * p.strides[0] + (p.shape[1] - 1) * p.strides[1] + token * p.strides[2], value);
+  }
 }
 
 bool has_start(const Call& call) { return !call.positions && !call.cu_seqlens; }
@@ -115,13 +114,13 @@ bool needs_wide_positions(Fault fault) { return fault == Fault::wrapping_positio
 
 const FaultWord& word_of(Fault fault) { return known_faults[static_cast<std::size_t>(fault)]; }
 
-std::int64_t axis_of_wrong_position(const Call& call) {
+bool is_wrong_on(std::int64_t axis, Fault fault, const Call& call) {
+  if (fault == Fault::position_below_0) return true;
   std::int64_t last = 0;
-  if (!call.axis) return last;
-  for (std::int64_t pair = 0; pair < call.axis->shape[0]; ++pair) {
+  for (std::int64_t pair = 0; call.axis && pair < call.axis->shape[0]; ++pair) {
     last = std::max(last, integer_at(*call.axis, pair * call.axis->strides[0]));
   }
-  return last;
+  return axis == last;
 }
 
 void apply(Fault fault, Call& call) {
@@ -197,8 +196,7 @@ void apply(Fault fault, Call& call) {
       break;
     case Fault::position_below_0:
       needs(!call.cos);
-      // A kernel may turn by the negative angle, which shows if all axes have it.
-      for (std::int64_t axis = 0; axis < call.axes; ++axis) set_position(fault, call, axis, 0, -1);
+      set_position(fault, call, 0, -1);
       break;
     case Fault::offset_below_0:
       needs(!call.cos && has_start(call));

@@ -59,8 +59,9 @@ bool needs_wide_positions(Fault fault);
 // batch.
 constexpr std::int64_t inner_token(std::int64_t tokens) { return tokens / 2; }
 
-// The last axis that a pair follows. A kernel may ignore the other ones.
-std::int64_t axis_of_wrong_position(const Call& call);
+// Whether the fault's position is wrong on this axis. On one, the last that a pair follows: kernels may look only at
+// the first. On all where a kernel may turn by the negative angle, which one axis by itself would not show.
+bool is_wrong_on(std::int64_t axis, Fault fault, const Call& call);
 
 // Puts the fault into a right call. Throws InputError if the call has nothing that this fault could change.
 void apply(Fault fault, Call& call);

@@ -54,8 +54,7 @@ class Token {
     call.positions = Tensor::contiguous(DType::i64, {call.axes, 1, 1});
     call.seqlen_offsets.reset();
     for (std::int64_t axis = 0; axis < call.axes; ++axis) {
-      const bool on_all = !trial_.call.positions || case_.fault == Fault::position_below_0;
-      const bool is_wrong = on_all || axis == axis_of_wrong_position(call);
+      const bool is_wrong = !trial_.call.positions || is_wrong_on(axis, case_.fault, call);
       store_integer(*call.positions, axis, is_wrong ? position : positions_[static_cast<std::size_t>(axis)]);
     }
     call.direction = direction;
@@ -64,7 +63,9 @@ class Token {
   }
 
   std::int64_t wrong_position() const {
-    return positions_[static_cast<std::size_t>(axis_of_wrong_position(trial_.call))];
+    std::int64_t axis = 0;
+    while (axis + 1 < trial_.call.axes && !is_wrong_on(axis, case_.fault, trial_.call)) ++axis;
+    return positions_[static_cast<std::size_t>(axis)];
   }
 
   bool is_input() const { return input_.dtype == output_.dtype && input_.bytes == output_.bytes; }

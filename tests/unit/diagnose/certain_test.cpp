@@ -1,0 +1,60 @@
+// When a diagnosis is certain.
+#include "tests/unit/diagnose/loops.hpp"
+#include "tests/unit/diagnose/subjects.hpp"
+#include "tools/diagnose/rivals.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+namespace {
+
+// Right, but for the calls that `is_wrong` names: there theta is multiplied.
+Loops with_theta(std::function<bool(const Call&)> is_wrong, double by) {
+  Loops loops;
+  loops.theta = [right = loops.theta, is_wrong = std::move(is_wrong), by](const Call& call, std::int64_t position,
+                                                                          int pair) {
+    return right(call, position, pair) * (is_wrong(call) ? by : 1);
+  };
+  return loops;
+}
+
+}  // namespace
+
+TEST_CASE("A limit is narrowed down to the value from which on the kernel is right, and is certain then") {
+  Fake subject = with_theta([](const Call& call) { return call.q.shape[1] <= 22; }, 0.5).kernel();
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).sentence == "theta is halved");
+  CHECK(first_of(found).condition == "only number of tokens 22 or less");
+  CHECK(found->certain);
+}
+
+TEST_CASE("A cause whose limit stays open is not certain, however well it fits") {
+  Fake subject = with_theta([](const Call& call) { return call.sequence_length < 77'777; }, 0.5).kernel();
+  const auto found = diagnosed(subject);
+  CHECK(first_of(found).sentence == "theta is halved");
+  CHECK(first_of(found).fit > 0.95);
+  CHECK_FALSE(found->certain);
+}
+
+TEST_CASE("What only a requirement suggests is not certain") {
+  // Only calls that are too large to be looked at are wrong.
+  Fake subject = with_theta([](const Call& call) { return call.q.count() >= (1 << 16); }, 3.7).kernel();
+  const auto found = diagnosed(subject, {"SHP-01"});
+  CHECK(first_of(found).sentence == "tokens, batches or heads beyond a limit of the launch are left out");
+  CHECK(found->unexplained.empty());
+  CHECK_FALSE(found->certain);
+}
+
+TEST_CASE("A limit that no case shows exactly keeps a diagnosis from being certain") {
+  using namespace diagnosis;
+  Weighed cause;
+  const auto at_most = [](std::int64_t limit) {
+    return Condition{{Quantity::sequence_length, Comparison::at_most, limit}};
+  };
+  cause.condition = at_most(1024);
+  CHECK_FALSE(Rivals::has_open_limit(cause));
+  cause.other_conditions = {at_most(1025)};
+  CHECK_FALSE(Rivals::has_open_limit(cause));
+  cause.other_conditions = {{{Circumstance::in_place}}, at_most(2000)};
+  CHECK(Rivals::has_open_limit(cause));
+}
