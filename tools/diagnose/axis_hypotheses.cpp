@@ -161,7 +161,9 @@ void add_text_tests(Hypotheses& all) {
                                token.is_own ? " with" : " has", axes.words),
                    {},
                    0,
-                   [last](const Call& call) { return call.positions && call.axes > std::max<std::int64_t>(last, 1); },
+                   [last](const Call& call) {
+                     return call.positions && call.axes > std::max(static_cast<std::int64_t>(last), std::int64_t{1});
+                   },
                    false};
       h.change.position = [of = token.of, first, last](const Spot& s, int, long double p) {
         const std::vector<std::int64_t> seen = of(s);

@@ -47,10 +47,10 @@ constexpr double vague_read = 0.01;
 // A load wider than a row, or beginning before it. No value shows it; the end of the memory does. Where it ends, only
 // gaps behind the last row can show.
 void add_wide_reads(Hypotheses& all) {
-  using Find = ReadRow (*)(const Spot&);
+  using FindRow = ReadRow (*)(const Spot&);
   const struct {
     const char* of;
-    Find find;
+    FindRow find;
   } rows[] = {
       {"rows of q and k",
        [](const Spot& s) {
@@ -94,7 +94,7 @@ void add_wide_reads(Hypotheses& all) {
          return ReadRow{"axis", pointer_to(s.call.axis), 0, s.call.rotary_dim / 2};
        }},
   };
-  const auto add = [&](std::string sentence, double cost, Find find,
+  const auto add = [&](std::string sentence, double cost, FindRow find,
                        std::function<void(const Spot&, const ReadRow&)> look) {
     Hypothesis h{BugClass::strides_memory_race, std::move(sentence), {}, cost, {}, false};
     h.change.beside = [=](const Spot& s) {

@@ -95,16 +95,16 @@ std::optional<Literal> loosest(const Literal& literal, const std::vector<SeenRow
   if (literal.op != Comparison::at_least && literal.op != Comparison::at_most) return std::nullopt;
   const auto holds = predicate_of(literal);
   const QuantityEntry& quantity = entry_of(std::get<Quantity>(literal.what));
-  std::optional<std::int64_t> nearest;
+  std::optional<std::int64_t> closest;
   for (const SeenRow& row : rows) {
     if (holds(row)) continue;
     const std::int64_t value = quantity.of(row);
-    if (!nearest) nearest = value;
-    nearest = literal.op == Comparison::at_least ? std::max(*nearest, value) : std::min(*nearest, value);
+    if (!closest) closest = value;
+    closest = literal.op == Comparison::at_least ? std::max(*closest, value) : std::min(*closest, value);
   }
-  if (!nearest) return std::nullopt;
+  if (!closest) return std::nullopt;
   Literal other = literal;
-  other.limit = literal.op == Comparison::at_least ? *nearest + 1 : *nearest - 1;
+  other.limit = literal.op == Comparison::at_least ? *closest + 1 : *closest - 1;
   return other == literal ? std::nullopt : std::optional(other);
 }
 
