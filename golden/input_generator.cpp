@@ -30,7 +30,7 @@ std::uint64_t word(std::uint64_t seed, std::uint64_t index) {
 }
 
 template <std::size_t size>
-void generate(std::uint64_t seed, Format format, std::vector<std::byte>& bytes) {
+void generate(std::uint64_t seed, Format format, std::span<std::byte> bytes) {
   std::byte* to = bytes.data();
   for (std::size_t i = 0; i < bytes.size() / size; ++i, to += size) {
     const std::uint64_t z = word(seed, i);
@@ -43,14 +43,18 @@ void generate(std::uint64_t seed, Format format, std::vector<std::byte>& bytes) 
 
 }  // namespace
 
-std::vector<std::byte> generate_input(std::uint64_t seed, std::size_t count, DType dtype) {
+void generate_input(std::uint64_t seed, DType dtype, std::span<std::byte> bytes) {
   const Format format = format_of(dtype);
-  std::vector<std::byte> bytes(count * size_of(dtype));
   switch (size_of(dtype)) {
     case 2: generate<2>(seed, format, bytes); break;
     case 4: generate<4>(seed, format, bytes); break;
     default: generate<8>(seed, format, bytes);
   }
+}
+
+std::vector<std::byte> generate_input(std::uint64_t seed, std::size_t count, DType dtype) {
+  std::vector<std::byte> bytes(count * size_of(dtype));
+  generate_input(seed, dtype, bytes);
   return bytes;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "reference/dtype.hpp"
@@ -13,5 +14,8 @@ namespace rope {
 // bits are assembled without arithmetic, so no compiler or rounding mode can change them. Throws std::invalid_argument
 // for integer dtypes.
 std::vector<std::byte> generate_input(std::uint64_t seed, std::size_t count, DType dtype);
+
+// As many as fit into `bytes`.
+void generate_input(std::uint64_t seed, DType dtype, std::span<std::byte> bytes);
 
 }  // namespace rope

@@ -62,7 +62,7 @@ __attribute__((unused)) static int recurse(volatile char* above) {
   return above == NULL ? 0 : recurse(frame) + frame[0];
 }
 __attribute__((unused)) static void flood(void) {
-  for (int i = 0; i < (1 << 18); ++i) printf("%062d\n\xff", i);
+  for (int i = 0; i < (1 << 14); ++i) printf("%062d\n\xff", i);
 }
 /* To the worker's connection too. */
 __attribute__((unused)) static void say(char byte, size_t count) {

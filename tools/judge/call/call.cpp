@@ -14,14 +14,30 @@ Tensor Tensor::contiguous(DType dtype, std::vector<std::int64_t> shape) {
   return tensor;
 }
 
-Tensor Tensor::unwritten(DType dtype, std::vector<std::int64_t> shape) {
+Tensor Tensor::without_bytes(DType dtype, std::vector<std::int64_t> shape) {
   Tensor tensor;
   tensor.dtype = dtype;
   tensor.shape = std::move(shape);
   tensor.strides.assign(tensor.shape.size(), 1);
   for (std::size_t i = tensor.shape.size(); i-- > 1;) tensor.strides[i - 1] = tensor.strides[i] * tensor.shape[i];
+  return tensor;
+}
+
+Tensor Tensor::unwritten(DType dtype, std::vector<std::int64_t> shape) {
+  Tensor tensor = without_bytes(dtype, std::move(shape));
   tensor.bytes.renew(static_cast<std::size_t>(tensor.count()) * size_of(dtype));
   return tensor;
+}
+
+std::byte* Tensor::renew(std::size_t size, TensorMemory* memory) {
+  if (memory != nullptr && size >= large_tensor) {
+    bytes = {};
+    if (auto room = memory->room(size, size_of(dtype))) {
+      bytes = SharedBytes(std::move(room), size);
+      return bytes.data();
+    }
+  }
+  return bytes.renew(size);
 }
 
 std::int64_t Tensor::count() const {
@@ -77,8 +93,7 @@ void* pointer(Tensor& tensor) { return tensor.null ? nullptr : tensor.data(); }
 // Of what a kernel may not write. A copy of a small one keeps the suite's own bytes from kernels that do; copies of
 // tables with 2^24 rows would take more memory than all else.
 void* input_pointer(Tensor& tensor) {
-  constexpr std::size_t large = std::size_t{4} << 20;
-  if (tensor.null || tensor.bytes.size() < large) return pointer(tensor);
+  if (tensor.null || tensor.bytes.size() < large_tensor) return pointer(tensor);
   return const_cast<std::byte*>(std::as_const(tensor).data());
 }
 

@@ -12,6 +12,7 @@
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
 #include "tools/judge/call/shared_bytes.hpp"
+#include "tools/judge/call/tensor_memory.hpp"
 
 namespace rope {
 
@@ -33,12 +34,18 @@ struct Tensor {
   // Of an output apart from its input: the bits of each element before the call.
   std::optional<std::uint64_t> poison;
 
+  // Contiguous.
+  static Tensor without_bytes(DType dtype, std::vector<std::int64_t> shape);
   // Contiguous, zero bytes.
   static Tensor contiguous(DType dtype, std::vector<std::int64_t> shape);
   // The same with any bytes, for a caller that writes every element.
   static Tensor unwritten(DType dtype, std::vector<std::int64_t> shape);
 
   std::int64_t count() const;  // product of the shape
+  // So many bytes in place of its own, for writing all of them. Large ones lie in `memory`, if that has room.
+  std::byte* renew(std::size_t size, TensorMemory* memory);
+  // Whether no byte of an output before the call is anything but poison.
+  bool is_all_poison() const { return poison && bytes.size() == static_cast<std::size_t>(count()) * size_of(dtype); }
   const std::vector<std::int64_t>& kernel_strides() const { return placed_strides.empty() ? strides : placed_strides; }
   std::byte* data() { return bytes.data() + static_cast<std::size_t>(origin) * size_of(dtype); }
   const std::byte* data() const { return bytes.data() + static_cast<std::size_t>(origin) * size_of(dtype); }

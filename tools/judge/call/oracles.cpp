@@ -26,13 +26,22 @@ const Oracles::Tables& Oracles::tables(const RopeSpec& spec, std::int64_t sequen
   const std::int64_t have = tables.first.shape.empty() ? 0 : tables.first.shape[0];
   if (have > 0 && have >= rows) return tables;
   // A table that grows will grow again.
-  Tables made = make(tables, std::max(rows, have + std::min(have / 2, most_rows_ahead)));
-  if (table_bytes_ > most_table_bytes) {
-    for (OfSpec& other : of_specs_) forget_tables(other);
+  const std::int64_t wanted = std::max(rows, have + std::min(have / 2, most_rows_ahead));
+  // To make a large one anew costs less than to have the shorter one beside it.
+  if (tables.first.bytes.size() >= large_tensor) {
+    table_bytes_ -= 2 * tables.first.bytes.size();
+    tables = {};
   }
+  Tables made = make(tables, wanted);
+  give_back_memory();
   Tables& result = of.tables[kind];
   table_bytes_ += 2 * (made.first.bytes.size() - result.first.bytes.size());
   return result = std::move(made);
+}
+
+void Oracles::give_back_memory() {
+  if (table_bytes_ <= most_table_bytes) return;
+  for (OfSpec& of : of_specs_) forget_tables(of);
 }
 
 void Oracles::forget_tables(OfSpec& of) {

@@ -45,6 +45,9 @@ class Oracles {
   const Tables& tables(const RopeSpec& spec, std::int64_t sequence_length, const TableKind& kind, std::int64_t rows,
                        const MoreRows& make);
 
+  // Forgets the tables if they take much memory.
+  void give_back_memory();
+
  private:
   struct OfSpec {
     RopeSpec spec;

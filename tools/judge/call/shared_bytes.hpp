@@ -11,8 +11,9 @@
 
 namespace rope {
 
-// Memory that was not taken from a vector begins at a multiple of 64 bytes, so a call can choose its tensors' addresses.
-// What a std::vector has, but a pointer or iterator for writing is valid only until the next copy is made.
+// Its own memory begins at a multiple of 64 bytes, so a call can choose its tensors' addresses; memory that it was
+// given begins anywhere. What a std::vector has, but a pointer or iterator for writing is valid only until the next
+// copy is made.
 class SharedBytes {
  public:
   SharedBytes() = default;
@@ -20,6 +21,7 @@ class SharedBytes {
     auto kept = std::make_shared<std::vector<std::byte>>(std::move(bytes));
     memory_ = std::shared_ptr<std::byte[]>(kept, kept->data());
   }
+  SharedBytes(std::shared_ptr<std::byte[]> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
   SharedBytes(const SharedBytes&) = default;
   SharedBytes& operator=(const SharedBytes&) = default;
   SharedBytes(SharedBytes&& other) noexcept : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
@@ -56,6 +58,12 @@ class SharedBytes {
     if (memory_.use_count() != 1 || size != size_) memory_ = room(size);
     size_ = size;
     return memory_.get();
+  }
+
+  // So many bytes as before, whose values are lost. Large memory that nobody else has goes back to the system.
+  void forget() {
+    memory_.reset();
+    memory_ = room(size_);
   }
 
   void assign(std::size_t size, std::byte value) { std::fill_n(renew(size), size, value); }

@@ -55,24 +55,28 @@ void put_at(Tensor& tensor, int address, std::byte gap) {
 // Strides of [batch, seq, heads, head_dim] in elements. The paddings are odd, so that rows of 16-bit types are not
 // aligned by luck, and differ between q and k.
 Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_all, bool key, std::byte gap,
-                int address) {
+                int address, TensorMemory* memory) {
   const Layout layout = of_tensor(of_all, key);
-  Tensor tensor = Tensor::unwritten(dtype, shape);
+  Tensor tensor = Tensor::without_bytes(dtype, shape);
+  const auto without_gaps = [&] {
+    tensor.renew(static_cast<std::size_t>(tensor.count()) * size_of(dtype), memory);
+    return tensor;
+  };
   if (layout == Layout::contiguous && address >= 0) {
     put_at(tensor, address, gap);
     return tensor;
   }
-  if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return tensor;
+  if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return without_gaps();
   if (const std::optional<std::size_t> dimension = distant_dimension(layout)) {
     tensor.placed_strides = placed_strides(shape, *dimension);
-    return tensor;
+    return without_gaps();
   }
   const std::int64_t dim = shape[3];
   if (layout == Layout::loose_strides) {
     for (std::size_t i = 0; i < 3; ++i) {
       if (shape[i] == 1) tensor.strides[i] = 2 * tensor.strides[i] + 1;
     }
-    return tensor;
+    return without_gaps();
   }
   if (layout == Layout::cached) {
     tensor.strides[0] += (key ? 2 : 3) * tensor.strides[1];
@@ -101,7 +105,8 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_a
   // A shifted tensor has another element behind it. So it does not begin at an aligned address when it ends with a
   // page.
   const std::int64_t tail = layout == Layout::strided ? 9 : layout == Layout::shifted ? 2 : 1;
-  tensor.bytes.assign(static_cast<std::size_t>(last + tail) * size_of(dtype), gap);
+  const std::size_t size = static_cast<std::size_t>(last + tail) * size_of(dtype);
+  std::fill_n(tensor.renew(size, memory), size, gap);
   return tensor;
 }
 
@@ -132,10 +137,10 @@ bool has_rows_in_order(const Tensor& t) {
          t.strides[3] == 1 && t.strides[2] == dim && t.strides[1] == token && t.strides[0] == t.shape[1] * token;
 }
 
-Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
+Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key, TensorMemory* memory) {
   const int address = key ? c.output_address : c.address;
   Tensor tensor = laid_out(c.dtype, {c.batch, c.seq, heads, c.spec.head_dim}, c.layout, key,
-                           c.in_place ? canary : input_canary, address);
+                           c.in_place ? canary : input_canary, address, c.in_place ? nullptr : memory);
   const int half = c.spec.rotary_dim / 2;
   const std::size_t size = size_of(c.dtype);
   if (is_counted(c.input) && c.spec.rotary_dim == c.spec.head_dim && has_rows_in_order(tensor)) {
@@ -143,14 +148,13 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key) {
     for_each_row(tensor, [&](const RowIndex& row, std::byte* data) { put_counted(c, row, tensor, data); });
     return tensor;  // nothing is drawn
   }
-  std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
-  const auto dim = static_cast<std::size_t>(c.spec.head_dim);
-  const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
-  // What was drawn may lie anywhere.
-  if (c.input == InputKind::spread && address < 0 && has_rows_in_order(tensor)) {
-    tensor.bytes = std::move(drawn);
+  if (c.input == InputKind::spread && has_rows_in_order(tensor)) {
+    generate_input(seed, c.dtype, tensor.bytes);
     return tensor;
   }
+  const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
+  const auto dim = static_cast<std::size_t>(c.spec.head_dim);
+  const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
   std::vector<double> values(dim);
   std::size_t index = 0;
   for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
@@ -201,7 +205,7 @@ Layout output_layout(const Case& c) {
 Tensor output_tensor(const Case& c, int heads, bool key) {
   const Layout layout = output_layout(c);
   Tensor tensor = laid_out(c.out_dtype, {c.batch, c.seq, heads, c.spec.head_dim}, layout, key, canary,
-                           key ? c.address : c.output_address);
+                           key ? c.address : c.output_address, nullptr);
   fill_with_poison(tensor, key ? ~c.seed : c.seed);
   return tensor;
 }
@@ -248,19 +252,20 @@ Tensor integers(DType dtype, const std::vector<std::int64_t>& values) {
 }
 
 // A table with the rows of another one, and room for more. What lies between rows holds what no row holds.
-Tensor longer_table(const Tensor& before, std::int64_t rows) {
+Tensor longer_table(const Tensor& before, std::int64_t rows, TensorMemory* memory) {
   Tensor table = before;
   table.shape[0] = rows;
   const std::int64_t stride = table.strides[0];
   const std::size_t kept = before.bytes.size(), size = static_cast<std::size_t>(rows * stride) * size_of(table.dtype);
-  std::byte* bytes = table.bytes.renew(size);
+  std::byte* bytes = table.renew(size, memory);
   if (kept > 0) std::memcpy(bytes, before.bytes.data(), kept);
   if (stride > table.shape[1]) std::fill(bytes + kept, bytes + size, input_canary);
   return table;
 }
 
 // `before`: its first rows, if there are any.
-Oracles::Tables make_tables(const Case& c, const Oracles::Tables& before, std::int64_t rows, Oracles& oracles) {
+Oracles::Tables make_tables(const Case& c, const Oracles::Tables& before, std::int64_t rows, Oracles& oracles,
+                            TensorMemory* memory) {
   const int half = c.spec.rotary_dim / 2;
   const std::int64_t width = c.full_tables ? c.spec.rotary_dim : half;
   // Strided tensors come with tables whose rows are padded too; the padding has room for a second row.
@@ -270,8 +275,8 @@ Oracles::Tables make_tables(const Case& c, const Oracles::Tables& before, std::i
   empty.shape = {0, width};
   empty.strides = {stride, 1};
   const std::int64_t made = before.first.shape.empty() ? 0 : before.first.shape[0];
-  Oracles::Tables tables{longer_table(made == 0 ? empty : before.first, rows),
-                         longer_table(made == 0 ? empty : before.second, rows)};
+  Oracles::Tables tables{longer_table(made == 0 ? empty : before.first, rows, memory),
+                         longer_table(made == 0 ? empty : before.second, rows, memory)};
   // Each column's pair, and whether the column is for the pair's second feature.
   const auto pairs = static_cast<std::size_t>(half);
   std::vector<std::size_t> pair(static_cast<std::size_t>(width));
@@ -318,16 +323,17 @@ Tensor first_rows(const Tensor& table, std::int64_t rows) {
   return result;
 }
 
-void give_tables(const Case& c, Call& call, Oracles& oracles) {
+void give_tables(const Case& c, Call& call, Oracles& oracles, TensorMemory* memory) {
   const std::int64_t rows = largest_position(c) + 1 + c.spare_rows;
   if (is_of_products(c.input) && size_of(c.given) == 2) {
     call.cos = call.sin = counted_table(c, rows);
     return;
   }
   const Oracles::TableKind kind{c.given, c.full_tables, c.unequal_halves, of_angles(c.layout) == Layout::strided};
-  const Oracles::Tables& tables = oracles.tables(
-      c.spec, sequence_length(c), kind, rows,
-      [&](const Oracles::Tables& before, std::int64_t wanted) { return make_tables(c, before, wanted, oracles); });
+  const Oracles::Tables& tables =
+      oracles.tables(c.spec, sequence_length(c), kind, rows, [&](const Oracles::Tables& before, std::int64_t wanted) {
+        return make_tables(c, before, wanted, oracles, memory);
+      });
   call.cos = first_rows(tables.first, rows);
   call.sin = first_rows(tables.second, rows);
   if (c.layout == Layout::distant_rows) call.cos->placed_strides = call.sin->placed_strides = {distance, 1};
@@ -343,10 +349,10 @@ void give_frequencies(const Case& c, Call& call, Oracles& oracles) {
 
 }  // namespace
 
-Call build_call(const Case& c, Oracles& oracles) {
+Call build_call(const Case& c, Oracles& oracles, TensorMemory* memory) {
   Call call;
-  call.q = input_tensor(c, c.heads, c.seed, false);
-  if (c.key_heads > 0) call.k = input_tensor(c, c.key_heads, c.seed + 0x9E3779B9u, true);
+  call.q = input_tensor(c, c.heads, c.seed, false, memory);
+  if (c.key_heads > 0) call.k = input_tensor(c, c.key_heads, c.seed + 0x9E3779B9u, true, memory);
   if (c.layout == Layout::packed) pack_together(call.q, call.k);
   call.in_place = c.in_place;
   if (!c.in_place) {
@@ -377,7 +383,7 @@ Call build_call(const Case& c, Oracles& oracles) {
       std::memcpy(call.axis->bytes.data(), axis.data(), axis.size() * sizeof(int));
     }
   }
-  if (c.source == AngleSource::tables) give_tables(c, call, oracles);
+  if (c.source == AngleSource::tables) give_tables(c, call, oracles, memory);
   if (c.source == AngleSource::frequencies) give_frequencies(c, call, oracles);
   if (c.source == AngleSource::computed) {
     call.base = c.spec.base;

@@ -8,7 +8,8 @@
 namespace rope {
 
 // Inputs from the case's seed, tables and theta from the exact angles, poison in the outputs, canaries in the padding.
-Call build_call(const Case& c, Oracles& oracles);
+// Large inputs lie in `memory`, if there is one.
+Call build_call(const Case& c, Oracles& oracles, TensorMemory* memory = nullptr);
 
 // The bytes between the elements of a strided tensor. Tensors that are only read hold another byte, so that a copy from
 // gap to gap shows.

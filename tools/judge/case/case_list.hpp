@@ -81,7 +81,10 @@ class CaseList {
   // of circumstances, the others count triples (combinations.hpp).
   void add_combined();
 
-  std::vector<Case> take() { return std::move(cases_); }
+  std::vector<Case> take() {
+    cases_.shrink_to_fit();  // all requirements' cases together take much memory
+    return std::move(cases_);
+  }
 
  private:
   bool keep(Case c);

@@ -42,7 +42,7 @@ class Examiner {
   void make_earlier_calls(const Case& c);
 
   // The case's call, not yet run.
-  Call build(const Case& c) { return build_call(c, oracles_); }
+  Call build(const Case& c) { return build_call(c, oracles_, subject_.tensor_memory()); }
 
   // Runs the case's call with its fault. passed() if the kernel answers with a status other than ok, or does what the
   // fault's requirement allows instead. The message says what it did.

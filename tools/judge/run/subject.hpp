@@ -64,6 +64,9 @@ class Subject {
   // Starts a new process that has seen no call. False if the subject cannot.
   virtual bool renew() { return false; }
 
+  // Where calls of this subject should have their large inputs; null: anywhere. Valid as long as the subject is.
+  virtual TensorMemory* tensor_memory() { return nullptr; }
+
   // Gives memory back that only large calls need, by a new process if need be. Not while calls belong together.
   virtual void give_back_memory() {}
 

@@ -224,6 +224,7 @@ class Run {
       end_.note_error(task.index);
     }
     lane.subject->give_back_memory();
+    oracles.give_back_memory();
     task.calls += examiner.calls();
     task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
+#include <utility>
 
 namespace rope::worker {
 namespace {
@@ -14,23 +15,6 @@ namespace {
 constexpr std::size_t region = std::size_t{64} << 10;
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
-
-// Sets start and map_length. The kernel is promised an aligned address of element [0, 0, ..], not of the span's first
-// byte.
-void set_extent(Placed& placed, std::size_t alignment, Placement placement, std::size_t page) {
-  const std::size_t size = placed.tensor->bytes.size();
-  const std::size_t origin = placed.at() - placed.start;
-  if (placement == Placement::at_start) {
-    placed.start = rounded_up(origin, alignment) - origin;
-    placed.map_length = rounded_up(placed.start + size, page);
-    return;
-  }
-  placed.map_length = rounded_up(size, page);
-  const std::size_t latest = placed.map_length - size;
-  const std::size_t back = (latest + origin) % alignment;
-  if (back > latest) placed.map_length += rounded_up(alignment, page);
-  placed.start = placed.map_length - size - back;
-}
 
 template <class T>
 void append(std::string& key, const T& value) {
@@ -44,7 +28,6 @@ void append_all(std::string& key, const std::vector<T>& values) {
 }
 
 void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) {
-  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   // `behind`: what may share this memory and is placed next.
   const auto place = [&](std::string_view name, Tensor& tensor, bool read_only,
                          const std::optional<Tensor>* behind = nullptr) {
@@ -60,7 +43,21 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
       return;
     }
     if (tensor.placed_strides.empty()) {
-      set_extent(placed, unit, rules.placement, page);
+      const std::size_t size = tensor.bytes.size(), origin = placed.at();
+      if (read_only && rules.lent != nullptr && rules.placement == Placement::at_end) {
+        const auto lent = rules.lent->pages_of(std::as_const(tensor).bytes.data(), size);
+        if (lent && (lent->extent.start + origin) % unit == 0) {
+          placed.map_offset = lent->offset;
+          placed.start = lent->extent.start;
+          placed.map_length = lent->extent.map_length;
+          placed.lent = true;
+          layout.tensors.push_back(placed);
+          return;
+        }
+      }
+      const Extent extent = extent_of(size, origin, unit, rules.placement);
+      placed.start = extent.start;
+      placed.map_length = extent.map_length;
     } else {  // between unmapped pages, wherever it lies
       std::vector<const Tensor*> in_one_memory{&tensor};
       if (behind != nullptr && *behind && (*behind)->behind_q != 0) in_one_memory.push_back(&**behind);
@@ -98,6 +95,24 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
 }
 
 }  // namespace
+
+// The kernel is promised an aligned address of element [0, 0, ..], not of the span's first byte.
+Extent extent_of(std::size_t bytes, std::size_t origin, std::size_t alignment, Placement placement) {
+  if (placement == Placement::at_start) {
+    const std::size_t start = rounded_up(origin, alignment) - origin;
+    return {start, whole_pages(start + bytes)};
+  }
+  std::size_t map_length = whole_pages(bytes);
+  const std::size_t latest = map_length - bytes;
+  const std::size_t back = (latest + origin) % alignment;
+  if (back > latest) map_length += whole_pages(alignment);
+  return {map_length - bytes - back, map_length};
+}
+
+std::size_t whole_pages(std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return rounded_up(bytes, page);
+}
 
 CallLayout lay_out(Call& call, const LayoutRules& rules) {
   CallLayout layout;
@@ -138,6 +153,7 @@ std::string layout_key(const CallLayout& layout) {
     append(key, placed.tensor->behind_q);
     append(key, placed.tensor->null);
     append(key, placed.start);
+    append(key, placed.map_offset);
     append(key, placed.map_length);
     append(key, placed.beside);
   }

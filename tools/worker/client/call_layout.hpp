@@ -10,6 +10,7 @@
 
 #include "tools/judge/call/call.hpp"
 #include "tools/judge/call/row_placement.hpp"
+#include "tools/worker/client/lent_memory.hpp"
 #include "tools/worker/client/worker_options.hpp"
 
 namespace rope::worker {
@@ -25,6 +26,7 @@ struct Placed {
   std::vector<Island>
       islands{};        // of a tensor with placed_strides; their pages lie one behind the other from map_offset
   bool shares = false;  // k or k_out, in the pages of the tensor before it
+  bool lent = false;    // lies in LentMemory already
   // From map_offset to element [0, 0, ..], in bytes.
   std::size_t at() const {
     return start + static_cast<std::size_t>(tensor->origin + tensor->behind_q) * size_of(tensor->dtype);
@@ -40,6 +42,11 @@ struct CallLayout {
   std::size_t output_bytes = 0;
 };
 
+// Against the page that follows, or against the one before. `origin`: the bytes before element [0, 0, ..], whose
+// address is a multiple of `alignment`.
+Extent extent_of(std::size_t bytes, std::size_t origin, std::size_t alignment, Placement placement);
+std::size_t whole_pages(std::size_t bytes);  // the bytes of as many pages as are needed
+
 // How tensors must lie for a worker and its kernel.
 struct LayoutRules {
   std::size_t
@@ -47,6 +54,7 @@ struct LayoutRules {
   Placement placement;
   bool far;  // the worker maps pages that are not there between the rows of a tensor; else all of its span is there
   bool overwrites_inputs = false;  // q and k are writable in any call
+  const LentMemory* lent = nullptr;
 };
 
 // Refers to the call's tensors, which must not move.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -23,6 +24,19 @@ namespace {
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
+// Behind all that a call's tensors take in bytes(). The file has holes, so its size costs nothing.
+std::shared_ptr<std::byte[]> fixed_part_of(int file) {
+  constexpr std::size_t end = SharedMemory::fixed_offset + SharedMemory::fixed_size;
+  struct rlimit limit {};
+  // Beyond the limit, a signal would end us.
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur < end) return nullptr;
+  if (ftruncate(file, static_cast<off_t>(end)) != 0) return nullptr;
+  void* mapped = mmap(nullptr, SharedMemory::fixed_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file,
+                      static_cast<off_t>(SharedMemory::fixed_offset));
+  if (mapped == MAP_FAILED) return nullptr;
+  return {static_cast<std::byte*>(mapped), [](std::byte* first) { munmap(first, SharedMemory::fixed_size); }};
+}
+
 }  // namespace
 
 SharedMemory::SharedMemory(const char* name, Use use) : memory_(memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)) {
@@ -30,7 +44,8 @@ SharedMemory::SharedMemory(const char* name, Use use) : memory_(memfd_create(nam
   // If a worker shrank the file, the suite would die of SIGBUS.
   if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing a memfd");
   reserve(1 << 16);
-  // A worker could open its read-only descriptor again, for writing. The mapping that is there stays writable.
+  if (use == Use::read_only) fixed_part_ = fixed_part_of(memory_.get());
+  // A worker could open its read-only descriptor again, for writing. The mappings that are there stay writable.
   if (use == Use::read_only) fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
   // A seal of the worker's could keep the file from growing.
   if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0) fail("sealing a memfd");
@@ -56,6 +71,13 @@ void SharedMemory::reserve(std::size_t bytes) {
   if (mapped == MAP_FAILED) fail("mapping shared memory");
   data_ = static_cast<std::byte*>(mapped);
   size_ = size;
+}
+
+void SharedMemory::empty_within(std::size_t offset, std::size_t bytes) {
+  static const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t begin = (offset + page - 1) / page * page, end = (offset + bytes) / page * page;
+  // If it fails, the memory stays taken.
+  if (begin < end) madvise(data_ + begin, end - begin, MADV_REMOVE);
 }
 
 FileDescriptor SharedMemory::open_writable() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 
 #include "tools/worker/protocol/file_descriptor.hpp"
@@ -22,6 +23,15 @@ class SharedMemory {
   void reserve(std::size_t bytes);
   std::span<std::byte> bytes() { return {data_, size_}; }
 
+  // Of memory that a worker only reads: a part of the file, apart from bytes(), that stays where it is mapped. Null if
+  // limits on memory or on the size of files leave no room for it. Whoever has it may keep it longer than this.
+  static constexpr std::size_t fixed_offset = std::size_t{1} << 36, fixed_size = std::size_t{1} << 34;  // bytes
+  const std::shared_ptr<std::byte[]>& fixed_part() const { return fixed_part_; }
+
+  // Gives the whole pages within this part of bytes() back to the system; they hold zeros then. Only of memory that a
+  // worker may write.
+  void empty_within(std::size_t offset, std::size_t bytes);
+
   // For a worker.
   FileDescriptor open_writable() const;
   FileDescriptor open_read_only() const;
@@ -30,6 +40,7 @@ class SharedMemory {
   FileDescriptor memory_;
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+  std::shared_ptr<std::byte[]> fixed_part_;
 };
 
 }  // namespace rope::worker

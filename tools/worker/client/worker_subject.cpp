@@ -19,6 +19,7 @@
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
 #include "tools/worker/client/hello.hpp"
+#include "tools/worker/client/lent_memory.hpp"
 #include "tools/worker/client/stray_write.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/canary.hpp"
@@ -35,7 +36,10 @@ using Event = WorkerProcess::Event;
 constexpr int most_recovered_hangs = 3;
 
 // Bytes of shared memory that are not worth the start of a process.
-constexpr std::size_t most_kept_memory = std::size_t{32} << 20;
+constexpr std::size_t most_kept_memory = std::size_t{8} << 20;
+
+// Outputs change places in such pieces, so that both places together take hardly more than one.
+constexpr std::size_t piece = std::size_t{4} << 20;
 
 constexpr std::string_view bye = R"({"op":"bye"})";
 constexpr std::string_view killed = "its process was killed";
@@ -97,12 +101,18 @@ class Worker final : public WorkerSubject {
     return true;
   }
 
+  TensorMemory* tensor_memory() override {
+    return claims_.compiled && claims_.capabilities.device == ROPE_CPU && !claims_.capabilities.overwrites_inputs
+               ? &*lent_
+               : nullptr;
+  }
+
   // Shared memory cannot be made smaller: that would be a hole in what a worker must not write.
   void give_back_memory() override {
-    if (!claims_.compiled || !inputs_ || inputs_->bytes().size() + outputs_->bytes().size() <= most_kept_memory) return;
+    if (!claims_.compiled || is_memory_new_) return;
+    if (inputs_->bytes().size() + lent_->bytes() + outputs_->bytes().size() <= most_kept_memory) return;
     process_->kill();
-    inputs_.reset();
-    outputs_.reset();
+    renew_memory();
   }
 
   std::optional<Reply> apply_concurrently(Call& call, Call& companion) override {
@@ -166,13 +176,15 @@ class Worker final : public WorkerSubject {
       return {ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0};
     }
     const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
-    const LayoutRules rules{alignment, placement, claims_.far_tensors, claims_.capabilities.overwrites_inputs != 0};
+    const LayoutRules rules{alignment, placement, claims_.far_tensors, claims_.capabilities.overwrites_inputs != 0,
+                            &*lent_};
     CallLayout layout = lay_out(judged.call, rules);
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
     inputs_->reserve(layout.input_bytes);
     outputs_->reserve(layout.output_bytes);
     process_->forget_output();
     ++id_;
+    is_taken_back_ = false;
     send_call(judged, companion, layout);
     const std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
     last_deadline_ = again_with ? std::max(*again_with, compiling_) : usual;
@@ -184,16 +196,27 @@ class Worker final : public WorkerSubject {
                 (hung_ && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10));
     Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
     deaths_ += process_->alive() ? 0 : 1;
+    for (const Placed& placed : layout.tensors) {
+      if (!is_taken_back_ && is_filled_again(placed)) fill_with_its_poison(*placed.tensor, placed.tensor->bytes);
+    }
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
     const std::string output = process_->output();
     if (!output.empty()) reply.detail += (reply.detail.empty() ? "printed:\n" : "; it printed last:\n") + output;
     return reply;
   }
 
+  void renew_memory() {
+    inputs_.emplace("ropecheck-inputs", SharedMemory::Use::read_only);
+    lent_.emplace(*inputs_);
+    lent_->align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
+    outputs_.emplace("ropecheck-outputs", SharedMemory::Use::writable);
+    is_memory_new_ = true;
+  }
+
   void start() {
     // What an earlier process, or one that it left behind, does to its memory must not reach this one.
-    inputs_.emplace("ropecheck-inputs", SharedMemory::Use::read_only);
-    outputs_.emplace("ropecheck-outputs", SharedMemory::Use::writable);
+    if (!is_memory_new_) renew_memory();
+    is_memory_new_ = false;
     process_.emplace(launch_, *inputs_, *outputs_, options_.stop);
     const json words = first_words(*process_, "hello", options_.load_deadline);
     try {
@@ -211,6 +234,7 @@ class Worker final : public WorkerSubject {
       throw SubjectError(fmt::format("the worker's hello cannot be used: {}", error.what()));
     }
     if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
+    lent_->align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
     last_key_.clear();
   }
 
@@ -223,6 +247,7 @@ class Worker final : public WorkerSubject {
     if (companion != nullptr) key += call_key(companion->bound, companion->call);
     const bool known = key == last_key_;
     for (const Placed& placed : layout.tensors) {
+      if (placed.lent) continue;
       const std::span<std::byte> page = pages(placed);
       const SharedBytes& bytes = placed.tensor->bytes;
       if (!placed.islands.empty()) {
@@ -232,7 +257,12 @@ class Worker final : public WorkerSubject {
         pack(*placed.tensor, placed.islands, page);
         continue;
       }
-      if (!bytes.empty()) std::memcpy(page.data() + placed.start, bytes.data(), bytes.size());
+      if (is_filled_again(placed)) {
+        placed.tensor->bytes.forget();
+        fill_with_its_poison(*placed.tensor, page.subspan(placed.start, bytes.size()));
+      } else if (!bytes.empty()) {
+        std::memcpy(page.data() + placed.start, bytes.data(), bytes.size());
+      }
       if (known) continue;
       const std::size_t end = placed.start + bytes.size();
       fill_canary(page.first(placed.start), 0);
@@ -243,6 +273,31 @@ class Worker final : public WorkerSubject {
     } else {
       process_->send(call_message(id_, ++plan_, judged, companion, layout));
       last_key_ = std::move(key);
+    }
+  }
+
+  static bool is_large(const Placed& placed) { return placed.tensor->bytes.size() >= large_tensor; }
+
+  // Whether the tensor's own bytes are not needed before the call, and would only take memory during it.
+  static bool is_filled_again(const Placed& placed) {
+    return is_large(placed) && !placed.read_only && !placed.beside && placed.tensor->is_all_poison();
+  }
+
+  static void fill_with_its_poison(const Tensor& tensor, std::span<std::byte> bytes) {
+    const std::size_t size = size_of(tensor.dtype);
+    for (std::size_t at = 0; at < bytes.size(); at += size) std::memcpy(bytes.data() + at, &*tensor.poison, size);
+  }
+
+  // The bytes of an output. A large one leaves the shared memory meanwhile.
+  void take_back(const Placed& placed) {
+    SharedBytes& bytes = placed.tensor->bytes;
+    const std::span<std::byte> page = pages(placed);
+    std::byte* const to = bytes.renew(bytes.size());
+    for (std::size_t begin = 0; begin < bytes.size(); begin += piece) {
+      const std::size_t length = std::min(piece, bytes.size() - begin);
+      std::memcpy(to + begin, page.data() + placed.start + begin, length);
+      // The pages at both ends also have the canary.
+      if (is_large(placed) && length == piece) outputs_->empty_within(placed.map_offset + placed.start + begin, length);
     }
   }
 
@@ -327,9 +382,10 @@ class Worker final : public WorkerSubject {
       if (!placed.islands.empty()) {
         unpack(pages(placed), placed.islands, *placed.tensor);
       } else if (!bytes.empty() && !placed.beside) {
-        std::memcpy(bytes.renew(bytes.size()), pages(placed).data() + placed.start, bytes.size());
+        take_back(placed);
       }
     }
+    is_taken_back_ = true;
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
       if (auto stray = hello_.guarded ? stray_write(placed, pages(placed), layout) : std::nullopt) {
@@ -348,7 +404,10 @@ class Worker final : public WorkerSubject {
   Claims claims_;
   Hello hello_;  // of the process that runs, or ran last
   std::optional<SharedMemory> inputs_;
+  std::optional<LentMemory> lent_;  // of inputs_
   std::optional<SharedMemory> outputs_;
+  bool is_memory_new_ = false;  // no process has it
+  bool is_taken_back_ = false;  // the outputs of the last call
   std::optional<WorkerProcess> process_;
   bool has_answered_ = false;
   bool hung_ = false;     // a call of this subject hung for certain

@@ -22,7 +22,11 @@ inline std::byte canary_byte(std::size_t offset) {
 
 // `offset` is the first byte's offset in the shared memory, so that fill and check agree on odd starts.
 inline void fill_canary(std::span<std::byte> bytes, std::size_t offset) {
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = canary_byte(offset + i);
+  constexpr std::size_t period = sizeof canary_word;
+  for (std::size_t i = 0; i < std::min(period, bytes.size()); ++i) bytes[i] = canary_byte(offset + i);
+  for (std::size_t filled = period; filled < bytes.size(); filled *= 2) {
+    std::memcpy(bytes.data() + filled, bytes.data(), std::min(filled, bytes.size() - filled));
+  }
 }
 
 // Whether all bytes are the pattern. In a call's margins, a search byte by byte would need a millisecond.

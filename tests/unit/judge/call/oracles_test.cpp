@@ -134,6 +134,43 @@ TEST_CASE("tables are made once, and only the rows that are not there yet", "[or
   CHECK(made[4] == std::pair(made[3].second, std::int64_t{1000}));
 }
 
+TEST_CASE("a large table is made anew, so that two never lie side by side", "[oracles]") {
+  Oracles oracles;
+  const Oracles::TableKind kind{DType::f32, false, false, false};
+  std::int64_t before_rows = -1;
+  const auto make = [&](const Oracles::Tables& before, std::int64_t rows) {
+    before_rows = before.first.shape.empty() ? 0 : before.first.shape[0];
+    return Oracles::Tables{Tensor::contiguous(DType::f32, {rows, 1}), Tensor::contiguous(DType::f32, {rows, 1})};
+  };
+  constexpr std::int64_t large_rows = large_tensor / sizeof(float);
+  oracles.tables({}, 0, kind, large_rows - 1, make);
+  oracles.tables({}, 0, kind, large_rows, make);
+  CHECK(before_rows == large_rows - 1);
+  CHECK(oracles.tables({}, 0, kind, 2 * large_rows, make).first.shape[0] == 2 * large_rows);
+  CHECK(before_rows == 0);
+}
+
+TEST_CASE("large tables are given back, small ones are kept", "[oracles]") {
+  Oracles oracles;
+  int made = 0;
+  const auto make = [&](const Oracles::Tables&, std::int64_t rows) {
+    ++made;
+    return Oracles::Tables{Tensor::contiguous(DType::f32, {rows, 1}), Tensor::contiguous(DType::f32, {rows, 1})};
+  };
+  const auto made_again = [&](std::int64_t rows) {
+    const int before = made;
+    oracles.tables({}, 0, {DType::f32, false, false, false}, rows, make);
+    return made > before;
+  };
+  CHECK(made_again(10));
+  oracles.give_back_memory();
+  CHECK_FALSE(made_again(10));
+  CHECK(made_again(large_tensor));
+  CHECK_FALSE(made_again(large_tensor));
+  oracles.give_back_memory();
+  CHECK(made_again(10));
+}
+
 TEST_CASE("a table that grew equals one that was made at once", "[oracles]") {
   for (const bool full : {false, true}) {
     for (const Layout layout : {Layout::contiguous, Layout::strided}) {

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
+#include <memory>
+#include <vector>
 
 #include "impls/builtin.hpp"
 #include "tests/unit/judge/case/any_case.hpp"
@@ -61,6 +63,55 @@ TEST_CASE("a trial keeps the inputs as they were, in place too", "[examiner]") {
   CHECK(trial.q.bytes == before.q.bytes);
   CHECK(trial.call.q.bytes != before.q.bytes);
   CHECK(examiner.judge(c, trial).passed());
+}
+
+// Has room for one tensor, and counts what is asked of it.
+class OneRoom final : public TensorMemory {
+ public:
+  std::shared_ptr<std::byte[]> room(std::size_t bytes, std::size_t element) override {
+    asked.push_back(bytes);
+    CHECK(element == sizeof(float));
+    if (asked.size() > 1) return nullptr;
+    std::shared_ptr<std::byte[]> made(new std::byte[bytes]);
+    one = made.get();
+    return made;
+  }
+
+  std::vector<std::size_t> asked;
+  const std::byte* one = nullptr;
+};
+
+TEST_CASE("large inputs lie where the subject has room for them, outputs and others do not", "[examiner]") {
+  class InOneRoom : public KernelSubject {
+   public:
+    InOneRoom() : KernelSubject(half_split_kernel()) {}
+    TensorMemory* tensor_memory() override { return &memory; }
+    OneRoom memory;
+  } subject;
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  Case c;
+  examiner.build(c);
+  CHECK(subject.memory.asked.empty());
+  c.spec.head_dim = 128;
+  c.spec.rotary_dim = 32;  // its tables are not large
+  c.seq = static_cast<int>(large_tensor / 512);
+  c.heads = 1;
+  c.key_heads = 2;
+  for (const Layout layout : {Layout::contiguous, Layout::strided}) {
+    subject.memory.asked.clear();
+    c.layout = layout;
+    const Call call = examiner.build(c);
+    CHECK(subject.memory.asked.size() == 2);
+    CHECK(call.q.bytes.data() == subject.memory.one);
+    CHECK(call.k->bytes.data() != nullptr);
+    CHECK(call.q.bytes == build_call(c, oracles).q.bytes);
+    CHECK(call.k->bytes == build_call(c, oracles).k->bytes);
+  }
+  subject.memory.asked.clear();
+  c.in_place = true;
+  examiner.build(c);
+  CHECK(subject.memory.asked.empty());
 }
 
 TEST_CASE("a byte written between the rows of q or k is found", "[examiner]") {
