@@ -130,6 +130,13 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
        return r.key().batch > 0 && first_position(r, r.key().batch, 0) == first_position(r, 0, 0);
      },
      true},
+    {Circumstance::batches_begin_alike, "batches that all start at the same position", nothing,
+     [](const SeenRow& r) {
+       for (std::int64_t b = 1; b < of(r).batch; ++b) {
+         if (first_position(r, b, 0) != first_position(r, 0, 0)) return false;
+       }
+       return of(r).batch > 1;
+     }},
     {Circumstance::i32_positions, field_words::i32_positions, nothing,
      [](const SeenRow& r) { return has_position_dtype(of(r).form) && of(r).position_dtype == DType::i32; }},
     {Circumstance::i64_positions, "i64 positions", nothing,

@@ -73,6 +73,7 @@ enum class Circumstance {
   packed_sequences,
   second_position_follows,
   batch_begins_as_first,
+  batches_begin_alike,
   i32_positions,
   i64_positions,
   rotary_below_head_dim,

@@ -133,14 +133,86 @@ void add_wide_reads(Hypotheses& all) {
   }
 }
 
+// The last pairs are loaded with a whole vector, which begins with them: first cos and sin, then the features.
+void add_whole_vectors(Hypotheses& all) {
+  for (const std::int64_t vector : {2, 4, 8, 16, 32}) {
+    Hypothesis h{
+        BugClass::strides_memory_race,
+        fmt::format("the pairs left over from vectors of {} are loaded as a whole vector, beyond the ends of cos, "
+                    "sin and the features",
+                    vector),
+        {},
+        0,
+        {},
+        false};
+    h.change.beside = [=](const Spot& s) {
+      const std::int64_t pairs = s.call.rotary_dim / 2, end = (pairs + vector - 1) / vector * vector;
+      const bool is_split = s.call.pairing == Pairing::half_split;
+      const auto look_behind = [&](const ReadRow& row) {
+        for (std::int64_t i = pairs; row.tensor != nullptr && i < end; ++i) {
+          row.look_at(s, row.count == pairs ? i : is_split ? pairs + i : 2 * i + 1);
+        }
+      };
+      look_behind(of_table(s, "cos", s.call.cos));
+      look_behind(of_table(s, "sin", s.call.sin));
+      look_behind({s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}), s.call.rotary_dim,
+                   s.in().strides[3]});
+    };
+    all.push_back(std::move(h));
+  }
+}
+
 bool is_subnormal(DType dtype, double value) {
   return value != 0 && std::fabs(value) < smallest_subnormal(dtype) / (2 * unit_roundoff(dtype));
+}
+
+// Not, or not only, in the inputs of pairs.
+void add_subnormals_taken_for_zeros(Hypotheses& all, const Hypothesis& of_pairs) {
+  enum class Copied { exactly, exactly_to_the_same_type, as_zeros };
+  Hypothesis of_tables = of_pairs;
+  of_tables.sentence = "subnormal entries of tables are taken for zeros";
+  of_tables.change.load = nullptr;
+  const auto flush_entries = [](const Spot& s, const PairList&, Row& row) {
+    if (!s.call.cos) return;
+    for (std::vector<double>* values : {&row.cos, &row.sin}) {
+      for (double& value : *values) value = is_subnormal(s.call.cos->dtype, value) ? 0 : value;
+    }
+  };
+  of_tables.change.row = flush_entries;
+  all.push_back(std::move(of_tables));
+  const struct {
+    bool in_tables;
+    Copied copied;
+    const char* words;
+  } ways[] = {
+      {true, Copied::exactly, "subnormal inputs and entries of tables are taken for zeros"},
+      {false, Copied::as_zeros, "subnormal inputs are taken for zeros, also where they are copied"},
+      {true, Copied::as_zeros,
+       "subnormal inputs and entries of tables are taken for zeros, also where they are copied"},
+      {false, Copied::exactly_to_the_same_type,
+       "subnormal inputs are taken for zeros, also where they are copied to another type"},
+      {true, Copied::exactly_to_the_same_type,
+       "subnormal inputs and entries of tables are taken for zeros, also where they are copied to another type"},
+  };
+  for (const auto& way : ways) {
+    Hypothesis h = of_pairs;
+    h.sentence = way.words;
+    if (way.copied != Copied::exactly) {
+      h.change.pass = [copied = way.copied](const Spot& s, int, double x) {
+        const bool is_read = copied == Copied::as_zeros || s.in().dtype != s.out().dtype;
+        return is_read && is_subnormal(s.in().dtype, x) ? 0 : x;
+      };
+    }
+    if (way.in_tables) h.change.row = flush_entries;
+    all.push_back(std::move(h));
+  }
 }
 
 void add_subnormals(Hypotheses& all) {
   Hypothesis h{BugClass::special_values, "subnormal inputs are taken for zeros", {}, 0, {}, false};
   h.change.load = [](const Spot& s, double x) { return is_subnormal(s.in().dtype, x) ? 0 : x; };
   all.push_back(h);
+  add_subnormals_taken_for_zeros(all, h);
   h.sentence = "subnormal inputs are read as if a 1 stood before their digits, as in other numbers";
   h.change.load = [](const Spot& s, double x) {
     const DType dtype = s.in().dtype;
@@ -237,6 +309,7 @@ void add_memory_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   add_wide_reads(all);
+  add_whole_vectors(all);
   {
     Hypothesis h{BugClass::special_values, "features whose input is 0 stay 0", {}, 0, {}, false};
     h.change.store = [](const Spot& s, int f, double y) {

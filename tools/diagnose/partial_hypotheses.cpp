@@ -152,18 +152,21 @@ void add_block_copies(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
-  for (const bool of_output : {true, false}) {
-    Hypothesis h{BugClass::strides_memory_race,
-                 fmt::format("the stride between pass-through features of the {} is taken to be 1",
-                             of_output ? "output" : "input"),
-                 {},
-                 0,
-                 partial,
-                 false};
+  const struct {
+    bool output, input;
+    const char* words;
+  } adjacent[] = {
+      {true, false, "the stride between pass-through features of the output is taken to be 1"},
+      {false, true, "the stride between pass-through features of the input is taken to be 1"},
+      {true, true,
+       "pass-through features are copied as one block, as if their stride were 1 in the input and the output"},
+  };
+  for (const auto& where : adjacent) {
+    Hypothesis h{BugClass::strides_memory_race, where.words, {}, 0, partial, false};
     h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
       const std::int64_t beyond = feature - s.params.rotary_dim;
       const std::int64_t stride = (output ? s.out() : s.in()).strides[3];
-      return output == of_output && beyond > 0 ? index - beyond * (stride - 1) : index;
+      return (output ? where.output : where.input) && beyond > 0 ? index - beyond * (stride - 1) : index;
     };
     all.push_back(std::move(h));
   }

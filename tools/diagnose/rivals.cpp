@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <span>
 
 #include "tools/diagnose/cause_class.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t most_rivals = 6;
 constexpr std::size_t most_cases = 8;  // for each rival, and to test the best cause and each part of its condition
 constexpr std::size_t for_each_condition = 2;
-constexpr std::size_t most_between = 4;  // tried for each limit
+constexpr std::size_t most_around = 4;  // tried at each place about a limit
 
 std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
   std::size_t count = 0;
@@ -119,23 +120,31 @@ Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& 
   named_.assign(cases_.size(), 0);
 }
 
-// Between the limit that was seen and the loosest one, half of the way.
-void Rivals::add_cases_between_limits(const Weighed& cause) {
-  for (const Condition& other : cause.other_conditions) {
-    const std::optional<std::size_t> at = where_limits_differ(cause.condition, other);
-    if (!at) continue;
-    const auto set = entry_of(std::get<Quantity>(other[*at].what)).set;
+// Failing cases whose quantity lies between the limit that was seen and the loosest one, half of the way; and beyond
+// the loosest, where the kernel must be right if the limit is one.
+void Rivals::add_cases_around_limits(const Weighed& cause) {
+  for (std::size_t i = 0; i < cause.condition.size(); ++i) {
+    const Literal& literal = cause.condition[i];
+    if (literal.op != Comparison::at_least && literal.op != Comparison::at_most) continue;
+    const auto set = entry_of(std::get<Quantity>(literal.what)).set;
     if (set == nullptr) continue;
-    const std::int64_t tight = cause.condition[*at].limit, loosest = other[*at].limit;
-    const std::int64_t between = tight + (loosest - tight + (loosest > tight ? 1 : -1)) / 2;
-    std::size_t added = 0;
-    for (const Case& c : failing_cases_with([&](Case& changed) { set(changed, between); }, report_,
-                                            examiner_.subject().claims(), seen_)) {
-      if (added == most_between) break;
-      cases_.push_back(prepare(c, examiner_));
-      named_.push_back(0);
-      ++added;
+    std::int64_t loosest = literal.limit;
+    for (const Condition& other : cause.other_conditions) {
+      if (where_limits_differ(cause.condition, other) == i) loosest = other[i].limit;
     }
+    const std::int64_t outwards = literal.op == Comparison::at_most ? 1 : -1;
+    if (loosest != literal.limit) add_failing_cases(set, literal.limit + (loosest - literal.limit + outwards) / 2);
+    // The next size may be none at all.
+    for (const std::int64_t step : {1, 2}) add_failing_cases(set, loosest + step * outwards);
+  }
+}
+
+void Rivals::add_failing_cases(void (*set)(Case&, std::int64_t), std::int64_t value) {
+  const std::vector<Case> all =
+      failing_cases_with([&](Case& changed) { set(changed, value); }, report_, examiner_.subject().claims(), seen_);
+  for (const Case& c : std::span(all).first(std::min(all.size(), most_around))) {
+    cases_.push_back(prepare(c, examiner_));
+    named_.push_back(0);
   }
 }
 
@@ -148,7 +157,7 @@ std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double l
   }
   if (weighed[0].fit >= least_fit) {
     add_tests_of(weighed[0], questions);
-    add_cases_between_limits(weighed[0]);
+    add_cases_around_limits(weighed[0]);
   }
   std::vector<Case> found;
   for (std::size_t i = 0; i < cases_.size() && !questions.empty(); ++i) {

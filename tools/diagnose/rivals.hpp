@@ -29,7 +29,8 @@ class Rivals {
 
  private:
   bool differ(const Weighed& a, const Weighed& b) const;
-  void add_cases_between_limits(const Weighed& cause);
+  void add_cases_around_limits(const Weighed& cause);
+  void add_failing_cases(void (*set)(Case&, std::int64_t), std::int64_t value);
 
   const SubjectReport& report_;
   const Observations& seen_;

@@ -157,11 +157,20 @@ void add_packed_rows(Hypotheses& all) {
     const std::int64_t length = std::max<std::int64_t>(t.call.q.shape[1] / t.call.sequences(), 1);
     return t.start(std::min(t.seq / length, t.last_sequence())) + t.seq % length;
   });
-  add(all, [](const Call& call) { return is_packed(call) && has_starts(call); },
-      "a sequence after empty ones starts at the value of seqlen_offsets for the first of these", [](const Token& t) {
-        std::int64_t i = t.sequence;
-        while (i > 0 && t.first_token(i - 1) == t.first_token(i)) --i;
-        return t.position_in(i);
+  const auto first_with_its_border = [](const Token& t) {
+    std::int64_t i = t.sequence;
+    while (i > 0 && t.first_token(i - 1) == t.first_token(i)) --i;
+    return t.position_in(i);
+  };
+  add(
+      all, [](const Call& call) { return is_packed(call) && has_starts(call); },
+      "a sequence after empty ones starts at the value of seqlen_offsets for the first of these",
+      first_with_its_border);
+  add(
+      all, [](const Call& call) { return is_packed(call) && has_starts(call); },
+      "the first token of a sequence after empty ones gets the value of seqlen_offsets for the first of these",
+      [=](const Token& t) {
+        return t.seq == t.first_token(t.sequence) ? first_with_its_border(t) : t.position_in(t.sequence);
       });
   add(all, [](const Call& call) { return is_packed(call) && has_starts(call); },
       "empty sequences have no value in seqlen_offsets: the later values belong to the wrong sequences",

@@ -83,6 +83,19 @@ struct SubnormalInputsAreZero : Kernel {
   double load(const Place& at, int feature) const override { return flushed(at.in().dtype, Kernel::load(at, feature)); }
 };
 
+struct SubnormalEntriesAreZero : Kernel {
+  Row row(const Place& at, const std::vector<double>& theta) const override {
+    Row result = Kernel::row(at, theta);
+    if (at.call.angle_source != ROPE_TABLES || at.call.table.dtype != ROPE_F16) return result;
+    for (int feature = 0; feature < result.features(); ++feature) {
+      for (double* entry : {&result.cos(feature), &result.sin(feature)}) {
+        *entry = flushed(ROPE_F16, *entry / at.call.attention_factor) * at.call.attention_factor;
+      }
+    }
+    return result;
+  }
+};
+
 struct SubnormalInputsAsNormal : Kernel {
   double load(const Place& at, int feature) const override {
     const double x = Kernel::load(at, feature);
@@ -126,6 +139,8 @@ Mutants value_mutants() {
       mutant<EpsilonAdded>("SPC-EPSILON", "special-values", "results plus 1e-12"),
       mutant<UnitPairs>("SPC-ZERO-BY-ZERO", "special-values", "pairs divided by their norm before they turn: 0/0"),
       mutant<SubnormalInputsAreZero>("SPC-FLUSHED-INPUTS", "special-values", "subnormal inputs taken for zeros"),
+      mutant<SubnormalEntriesAreZero>("SPC-FLUSHED-TABLES", "special-values",
+                                      "subnormal entries of f16 tables taken for zeros"),
       mutant<SubnormalInputsAsNormal>("SPC-LEADING-ONE", "special-values",
                                       "subnormal inputs read as if a 1 stood before their digits"),
       mutant<SubnormalResultsAreZero>("SPC-FLUSHED-RESULTS", "special-values", "subnormal results written as zeros"),
