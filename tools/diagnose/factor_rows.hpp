@@ -1,6 +1,7 @@
 // The factors that a token's row is turned by, made as a changed model makes them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -15,7 +16,12 @@ class TokenPositions {
     for (std::int64_t b = 0; b < call.q.shape[0]; ++b) {
       for (std::int64_t s = 0; s < tokens_; ++s) all_.push_back(token_position(call, b, s));
     }
+    for (const std::vector<std::int64_t>& token : all_) {
+      for (const std::int64_t m : token) largest_ = std::max(largest_, m);
+    }
   }
+
+  std::int64_t largest() const { return largest_; }  // 0 without tokens
 
   std::size_t index(std::int64_t batch, std::int64_t seq) const {
     return static_cast<std::size_t>(batch * tokens_ + seq);
@@ -25,6 +31,7 @@ class TokenPositions {
  private:
   std::int64_t tokens_;
   std::vector<std::vector<std::int64_t>> all_;
+  std::int64_t largest_ = 0;
 };
 
 class FactorRows {

@@ -56,6 +56,7 @@ class Run {
         makes_rows_(specified.rows.empty() || makes_rows(change)),
         inputs_(specified.inputs.begin(), specified.inputs.end()),
         outputs_(specified.outputs.begin(), specified.outputs.end()) {
+    params_.largest_position = specified.positions.largest();
     if (change_.params) change_.params(call_, params_);
     const int half = params_.rotary_dim / 2;
     for (int p = 0; p < half; ++p) {

@@ -25,7 +25,8 @@ struct Params {
   double base = 10000;
   Scaling scaling;
   std::int64_t sequence_length = 0;
-  std::vector<int> axis;  // of each pair
+  std::int64_t largest_position = 0;  // of the call's tokens, on any axis
+  std::vector<int> axis;              // of each pair
 };
 
 struct Spot {

@@ -59,7 +59,7 @@ void add_own_tables(Hypotheses& all) {
     const char* words;
     Rows count;
   } tables[] = {
-      {"is one row too short for the call's largest position", [](const Spot& s) { return largest_position(s.call); }},
+      {"is one row too short for the call's largest position", [](const Spot& s) { return s.params.largest_position; }},
       {"is one row shorter than the sequence", [](const Spot& s) { return s.call.sequence_length - 1; }},
       {"has only as many rows as the call has tokens", [](const Spot& s) { return s.call.q.shape[1]; }},
   };

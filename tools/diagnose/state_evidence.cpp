@@ -78,17 +78,17 @@ std::optional<Case> parting(const Case& c, const Claims& claims) {
   return result;
 }
 
-// The sentence of what was kept, if it predicts every row.
+// The sentence of what was kept, if it predicts every row. Where the calls that spoiled the case are not known, only
+// other calls can show it.
 std::optional<std::string> kept_by(const Case& c, Examiner& examiner) {
-  const bool by_length = follows_length(c.spec.scaling) && c.source == AngleSource::computed;
-  if (c.before.empty() || !by_length) return std::nullopt;
+  if (!follows_length(c.spec.scaling) || c.source != AngleSource::computed) return std::nullopt;
   std::vector<AfterCalls> all;
-  all.push_back(after_calls(c, examiner));
-  if (!all[0].seen->answered() || !all[0].seen->failed()) return std::nullopt;
-  if (const auto other = parting(c, examiner.subject().claims())) {
-    all.push_back(after_calls(*other, examiner));
-    if (!all[1].seen->answered()) return std::nullopt;
-  }
+  if (!c.before.empty()) all.push_back(after_calls(c, examiner));
+  if (!all.empty() && !all[0].seen->failed()) return std::nullopt;
+  if (const auto other = parting(c, examiner.subject().claims())) all.push_back(after_calls(*other, examiner));
+  const auto answered = [](const AfterCalls& one) { return one.seen->answered(); };
+  const auto failed = [](const AfterCalls& one) { return one.seen->failed(); };
+  if (!std::ranges::all_of(all, answered) || std::ranges::none_of(all, failed)) return std::nullopt;
   for (const Kept& kept : kept_lengths) {
     if (!std::ranges::all_of(all, [&](const AfterCalls& one) { return one.is_predicted_by(kept); })) continue;
     return fmt::format(fmt::runtime(kept.sentence), kind_of(c.spec.scaling));

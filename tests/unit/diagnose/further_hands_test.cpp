@@ -97,20 +97,25 @@ TEST_CASE("What becomes of tokens behind an empty sequence is told apart") {
 }
 
 TEST_CASE("A length that is kept from an earlier call is named") {
-  const auto kept = [](std::function<std::int64_t(std::int64_t kept, std::int64_t own)> next) {
+  const auto kept = [](std::function<std::int64_t(std::int64_t kept, std::int64_t own)> next, bool compiled = true) {
     auto length = std::make_shared<std::int64_t>(0);
-    Fake subject = misled([=](Call& call) {
-      if (!std::holds_alternative<scaling::Dynamic>(call.scaling)) return;
-      *length = next(*length, call.sequence_length);
-      call.sequence_length = *length;
-    });
+    Fake subject = misled(
+        [=](Call& call) {
+          if (!std::holds_alternative<scaling::Dynamic>(call.scaling)) return;
+          *length = next(*length, call.sequence_length);
+          call.sequence_length = *length;
+        },
+        compiled);
     subject.forget = [=] { *length = 0; };
     return first_of(diagnosed(subject, {"ROT-01", "ANG-04", "STA-01"})).sentence;
   };
   CHECK(kept([](std::int64_t longest, std::int64_t own) { return std::max(longest, own); }) ==
         "dynamic: the longest sequence_length of all calls so far is used, not this call's");
-  CHECK(kept([](std::int64_t first, std::int64_t own) { return first == 0 ? own : first; }) ==
-        "dynamic: the sequence_length of the first call is used, not this call's");
+  const auto first = [](std::int64_t of_first, std::int64_t own) { return of_first == 0 ? own : of_first; };
+  // Where processes start slowly, the calls that spoiled the case are not looked for.
+  for (const bool compiled : {true, false}) {
+    CHECK(kept(first, compiled) == "dynamic: the sequence_length of the first call is used, not this call's");
+  }
 }
 
 TEST_CASE("Frequencies whose wavelengths are mixed are named") {

@@ -20,9 +20,11 @@ inline Reply computed(Call& call) {
 inline Tensor& q_of(Call& call) { return call.in_place ? call.q : *call.q_out; }
 inline Tensor& k_of(Call& call) { return call.in_place ? *call.k : *call.k_out; }
 
-// A kernel with all claims that changes each call by `change`, then computes it.
-inline Fake misled(std::function<void(Call&)> change) {
+// A kernel with all claims that changes each call by `change`, then computes it. Without `compiled`, as if its process
+// started slowly.
+inline Fake misled(std::function<void(Call&)> change, bool compiled = true) {
   Claims claims = all_claims();
+  claims.compiled = compiled;
   claims.far_tensors = claims.packed_tensors = false;
   return Fake(claims, [change = std::move(change)](Call& call) {
     Call taken = call;
