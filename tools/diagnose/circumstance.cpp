@@ -135,7 +135,7 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
        for (std::int64_t b = 1; b < of(r).batch; ++b) {
          if (first_position(r, b, 0) != first_position(r, 0, 0)) return false;
        }
-       return of(r).batch > 1;
+       return of(r).batch > 1 && of(r).form == PositionForm::per_batch;
      }},
     {Circumstance::i32_positions, field_words::i32_positions, nothing,
      [](const SeenRow& r) { return has_position_dtype(of(r).form) && of(r).position_dtype == DType::i32; }},

@@ -73,6 +73,7 @@ std::optional<Case> parting(const Case& c, const Claims& claims) {
   const auto original = static_cast<std::int64_t>(original_length(c.spec.scaling));
   if (4 * original >= claims.capabilities.max_position) return std::nullopt;
   Case result = c;
+  result.seq = std::max(result.seq, 2);  // nothing shows at position 0
   result.before.clear();
   for (const std::int64_t start : {2 * original, 4 * original, 3 * original}) result.before.push_back({c.dtype, 1, start});
   return result;

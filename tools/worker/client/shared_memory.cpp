@@ -44,9 +44,9 @@ SharedMemory::SharedMemory(const char* name, Use use) : memory_(memfd_create(nam
   // If a worker shrank the file, the suite would die of SIGBUS.
   if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) fail("sealing a memfd");
   reserve(1 << 16);
-  if (use == Use::read_only) fixed_part_ = fixed_part_of(memory_.get());
+  if (use == Use::read_only_in_parts) fixed_part_ = fixed_part_of(memory_.get());
   // A worker could open its read-only descriptor again, for writing. The mappings that are there stay writable.
-  if (use == Use::read_only) fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
+  if (use != Use::writable) fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_FUTURE_WRITE);
   // A seal of the worker's could keep the file from growing.
   if (fcntl(memory_.get(), F_ADD_SEALS, F_SEAL_SEAL) != 0) fail("sealing a memfd");
 }

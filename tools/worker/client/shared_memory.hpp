@@ -11,7 +11,7 @@ namespace rope::worker {
 
 class SharedMemory {
  public:
-  enum class Use { read_only, writable };  // what a worker may do
+  enum class Use { read_only, read_only_in_parts, writable };  // what a worker may do, and does
 
   // `name` appears in /proc/PID/maps. Throws SubjectError if the system gives no memory.
   SharedMemory(const char* name, Use use);
@@ -23,8 +23,8 @@ class SharedMemory {
   void reserve(std::size_t bytes);
   std::span<std::byte> bytes() { return {data_, size_}; }
 
-  // Of memory that a worker only reads: a part of the file, apart from bytes(), that stays where it is mapped. Null if
-  // limits on memory or on the size of files leave no room for it. Whoever has it may keep it longer than this.
+  // Of memory that is only read, in parts: one that lies far behind bytes() in the file, and stays where it is mapped.
+  // Null if limits on memory or on the size of files leave no room for it. Whoever has it may keep it longer than this.
   static constexpr std::size_t fixed_offset = std::size_t{1} << 36, fixed_size = std::size_t{1} << 34;  // bytes
   const std::shared_ptr<std::byte[]>& fixed_part() const { return fixed_part_; }
 

@@ -25,6 +25,7 @@ struct Launch {
   std::vector<std::string> environment;  // "NAME=value", added to our own environment without its ROPECHECK_ variables
   std::shared_ptr<sandbox::Sandbox> sandbox = nullptr;  // none: the process may do what this one may
   bool filtered = true;                                 // in a sandbox: its system calls
+  bool maps_parts = false;  // it maps only those parts of its memory that a call names; others may read all of it
 };
 
 class SpawnSetup;

@@ -206,10 +206,11 @@ class Worker final : public WorkerSubject {
   }
 
   void renew_memory() {
-    inputs_.emplace("ropecheck-inputs", SharedMemory::Use::read_only);
+    using Use = SharedMemory::Use;
+    inputs_.emplace("ropecheck-inputs", launch_.maps_parts ? Use::read_only_in_parts : Use::read_only);
     lent_.emplace(*inputs_);
     lent_->align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
-    outputs_.emplace("ropecheck-outputs", SharedMemory::Use::writable);
+    outputs_.emplace("ropecheck-outputs", Use::writable);
     is_memory_new_ = true;
   }
 

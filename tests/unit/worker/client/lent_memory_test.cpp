@@ -1,6 +1,8 @@
 // Large inputs lie in the memory that a worker maps; large outputs leave it as they are taken back.
 #include "tools/worker/client/lent_memory.hpp"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -21,7 +23,7 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t large = large_tensor + 12;
 
 std::optional<SharedMemory> inputs_of_a_worker() {
-  return std::optional<SharedMemory>(std::in_place, "test", SharedMemory::Use::read_only);
+  return std::optional<SharedMemory>(std::in_place, "test", SharedMemory::Use::read_only_in_parts);
 }
 
 // small_call() with tables so large that they are lent, of the same first rows.
@@ -50,6 +52,14 @@ Call with_large_output(std::uint64_t bits) {
 }
 
 }  // namespace
+
+TEST_CASE("Memory of a worker that may read all of it stays as small as its calls allow, and nothing is lent") {
+  const SharedMemory inputs("test", SharedMemory::Use::read_only);
+  struct stat status {};
+  REQUIRE(fstat(inputs.open_read_only().get(), &status) == 0);
+  CHECK(status.st_size == 1 << 16);
+  CHECK(LentMemory(inputs).room(large, 4) == nullptr);
+}
 
 TEST_CASE("What is lent ends with a page, and what was given back is lent again") {
   const auto inputs = inputs_of_a_worker();
@@ -135,6 +145,7 @@ TEST_CASE("Lent inputs are not copied; small ones, and what other workers lent, 
 TEST_CASE("A worker computes with lent tables, also after a new process, and cannot write to them") {
   const auto subject = open_library(misbehaving, "right");
   REQUIRE(subject->tensor_memory() != nullptr);
+  REQUIRE(subject->tensor_memory()->room(large, 4) != nullptr);
   Call call = with_large_tables(subject->tensor_memory());
   for (const bool renewed : {false, true}) {
     INFO(renewed);
