@@ -17,8 +17,8 @@ class TensorMemory {
   TensorMemory& operator=(const TensorMemory&) = delete;
   virtual ~TensorMemory() = default;
 
-  // So many bytes for elements of `element` bytes. Null: there is no room, take the heap's. Any thread may give them
-  // back, also after this memory is gone.
+  // For a tensor of `bytes` bytes, whose elements have `element` bytes each. Null if there is no room: then the heap is
+  // used. The last copy may be dropped by any thread, also after this object is gone.
   virtual std::shared_ptr<std::byte[]> room(std::size_t bytes, std::size_t element) = 0;
 };
 

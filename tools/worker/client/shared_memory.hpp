@@ -22,6 +22,7 @@ class SharedMemory {
   // At least this many bytes. If it grew, earlier results of bytes() are invalid. Throws SubjectError.
   void reserve(std::size_t bytes);
   std::span<std::byte> bytes() { return {data_, size_}; }
+  std::size_t size() const { return size_; }
 
   // Of memory that is only read, in parts: one that lies far behind bytes() in the file, and stays where it is mapped.
   // Null if limits on memory or on the size of files leave no room for it. Whoever has it may keep it longer than this.

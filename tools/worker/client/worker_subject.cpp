@@ -3,26 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "reference/foreign_json.hpp"
-#include "tools/judge/call/row_placement.hpp"
-#include "tools/judge/case/build_call.hpp"
 #include "tools/worker/client/answer.hpp"
 #include "tools/worker/client/call_layout.hpp"
+#include "tools/worker/client/call_memory.hpp"
 #include "tools/worker/client/call_message.hpp"
 #include "tools/worker/client/code_files.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
 #include "tools/worker/client/hello.hpp"
-#include "tools/worker/client/lent_memory.hpp"
 #include "tools/worker/client/stray_write.hpp"
 #include "tools/worker/client/subject_error.hpp"
-#include "tools/worker/protocol/canary.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
@@ -37,9 +33,6 @@ constexpr int most_recovered_hangs = 3;
 
 // Bytes of shared memory that are not worth the start of a process.
 constexpr std::size_t most_kept_memory = std::size_t{8} << 20;
-
-// Outputs change places in such pieces, so that both places together take hardly more than one.
-constexpr std::size_t piece = std::size_t{4} << 20;
 
 constexpr std::string_view bye = R"({"op":"bye"})";
 constexpr std::string_view killed = "its process was killed";
@@ -103,14 +96,14 @@ class Worker final : public WorkerSubject {
 
   TensorMemory* tensor_memory() override {
     return claims_.compiled && claims_.capabilities.device == ROPE_CPU && !claims_.capabilities.overwrites_inputs
-               ? &*lent_
+               ? &memory_->lent()
                : nullptr;
   }
 
   // Shared memory cannot be made smaller: that would be a hole in what a worker must not write.
   void give_back_memory() override {
     if (!claims_.compiled || is_memory_new_) return;
-    if (inputs_->bytes().size() + lent_->bytes() + outputs_->bytes().size() <= most_kept_memory) return;
+    if (memory_->bytes() <= most_kept_memory) return;
     process_->kill();
     renew_memory();
   }
@@ -177,11 +170,9 @@ class Worker final : public WorkerSubject {
     }
     const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
     const LayoutRules rules{alignment, placement, claims_.far_tensors, claims_.capabilities.overwrites_inputs != 0,
-                            &*lent_};
+                            &memory_->lent()};
     CallLayout layout = lay_out(judged.call, rules);
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
-    inputs_->reserve(layout.input_bytes);
-    outputs_->reserve(layout.output_bytes);
     process_->forget_output();
     ++id_;
     is_taken_back_ = false;
@@ -196,9 +187,7 @@ class Worker final : public WorkerSubject {
                 (hung_ && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10));
     Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
     deaths_ += process_->alive() ? 0 : 1;
-    for (const Placed& placed : layout.tensors) {
-      if (!is_taken_back_ && is_filled_again(placed)) fill_with_its_poison(*placed.tensor, placed.tensor->bytes);
-    }
+    if (!is_taken_back_) CallMemory::restore_outputs(layout);
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
     const std::string output = process_->output();
     if (!output.empty()) reply.detail += (reply.detail.empty() ? "printed:\n" : "; it printed last:\n") + output;
@@ -206,11 +195,8 @@ class Worker final : public WorkerSubject {
   }
 
   void renew_memory() {
-    using Use = SharedMemory::Use;
-    inputs_.emplace("ropecheck-inputs", launch_.maps_parts ? Use::read_only_in_parts : Use::read_only);
-    lent_.emplace(*inputs_);
-    lent_->align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
-    outputs_.emplace("ropecheck-outputs", Use::writable);
+    memory_.emplace(launch_.maps_parts);
+    memory_->lent().align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
     is_memory_new_ = true;
   }
 
@@ -218,7 +204,7 @@ class Worker final : public WorkerSubject {
     // What an earlier process, or one that it left behind, does to its memory must not reach this one.
     if (!is_memory_new_) renew_memory();
     is_memory_new_ = false;
-    process_.emplace(launch_, *inputs_, *outputs_, options_.stop);
+    process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
     const json words = first_words(*process_, "hello", options_.load_deadline);
     try {
       hello_ = read_hello(words, claims_);
@@ -235,70 +221,20 @@ class Worker final : public WorkerSubject {
       throw SubjectError(fmt::format("the worker's hello cannot be used: {}", error.what()));
     }
     if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
-    lent_->align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
+    memory_->lent().align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
     last_key_.clear();
-  }
-
-  std::span<std::byte> pages(const Placed& placed) {
-    return (placed.read_only ? *inputs_ : *outputs_).bytes().subspan(placed.map_offset, placed.map_length);
   }
 
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
     std::string key = call_key(judged.bound, judged.call) + layout_key(layout);
     if (companion != nullptr) key += call_key(companion->bound, companion->call);
     const bool known = key == last_key_;
-    for (const Placed& placed : layout.tensors) {
-      if (placed.lent) continue;
-      const std::span<std::byte> page = pages(placed);
-      const SharedBytes& bytes = placed.tensor->bytes;
-      if (!placed.islands.empty()) {
-        // Inputs have another byte between them than outputs, so a copy from gap to gap shows.
-        if (!known && !placed.shares && placed.read_only) std::ranges::fill(page, input_canary);
-        if (!known && !placed.shares && !placed.read_only) fill_canary(page, 0);
-        pack(*placed.tensor, placed.islands, page);
-        continue;
-      }
-      if (is_filled_again(placed)) {
-        placed.tensor->bytes.forget();
-        fill_with_its_poison(*placed.tensor, page.subspan(placed.start, bytes.size()));
-      } else if (!bytes.empty()) {
-        std::memcpy(page.data() + placed.start, bytes.data(), bytes.size());
-      }
-      if (known) continue;
-      const std::size_t end = placed.start + bytes.size();
-      fill_canary(page.first(placed.start), 0);
-      fill_canary(page.subspan(end), end);
-    }
+    memory_->put(layout, known);
     if (known) {
       process_->send(fmt::format("{{\"id\":{},\"op\":\"call\",\"plan\":{}}}", id_, plan_));
     } else {
       process_->send(call_message(id_, ++plan_, judged, companion, layout));
       last_key_ = std::move(key);
-    }
-  }
-
-  static bool is_large(const Placed& placed) { return placed.tensor->bytes.size() >= large_tensor; }
-
-  // Whether the tensor's own bytes are not needed before the call, and would only take memory during it.
-  static bool is_filled_again(const Placed& placed) {
-    return is_large(placed) && !placed.read_only && !placed.beside && placed.tensor->is_all_poison();
-  }
-
-  static void fill_with_its_poison(const Tensor& tensor, std::span<std::byte> bytes) {
-    const std::size_t size = size_of(tensor.dtype);
-    for (std::size_t at = 0; at < bytes.size(); at += size) std::memcpy(bytes.data() + at, &*tensor.poison, size);
-  }
-
-  // The bytes of an output. A large one leaves the shared memory meanwhile.
-  void take_back(const Placed& placed) {
-    SharedBytes& bytes = placed.tensor->bytes;
-    const std::span<std::byte> page = pages(placed);
-    std::byte* const to = bytes.renew(bytes.size());
-    for (std::size_t begin = 0; begin < bytes.size(); begin += piece) {
-      const std::size_t length = std::min(piece, bytes.size() - begin);
-      std::memcpy(to + begin, page.data() + placed.start + begin, length);
-      // The pages at both ends also have the canary.
-      if (is_large(placed) && length == piece) outputs_->empty_within(placed.map_offset + placed.start + begin, length);
     }
   }
 
@@ -377,19 +313,11 @@ class Worker final : public WorkerSubject {
     has_answered_ = true;
     if (!message.at("ok").get<bool>()) return reply_of_error(message.at("error"), claims_.compiled);
     Reply reply = reply_said_in(message);
-    for (const Placed& placed : layout.tensors) {
-      if (placed.read_only) continue;
-      SharedBytes& bytes = placed.tensor->bytes;
-      if (!placed.islands.empty()) {
-        unpack(pages(placed), placed.islands, *placed.tensor);
-      } else if (!bytes.empty() && !placed.beside) {
-        take_back(placed);
-      }
-    }
+    memory_->take_back(layout);
     is_taken_back_ = true;
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
-      if (auto stray = hello_.guarded ? stray_write(placed, pages(placed), layout) : std::nullopt) {
+      if (auto stray = hello_.guarded ? stray_write(placed, memory_->pages(placed), layout) : std::nullopt) {
         last_key_.clear();  // the canary must be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(stray->sentence);
@@ -404,9 +332,7 @@ class Worker final : public WorkerSubject {
   WorkerOptions options_;
   Claims claims_;
   Hello hello_;  // of the process that runs, or ran last
-  std::optional<SharedMemory> inputs_;
-  std::optional<LentMemory> lent_;  // of inputs_
-  std::optional<SharedMemory> outputs_;
+  std::optional<CallMemory> memory_;
   bool is_memory_new_ = false;  // no process has it
   bool is_taken_back_ = false;  // the outputs of the last call
   std::optional<WorkerProcess> process_;

@@ -14,6 +14,7 @@
 #include "tools/judge/case/build_call.hpp"
 #include "tools/judge/case/poison.hpp"
 #include "tools/worker/client/call_layout.hpp"
+#include "tools/worker/client/call_memory.hpp"
 #include "tools/worker/protocol/canary.hpp"
 
 namespace rope::worker {
@@ -169,6 +170,21 @@ TEST_CASE("A read past the end of a lent table ends at the page behind it") {
   const Reply reply = subject->apply(call);
   CHECK(reply.kind == ReplyKind::misbehaved);
   CHECK_THAT(reply.detail, Catch::Contains("read cos at row 32769, beyond its 32769 rows"));
+}
+
+TEST_CASE("A large output takes memory in one place only: its tensor, or what the worker writes to") {
+  Call call = with_large_output(poison(DType::f32, 1));
+  CallMemory memory(true);
+  const CallLayout layout = lay_out(call, {1, Placement::at_end, false, false, &memory.lent()});
+  const auto blocks = [&] {
+    struct stat status {};
+    REQUIRE(fstat(memory.outputs().open_writable().get(), &status) == 0);
+    return static_cast<std::size_t>(status.st_blocks) * 512;
+  };
+  memory.put(layout, false);
+  CHECK(blocks() >= large_tensor);
+  memory.take_back(layout);
+  CHECK(blocks() < large_tensor / 16);
 }
 
 TEST_CASE("A large output has its poison where the kernel wrote nothing, and where it never came back") {
