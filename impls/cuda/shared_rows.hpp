@@ -69,6 +69,12 @@ __device__ inline int pair_of_slot(const Job& job, const Unit& unit, int slot) {
   return i < width / 2 ? chunk * (width / 2) + i : pairs / 2 + chunk * (width / 2) + i - width / 2;
 }
 
+template <class Work>
+struct TableEntry {
+  Work cos;
+  Work sin;
+};
+
 template <class Work, class E>
 __device__ inline Work element_of(const void* values, std::int64_t index) {
   Work result[1];
@@ -76,13 +82,18 @@ __device__ inline Work element_of(const void* values, std::int64_t index) {
   return result[0];
 }
 
+// Requests cos and sin before it uses either: a device would wait for memory twice otherwise.
 template <class Work>
-__device__ inline Work table_value(const rope_table& table, const void* values, std::int64_t index) {
+__device__ inline TableEntry<Work> table_entry(const rope_table& table, std::int64_t index) {
   switch (table.dtype) {
-    case ROPE_F64: return static_cast<Work>(static_cast<const double*>(values)[index]);
-    case ROPE_F32: return static_cast<const float*>(values)[index];
-    case ROPE_F16: return element_of<Work, Half>(values, index);
-    default: return element_of<Work, Bfloat16>(values, index);
+    case ROPE_F64: {
+      const double cos = static_cast<const double*>(table.cos)[index];
+      const double sin = static_cast<const double*>(table.sin)[index];
+      return {static_cast<Work>(cos), static_cast<Work>(sin)};
+    }
+    case ROPE_F32: return {static_cast<const float*>(table.cos)[index], static_cast<const float*>(table.sin)[index]};
+    case ROPE_F16: return {element_of<Work, Half>(table.cos, index), element_of<Work, Half>(table.sin, index)};
+    default: return {element_of<Work, Bfloat16>(table.cos, index), element_of<Work, Bfloat16>(table.sin, index)};
   }
 }
 
@@ -94,24 +105,21 @@ __device__ inline void read_tables(const Job& job, std::int64_t position, int pa
   const bool interleaved = job.call.pairing == ROPE_INTERLEAVED;
   const int first = job.two_rows && interleaved ? 2 * pair : pair;
   const int second = interleaved ? first + 1 : first + job.call.rotary_dim / 2;
-  const bool there = position >= 0 && position < table.rows;
   const Work factor = static_cast<Work>(job.call.attention_factor);
-  const auto read = [&](const void* values, int column) {
-    if (!there) return static_cast<Work>(NAN);
-    const Work value = table_value<Work>(table, values, Policy::index(position * table.row_stride + column));
-    return factor == 1 ? value : value * factor;
+  const auto read = [&](int column) -> TableEntry<Work> {
+    if (position < 0 || position >= table.rows) return {static_cast<Work>(NAN), static_cast<Work>(NAN)};
+    const TableEntry<Work> entry = table_entry<Work>(table, Policy::index(position * table.row_stride + column));
+    if (factor == 1) return entry;
+    return {entry.cos * factor, entry.sin * factor};
   };
   const bool backward = job.call.direction == ROPE_BACKWARD;  // the transpose: the features exchange their sines
-  const Work sin_first = read(table.sin, first);
-  rows[0] = read(table.cos, first);
-  if (!job.two_rows) {
-    rows[row_size] = backward ? -sin_first : sin_first;
-    return;
-  }
-  const Work sin_second = read(table.sin, second);
-  rows[row_size] = backward ? -sin_second : sin_first;
-  rows[2 * row_size] = read(table.cos, second);
-  rows[3 * row_size] = backward ? -sin_first : sin_second;
+  const TableEntry<Work> of_first = read(first);
+  const TableEntry<Work> of_second = job.two_rows ? read(second) : of_first;
+  rows[0] = of_first.cos;
+  rows[row_size] = backward ? -of_second.sin : of_first.sin;
+  if (!job.two_rows) return;
+  rows[2 * row_size] = of_second.cos;
+  rows[3 * row_size] = backward ? -of_first.sin : of_second.sin;
 }
 
 struct ThetaOfPair {
