@@ -82,15 +82,13 @@ __device__ inline Work element_of(const void* values, std::int64_t index) {
   return result[0];
 }
 
-// Requests cos and sin before it uses either: a device would wait for memory twice otherwise.
+// Both at once: scaling one before the other is requested would make a device wait for memory twice.
 template <class Work>
 __device__ inline TableEntry<Work> table_entry(const rope_table& table, std::int64_t index) {
   switch (table.dtype) {
-    case ROPE_F64: {
-      const double cos = static_cast<const double*>(table.cos)[index];
-      const double sin = static_cast<const double*>(table.sin)[index];
-      return {static_cast<Work>(cos), static_cast<Work>(sin)};
-    }
+    case ROPE_F64:
+      return {static_cast<Work>(static_cast<const double*>(table.cos)[index]),
+              static_cast<Work>(static_cast<const double*>(table.sin)[index])};
     case ROPE_F32: return {static_cast<const float*>(table.cos)[index], static_cast<const float*>(table.sin)[index]};
     case ROPE_F16: return {element_of<Work, Half>(table.cos, index), element_of<Work, Half>(table.sin, index)};
     default: return {element_of<Work, Bfloat16>(table.cos, index), element_of<Work, Bfloat16>(table.sin, index)};

@@ -17,8 +17,8 @@ class TensorMemory {
   TensorMemory& operator=(const TensorMemory&) = delete;
   virtual ~TensorMemory() = default;
 
-  // For a tensor of `bytes` bytes, whose elements have `element` bytes each. Null if there is no room: then the heap is
-  // used. The last copy may be dropped by any thread, also after this object is gone.
+  // Memory for a tensor of `bytes` bytes, `element` bytes for each element. Null means that there is no room; the
+  // caller uses the heap then. The last copy may be dropped by any thread, also after this object is gone.
   virtual std::shared_ptr<std::byte[]> room(std::size_t bytes, std::size_t element) = 0;
 };
 
