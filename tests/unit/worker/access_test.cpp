@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/unit/worker/small_call.hpp"
 #include "tools/worker/client/fault_report.hpp"
@@ -26,7 +27,7 @@ struct Faults {
 
   WorkerEnd at(std::string_view name, std::int64_t byte, bool write) const {
     const std::size_t slot = slot_of(name);
-    const std::uint64_t start = space.base + slot * space.slot + space.slot / 4 + layout.tensors[slot].start;
+    const std::uint64_t start = space.of_room(slot, layout.tensors[slot].room) + layout.tensors[slot].start;
     const std::uint64_t address = start + static_cast<std::uint64_t>(byte);
     return describe_fault({{"sig", 11}, {"addr", fmt::format("{:x}", address)}, {"write", write}}, layout, space);
   }
@@ -61,6 +62,41 @@ TEST_CASE("Small tensors lie at the same places in calls of other shapes") {
   for (std::size_t i = 0; i < first.tensors.size(); ++i) {
     CHECK(first.tensors[i].map_offset == second.tensors[i].map_offset);
   }
+}
+
+TEST_CASE("Where slots have rooms, a small tensor lies in the room of its name and size, whatever else a call has") {
+  Call alone = small_call(), with_key = small_call();
+  with_key.k = with_key.q;
+  with_key.k_out = with_key.q_out;
+  LayoutRules rules{1, Placement::at_end, false};
+  rules.has_rooms = true;
+  const CallLayout one = lay_out(alone, rules), other = lay_out(with_key, rules);
+  for (const Placed& placed : one.tensors) {
+    const auto same = std::ranges::find(other.tensors, placed.name, &Placed::name);
+    REQUIRE(same != other.tensors.end());
+    CHECK(placed.room == room_of(placed.map_length, !placed.read_only));
+    CHECK(placed.slot == same->slot);
+    CHECK(placed.room == same->room);
+    CHECK(placed.map_offset == same->map_offset);
+  }
+  std::set<std::uint32_t> slots;
+  for (const Placed& placed : other.tensors) CHECK(slots.insert(placed.slot).second);
+}
+
+TEST_CASE("A fault in a room names the tensor of that room") {
+  Call call = small_call();
+  LayoutRules rules{1, Placement::at_end, false};
+  rules.has_rooms = true;
+  const CallLayout layout = lay_out(call, rules);
+  const AddressSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 37};
+  const auto cos = std::ranges::find(layout.tensors, "cos", &Placed::name);
+  REQUIRE(cos->room != outside_rooms);
+  const std::uint64_t past = space.of_room(cos->slot, cos->room) + cos->map_length;
+  const WorkerEnd finding =
+      describe_fault({{"sig", 11}, {"addr", fmt::format("{:x}", past)}, {"write", false}}, layout, space);
+  REQUIRE(finding.access);
+  CHECK(finding.access->tensor == "cos");
+  CHECK(finding.access->element == 32);
 }
 
 TEST_CASE("A fault beside a table gives the row") {

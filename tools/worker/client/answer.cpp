@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "tools/judge/call/row_placement.hpp"
@@ -29,6 +30,16 @@ Raised raised_by(const json& error, const std::string& type) {
 }
 
 }  // namespace
+
+std::optional<Reply> usual_reply(std::string_view line, std::int64_t id) {
+  const std::string begin = fmt::format("{{\"id\":{},\"ok\":true,\"status\":0,\"ns\":", id);
+  if (!line.starts_with(begin)) return std::nullopt;
+  Reply reply;
+  const char* const last = line.data() + line.size();
+  const auto [end, error] = std::from_chars(line.data() + begin.size(), last, reply.nanoseconds);
+  if (error != std::errc() || std::string_view(end, last) != "}" || reply.nanoseconds < 0) return std::nullopt;
+  return reply;
+}
 
 Reply reply_said_in(const json& message) {
   Reply reply;

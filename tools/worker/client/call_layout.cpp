@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -10,21 +11,18 @@
 namespace rope::worker {
 namespace {
 
-// Tensors begin at multiples of this, so small ones lie at the same place in every call, and the worker need not map
-// them anew.
-constexpr std::size_t region = std::size_t{64} << 10;
+// A name's place here is its slot where slots have rooms. The slots of a concurrent call come behind.
+constexpr std::array<std::string_view, 13> tensor_names{
+    "q",   "k",   "q_out", "k_out", "positions",    "seqlen_offsets", "cu_seqlens",
+    "cos", "sin", "theta", "axis",  "short_factor", "long_factor"};
+constexpr std::size_t most_names = 16;
+constexpr std::size_t behind_rooms = 2 * most_names * region;  // bytes in each of the two files
 
 std::size_t rounded_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 
-template <class T>
-void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-template <class T>
-void append_all(std::string& key, const std::vector<T>& values) {
-  append(key, values.size());
-  key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+std::uint32_t slot_of(std::string_view name, bool beside) {
+  const auto index = std::ranges::find(tensor_names, name) - tensor_names.begin();
+  return static_cast<std::uint32_t>(index) + (beside ? std::uint32_t{most_names} : 0);
 }
 
 void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) {
@@ -33,7 +31,8 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
                          const std::optional<Tensor>* behind = nullptr) {
     const std::size_t unit = std::max(rules.alignment, size_of(tensor.dtype));
     std::size_t& used = read_only ? layout.input_bytes : layout.output_bytes;
-    Placed placed{name, &tensor, read_only, used, 0, 0, beside};
+    const auto slot = rules.has_rooms ? slot_of(name, beside) : static_cast<std::uint32_t>(layout.tensors.size());
+    Placed placed{name, &tensor, read_only, used, 0, 0, beside, slot};
     if (tensor.behind_q != 0) {
       placed = layout.tensors.back();
       placed.name = name;
@@ -65,7 +64,12 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
       if (!rules.far) placed.islands = {{0, 0, span_bytes(placed.islands)}};
       placed.map_length = packed_bytes(placed.islands);
     }
-    used += rounded_up(placed.map_length, region);
+    if (rules.has_rooms && placed.islands.empty()) placed.room = room_of(placed.map_length, !read_only);
+    if (placed.room != outside_rooms) {
+      placed.map_offset = slot * region;
+    } else {
+      used += rounded_up(placed.map_length, region);
+    }
     layout.tensors.push_back(placed);
   };
   const auto place_if = [&](std::string_view name, std::optional<Tensor>& tensor, bool read_only) {
@@ -117,47 +121,13 @@ std::size_t whole_pages(std::size_t bytes) {
 CallLayout lay_out(Call& call, const LayoutRules& rules) {
   CallLayout layout;
   layout.tensors.reserve(12);
+  if (rules.has_rooms) layout.input_bytes = layout.output_bytes = behind_rooms;
   add(layout, call, false, rules);
   return layout;
 }
 
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules) {
   add(layout, companion, true, rules);
-}
-
-std::string call_key(const rope_call& bound, const Call& call) {
-  rope_call plain = bound;
-  // Addresses say nothing about the call; which tensors exist follows below.
-  for (rope_tensor* tensor : {&plain.q, &plain.k, &plain.q_out, &plain.k_out}) tensor->data = nullptr;
-  plain.positions.data = plain.table.cos = plain.table.sin = plain.theta = nullptr;
-  plain.axis = plain.cu_seqlens = nullptr;
-  plain.seqlen_offsets = nullptr;
-  plain.scaling.short_factor = plain.scaling.long_factor = nullptr;
-  std::string key;
-  key.reserve(2048);
-  append(key, plain);
-  for (const auto& [name, values] : lists_of(call.scaling)) append_all(key, *values);
-  return key;
-}
-
-std::string layout_key(const CallLayout& layout) {
-  std::string key;
-  key.reserve(1024);
-  for (const Placed& placed : layout.tensors) {
-    key += placed.name;
-    append(key, placed.tensor->dtype);
-    append_all(key, placed.tensor->shape);
-    append_all(key, placed.tensor->strides);
-    append_all(key, placed.tensor->placed_strides);
-    append(key, placed.tensor->origin);
-    append(key, placed.tensor->behind_q);
-    append(key, placed.tensor->null);
-    append(key, placed.start);
-    append(key, placed.map_offset);
-    append(key, placed.map_length);
-    append(key, placed.beside);
-  }
-  return key;
 }
 
 }  // namespace rope::worker

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "tools/judge/call/row_placement.hpp"
 #include "tools/worker/client/lent_memory.hpp"
 #include "tools/worker/client/worker_options.hpp"
+#include "tools/worker/protocol/address_space.hpp"
 
 namespace rope::worker {
 
@@ -23,6 +25,8 @@ struct Placed {
   std::size_t map_length;
   std::size_t start;  // of tensor->bytes, from map_offset
   bool beside;        // belongs to the concurrent call
+  std::uint32_t slot = 0;              // of the worker's address space
+  std::uint32_t room = outside_rooms;  // of the slot
   std::vector<Island>
       islands{};        // of a tensor with placed_strides; their pages lie one behind the other from map_offset
   bool shares = false;  // k or k_out, in the pages of the tensor before it
@@ -55,6 +59,7 @@ struct LayoutRules {
   bool far;  // the worker maps pages that are not there between the rows of a tensor; else all of its span is there
   bool overwrites_inputs = false;  // q and k are writable in any call
   const LentMemory* lent = nullptr;
+  bool has_rooms = false;  // the worker keeps small tensors mapped, address_space.hpp
 };
 
 // Refers to the call's tensors, which must not move.
@@ -62,10 +67,5 @@ CallLayout lay_out(Call& call, const LayoutRules& rules);
 
 // Adds the concurrent call.
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules);
-
-// Two calls with the same keys need the same message; only their tensors' bytes differ. The key of one call takes
-// `bound` = described(call). The key of a layout is for the tensors of all calls.
-std::string call_key(const rope_call& bound, const Call& call);
-std::string layout_key(const CallLayout& layout);
 
 }  // namespace rope::worker

@@ -109,17 +109,14 @@ std::string attributes(const BoundCall& call) {
   return text.take();
 }
 
-std::string call_message(std::int64_t id, std::int64_t plan, const BoundCall& judged, const BoundCall* companion,
-                         const CallLayout& layout) {
+std::string call_message(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
   Text text;
-  text.put("{{\"id\":{},\"op\":\"call\",\"plan\":{},\"fn\":\"apply\",", id, plan);
   put_call(text, judged.bound, judged.call, layout, false);
   if (companion != nullptr) {
     text.put(",\"beside\":{{");
     put_call(text, companion->bound, companion->call, layout, true);
     text.put("}}");
   }
-  text.put("}}");
   return text.take();
 }
 

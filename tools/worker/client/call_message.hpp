@@ -18,8 +18,7 @@ struct BoundCall {
 // "attrs" of the call, a JSON object.
 std::string attributes(const BoundCall& call);
 
-// One line without its newline. `companion`, the concurrent call, may be null.
-std::string call_message(std::int64_t id, std::int64_t plan, const BoundCall& judged, const BoundCall* companion,
-                         const CallLayout& layout);
+// What follows the numbers in a line that describes a call. `companion`, the concurrent call, may be null.
+std::string call_message(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout);
 
 }  // namespace rope::worker

@@ -145,9 +145,10 @@ std::optional<WorkerEnd> describe_guarded(std::uint64_t address, std::string_vie
                                           const CallLayout& layout, const AddressSpace& space) {
   if (space.base == 0 || space.slot == 0 || address < space.base) return std::nullopt;
   const std::uint64_t slot = (address - space.base) / space.slot;
-  if (slot >= layout.tensors.size()) return std::nullopt;
-  const Placed& placed = layout.tensors[static_cast<std::size_t>(slot)];
-  const std::uint64_t start = space.base + slot * space.slot + space.slot / 4 + placed.start;
+  const auto found = std::ranges::find(layout.tensors, slot, &Placed::slot);
+  if (found == layout.tensors.end()) return std::nullopt;
+  const Placed& placed = *found;
+  const std::uint64_t start = space.of_room(slot, placed.room) + placed.start;
   const auto byte = static_cast<std::int64_t>(address - start);
   if (!placed.islands.empty() && !placed.is_far()) return describe_shared(byte, verb, write, placed);
   const Spot spot = spot_of(placed, byte);

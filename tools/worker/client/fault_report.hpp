@@ -9,14 +9,9 @@
 
 #include "tools/judge/run/subject.hpp"
 #include "tools/worker/client/call_layout.hpp"
+#include "tools/worker/protocol/address_space.hpp"
 
 namespace rope::worker {
-
-// Where the worker puts tensors: slot i's tensor is at base + i*slot + slot/4.
-struct AddressSpace {
-  std::uint64_t base = 0;  // 0: not told
-  std::uint64_t slot = 0;
-};
 
 // How a worker ended, or what it did that ends it.
 struct WorkerEnd {

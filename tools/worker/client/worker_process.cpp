@@ -228,10 +228,7 @@ void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
 
 WorkerProcess::~WorkerProcess() { kill(); }
 
-void WorkerProcess::send(std::string_view line) {
-  std::string text(line);
-  text += '\n';
-  std::string_view rest = text;
+void WorkerProcess::send(std::string_view rest) {
   const Clock::time_point end = Clock::now() + longest_send;
   while (!rest.empty() && reads_) {
     const ssize_t sent = ::send(connection_.get(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -25,7 +25,8 @@ struct Launch {
   std::vector<std::string> environment;  // "NAME=value", added to our own environment without its ROPECHECK_ variables
   std::shared_ptr<sandbox::Sandbox> sandbox = nullptr;  // none: the process may do what this one may
   bool filtered = true;                                 // in a sandbox: its system calls
-  bool maps_parts = false;  // it maps only those parts of its memory that a call names; others may read all of it
+  bool own_host =
+      false;  // ropecheck_host: takes calls as bytes, and maps only those parts of its memory that they name
 };
 
 class SpawnSetup;
@@ -49,8 +50,8 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();  // kills whatever is left of it
 
-  // A line without its newline. If the process is gone, or reads nothing, the next hear() says so.
-  void send(std::string_view line);
+  // A message as it is. If the process is gone, or reads nothing, the next hear() says so.
+  void send(std::string_view message);
 
   // Waits, and meanwhile collects what the process prints. After `died` call only output() and wait_status().
   // If the connection ends, the process has a fifth of a second more to end too: `deadline` comes early then.

@@ -9,6 +9,7 @@
 
 #include "reference/foreign_json.hpp"
 #include "tools/worker/client/answer.hpp"
+#include "tools/worker/client/call_handing.hpp"
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_memory.hpp"
 #include "tools/worker/client/call_message.hpp"
@@ -31,14 +32,21 @@ using Event = WorkerProcess::Event;
 // A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
 constexpr int most_recovered_hangs = 3;
 
-// Bytes of shared memory that are not worth the start of a process.
-constexpr std::size_t most_kept_memory = std::size_t{8} << 20;
+// Bytes of shared memory that are not worth the start of a process. 4 MiB are for small tensors, and mostly holes.
+constexpr std::size_t most_kept_memory = std::size_t{12} << 20;
 
-constexpr std::string_view bye = R"({"op":"bye"})";
+constexpr std::string_view bye = "{\"op\":\"bye\"}\n";
 constexpr std::string_view killed = "its process was killed";
 
 std::string in_seconds(std::chrono::milliseconds time) {
   return fmt::format("{} s", static_cast<double>(time.count()) / 1000);
+}
+
+// Bytes from the beginning of each tensor's pages; words do not say them where other strides begin elsewhere.
+std::vector<std::size_t> starts_of(const CallLayout& layout) {
+  std::vector<std::size_t> starts;
+  for (const Placed& placed : layout.tensors) starts.push_back(placed.start);
+  return starts;
 }
 
 Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
@@ -52,7 +60,7 @@ class Worker final : public WorkerSubject {
   }
 
   ~Worker() override {
-    if (process_ && process_->alive()) process_->send(bye);
+    if (process_ && process_->alive()) say_bye();
   }
 
   const std::string& name() const override { return name_; }
@@ -71,7 +79,7 @@ class Worker final : public WorkerSubject {
 
   bool end() override {
     if (!process_ || !process_->alive()) return false;
-    process_->send(bye);
+    say_bye();
     if (process_->ends_within(options_.first_call_deadline)) return true;
     process_->kill();
     return false;
@@ -169,8 +177,10 @@ class Worker final : public WorkerSubject {
       return {ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0};
     }
     const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
-    const LayoutRules rules{alignment, placement, claims_.far_tensors, claims_.capabilities.overwrites_inputs != 0,
-                            &memory_->lent()};
+    LayoutRules rules{alignment, placement, claims_.far_tensors};
+    rules.overwrites_inputs = claims_.capabilities.overwrites_inputs != 0;
+    rules.lent = &memory_->lent();
+    rules.has_rooms = launch_.own_host && hello_.space.has_rooms(whole_pages(1));
     CallLayout layout = lay_out(judged.call, rules);
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
     process_->forget_output();
@@ -195,7 +205,7 @@ class Worker final : public WorkerSubject {
   }
 
   void renew_memory() {
-    memory_.emplace(launch_.maps_parts);
+    memory_.emplace(launch_.own_host);
     memory_->lent().align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
     is_memory_new_ = true;
   }
@@ -222,25 +232,33 @@ class Worker final : public WorkerSubject {
     }
     if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
     memory_->lent().align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
-    last_key_.clear();
+    last_words_.clear();
   }
 
+  void say_bye() { process_->send(launch_.own_host ? handed_end() : std::string(bye)); }
+
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
-    std::string key = call_key(judged.bound, judged.call) + layout_key(layout);
-    if (companion != nullptr) key += call_key(companion->bound, companion->call);
-    const bool known = key == last_key_;
+    std::string words = launch_.own_host ? handed_calls(judged, companion, layout, hello_.space)
+                                         : call_message(judged, companion, layout);
+    const bool known = words == last_words_ && starts_of(layout) == last_starts_;
     memory_->put(layout, known);
-    if (known) {
-      process_->send(fmt::format("{{\"id\":{},\"op\":\"call\",\"plan\":{}}}", id_, plan_));
+    if (launch_.own_host) {
+      process_->send(handed(id_, companion != nullptr, layout, words));
+    } else if (known) {
+      process_->send(fmt::format("{{\"id\":{},\"op\":\"call\",\"plan\":{}}}\n", id_, plan_));
     } else {
-      process_->send(call_message(id_, ++plan_, judged, companion, layout));
-      last_key_ = std::move(key);
+      process_->send(
+          fmt::format("{{\"id\":{},\"op\":\"call\",\"plan\":{},\"fn\":\"apply\",{}}}\n", id_, ++plan_, words));
     }
+    if (known) return;
+    last_words_ = std::move(words);
+    last_starts_ = starts_of(layout);
   }
 
   // Kills the process whenever it cannot be trusted any more.
   Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
     if (heard.event == Event::died) return reply_of_end();
+    if (std::optional<Reply> usual = usual_reply(heard.text, id_)) return accepted(std::move(*usual), layout);
     std::string why;
     try {
       const json message = parse_json_line(heard.text);
@@ -256,7 +274,7 @@ class Worker final : public WorkerSubject {
         return reply_of(end);
       }
       if (message.is_object() && message.contains("ended")) {
-        process_->send(bye);
+        say_bye();
         process_->ends_within(options_.deadline);
         process_->kill();
         return {ReplyKind::crashed, ROPE_FAILED, wire::printable(message.at("ended").get<std::string>(), 1 << 12), 0};
@@ -310,15 +328,19 @@ class Worker final : public WorkerSubject {
   }
 
   Reply answered(const json& message, const CallLayout& layout) {
+    if (message.at("ok").get<bool>()) return accepted(reply_said_in(message), layout);
     has_answered_ = true;
-    if (!message.at("ok").get<bool>()) return reply_of_error(message.at("error"), claims_.compiled);
-    Reply reply = reply_said_in(message);
+    return reply_of_error(message.at("error"), claims_.compiled);
+  }
+
+  Reply accepted(Reply reply, const CallLayout& layout) {
+    has_answered_ = true;
     memory_->take_back(layout);
     is_taken_back_ = true;
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
       if (auto stray = hello_.guarded ? stray_write(placed, memory_->pages(placed), layout) : std::nullopt) {
-        last_key_.clear();  // the canary must be filled in again
+        last_words_.clear();  // the canary must be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(stray->sentence);
         reply.access = std::move(stray->access);
@@ -346,7 +368,9 @@ class Worker final : public WorkerSubject {
   int hangs_recovered_ = 0;
   std::int64_t id_ = 0;
   std::int64_t plan_ = 0;
-  std::string last_key_;  // of the plan that the worker holds; empty: none
+  // Of the last call; no words: of none.
+  std::string last_words_;
+  std::vector<std::size_t> last_starts_;
 };
 
 }  // namespace

@@ -5,13 +5,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "tools/worker/protocol/address_space.hpp"
+#include "tools/worker/protocol/handed_call.hpp"
 
 namespace rope::worker {
 
 class GuardedMemory {
  public:
-  static constexpr std::size_t slots = 32;  // two calls of eleven tensors
+  static constexpr std::size_t slots = 32;  // two calls of at most 16 tensors
 
   // Throws std::runtime_error if the system grants no address space (ulimit -v).
   GuardedMemory();
@@ -19,31 +23,30 @@ class GuardedMemory {
   GuardedMemory& operator=(const GuardedMemory&) = delete;
   ~GuardedMemory();
 
-  std::uintptr_t base() const { return reinterpret_cast<std::uintptr_t>(base_); }
-  std::size_t slot_size() const { return slot_size_; }
+  AddressSpace space() const { return {reinterpret_cast<std::uintptr_t>(base_), slot_size_}; }
 
-  // Whole pages of a file, at an offset from the address of a tensor.
-  struct Pages {
-    std::size_t at = 0;
-    std::size_t offset = 0;  // in the file
-    std::size_t length = 0;
-    bool operator==(const Pages&) const = default;
+  struct Place {
+    std::uint32_t slot = 0;
+    std::uint32_t room = outside_rooms;
   };
 
-  // Maps these parts of a file into a slot, from a quarter of the slot on; nothing else stays mapped there. Returns the
-  // address that the parts count from. Throws std::runtime_error.
-  std::byte* map(std::size_t slot, int fd, const std::vector<Pages>& pages, bool writable);
+  // Maps these parts of a file; nothing else stays mapped there. Returns the address that the parts count from. What is
+  // mapped in a room stays: it is always the same part of the same file. Throws std::runtime_error.
+  std::byte* map(Place place, int fd, std::span<const HandedPart> parts, bool writable);
 
  private:
   struct Mapping {
     int fd = -1;
-    std::vector<Pages> pages;
-    bool operator==(const Mapping&) const = default;
+    std::vector<HandedPart> parts;
   };
+
+  void put(std::byte* address, int fd, const HandedPart& part, bool writable);
+  void replace(Mapping& now, std::byte* address, int fd, std::span<const HandedPart> parts, bool writable);
 
   std::byte* base_ = nullptr;
   std::size_t slot_size_ = 0;
   std::array<Mapping, slots> mapped_;
+  std::array<std::array<std::size_t, outside_rooms>, slots> lengths_{};  // of what is mapped in the rooms
 };
 
 }  // namespace rope::worker

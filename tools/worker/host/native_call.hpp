@@ -1,8 +1,10 @@
-// The rope_call that a message of the protocol describes. In the suite's own process bind() of
+// The rope_call that ropecheck hands over, protocol/handed_call.hpp. In the suite's own process bind() of
 // tools/judge/call/call.hpp makes it from a Call.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,12 +25,18 @@ struct MappedPages {
 
 struct NativeCall {
   rope_call call{};
-  std::vector<MappedPages> pages;  // of tensors without `pages` of their own, but for what stays with the host
+  std::vector<MappedPages> pages;  // of what goes to a device
 };
 
-// Maps the message's tensors into slots from `first_slot` on. Throws std::exception if the message is
-// malformed.
-void build_call(const nlohmann::json& message, GuardedMemory& memory, std::size_t first_slot, int inputs, int outputs,
-                NativeCall& result);
+struct HandedCalls {
+  std::int64_t id = -1;
+  NativeCall judged;
+  std::optional<NativeCall> companion;
+};
+
+// Maps the tensors of a message without its size. Throws std::runtime_error if it is too short or too long, or if pages
+// cannot be mapped. `for_device`: whether their places are wanted too.
+HandedCalls take_over(std::span<const std::byte> message, GuardedMemory& memory, int inputs, int outputs,
+                      bool for_device);
 
 }  // namespace rope::worker

@@ -14,9 +14,11 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "reference/foreign_json.hpp"
 #include "tools/judge/call/concurrent_call.hpp"
@@ -29,7 +31,7 @@
 #include "tools/worker/host/native_library.hpp"
 #include "tools/worker/host/type_name.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
-#include "tools/worker/protocol/line_buffer.hpp"
+#include "tools/worker/protocol/handed_call.hpp"
 #include "tools/worker/protocol/spin.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
@@ -76,21 +78,27 @@ class Connection {
     }
   }
 
-  // nullopt: the parent is gone.
-  std::optional<std::string> receive() {
-    for (;;) {
-      if (std::optional<std::string> line = lines_.take()) return line;
+  // A message without its size, until the next call. nullopt: the parent is gone.
+  std::optional<std::span<const std::byte>> receive() {
+    bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    for (taken_ = 0;;) {
+      FrameSize size = 0;
+      if (bytes_.size() >= sizeof size) {
+        std::memcpy(&size, bytes_.data(), sizeof size);
+        taken_ = sizeof size + size;
+        if (bytes_.size() >= taken_) return std::span(bytes_).subspan(sizeof size, size);
+      }
       ssize_t received = -1;
-      char bytes[1 << 14];
+      std::byte more[1 << 14];
       const bool is_there = spin_.until(std::chrono::hours(1), [&] {
-        received = recv(fd_, bytes, sizeof bytes, MSG_DONTWAIT);
+        received = recv(fd_, more, sizeof more, MSG_DONTWAIT);
         return received >= 0 || errno != EAGAIN;
       });
-      if (!is_there || (received < 0 && errno == EINTR)) received = recv(fd_, bytes, sizeof bytes, 0);
+      if (!is_there || (received < 0 && errno == EINTR)) received = recv(fd_, more, sizeof more, 0);
       if (received < 0 && errno == EINTR) continue;
       if (received < 0) _exit(wire::lost_connection_status);
       if (received == 0) return std::nullopt;
-      lines_.append({bytes, static_cast<std::size_t>(received)});
+      bytes_.insert(bytes_.end(), more, more + received);
     }
   }
 
@@ -98,7 +106,8 @@ class Connection {
   int fd_;
   pid_t owner_ = getpid();
   Spin spin_;
-  LineBuffer lines_;
+  std::vector<std::byte> bytes_;
+  std::size_t taken_ = 0;  // of these, by the last message
 };
 
 // PR_SET_PDEATHSIG would fire when the parent's *thread* ends. So the parent holds the other end of this pipe. When
@@ -161,8 +170,8 @@ json hello(const std::string& name, const rope_kernel& kernel, const GuardedMemo
           {"beside", !is_on_device(kernel)},
           {"far", !is_on_device(kernel)},
           {"packed", true},
-          {"base", memory.base()},
-          {"slot", memory.slot_size()},
+          {"base", memory.space().base},
+          {"slot", memory.space().slot},
           {"claims", claims_to_json(kernel.claims)}};
 }
 
@@ -211,16 +220,9 @@ std::string run_two(const rope_kernel& kernel, const rope_call& judged, const ro
                      result.nanoseconds, result.companion_status);
 }
 
-// What the worker keeps of the last fully described call.
-struct HeldCalls {
-  std::int64_t number = -1;  // -1: nothing
-  NativeCall judged;
-  std::optional<NativeCall> companion;
-};
-
-std::string run_on_device(const NativeLibrary& library, const rope_kernel& kernel, const HeldCalls& held,
+std::string run_on_device(const NativeLibrary& library, const rope_kernel& kernel, const NativeCall& call,
                           DeviceCalls& device, std::int64_t id) {
-  const DeviceResult result = device.run(kernel, held.judged);
+  const DeviceResult result = device.run(kernel, call);
   if (result.status == ROPE_FAILED && result.breach.empty()) return failure_text(library, id);
   json reply{{"id", id}, {"ok", true}, {"status", result.status}, {"ns", result.time.count()}};
   if (!result.breach.empty()) reply["breach"] = result.breach;
@@ -236,16 +238,17 @@ std::string own_error(std::int64_t id, const std::exception& error) {
   throw;
 }
 
-std::string run(const NativeLibrary& library, const rope_kernel& kernel, const HeldCalls& held, DeviceCalls* device,
-                std::int64_t id) {
+std::string run(const NativeLibrary& library, const rope_kernel& kernel, const HandedCalls& calls,
+                DeviceCalls* device) {
+  const std::int64_t id = calls.id;
   set_current_call(id);
   calls_open = 0;
   std::string reply;
   const FloatingPointMode mode = FloatingPointMode::current();
   try {
-    reply = device != nullptr ? run_on_device(library, kernel, held, *device, id)
-            : held.companion  ? run_two(kernel, held.judged.call, held.companion->call, id)
-                              : run_alone(library, kernel, held.judged.call, id);
+    reply = device != nullptr ? run_on_device(library, kernel, calls.judged, *device, id)
+            : calls.companion ? run_two(kernel, calls.judged.call, calls.companion->call, id)
+                              : run_alone(library, kernel, calls.judged.call, id);
   } catch (const std::exception& error) {
     reply = calls_open > 0 ? raised_text(id, demangled(typeid(error).name()), error.what()) : own_error(id, error);
   } catch (...) {
@@ -266,29 +269,15 @@ std::string run(const NativeLibrary& library, const rope_kernel& kernel, const H
   return reply;
 }
 
-// Until "bye" or until the parent ends.
+// Until it is told to end or until the parent ends.
 void serve(Connection& connection, const NativeLibrary& library, const rope_kernel& kernel, GuardedMemory& memory,
            DeviceCalls* device, const Announced& fds) {
-  HeldCalls held;
-  while (const std::optional<std::string> line = connection.receive()) {
-    const json message = parse_json_line(*line);
-    if (message.at("op") == "bye") return;
-    if (message.contains("t")) {
-      held.number = -1;
-      build_call(message, memory, 0, fds.inputs, fds.outputs, held.judged);
-      held.companion.reset();
-      if (message.contains("beside")) {
-        build_call(message.at("beside"), memory, message.at("t").size(), fds.inputs, fds.outputs,
-                   held.companion.emplace());
-      }
-      held.number = message.at("plan").get<std::int64_t>();
-    } else if (message.at("plan") != held.number) {
-      throw std::runtime_error("a call repeats a plan that is not the last one");
-    }
-    const auto id = message.at("id").get<std::int64_t>();
-    const std::string reply = run(library, kernel, held, device, id);
+  while (const auto message = connection.receive()) {
+    if (message->empty()) return;
+    const HandedCalls calls = take_over(*message, memory, fds.inputs, fds.outputs, device != nullptr);
+    const std::string reply = run(library, kernel, calls, device);
     if (!connection.is_of_this_process()) {
-      connection.send(text_of({{"id", id}, {"ended", "forked, and both processes came back"}}));
+      connection.send(text_of({{"id", calls.id}, {"ended", "forked, and both processes came back"}}));
       _exit(1);
     }
     connection.send(reply);

@@ -38,11 +38,37 @@ TEST_CASE("A tensor's pages are mapped, and none beside them, whatever was mappe
   };
   for (const Part part : {Part{2, 3}, Part{2, 1}, Part{2, 2}, Part{2, 6}, Part{2, 6}, Part{3, 2}, Part{3, 4}}) {
     CAPTURE(part.first, part.count);
-    const std::byte* start = memory.map(0, file, {{0, part.first * page, part.count * page}}, false);
+    const std::byte* start =
+        memory.map({}, file, std::array{HandedPart{0, part.first * page, part.count * page}}, false);
     for (std::size_t i = 0; i < part.count; ++i) CHECK(byte_at(start + i * page) == static_cast<int>(part.first + i));
     CHECK(byte_at(start - 1) == -1);
     for (std::size_t i = part.count; i < 8; ++i) CHECK(byte_at(start + i * page) == -1);
   }
+  close(file);
+}
+
+TEST_CASE("What is mapped in a room stays, and nothing is beside it") {
+  const int file = memfd_create("pages", 0);
+  REQUIRE(file >= 0);
+  const unsigned char mark = 5;
+  REQUIRE(pwrite(file, &mark, 1, static_cast<off_t>(2 * page)) == 1);
+  REQUIRE(ftruncate(file, static_cast<off_t>(4 * page)) == 0);
+  GuardedMemory memory;
+  REQUIRE(memory.space().has_rooms(page));
+  const GuardedMemory::Place one{3, room_of(page, false)}, two{3, room_of(2 * page, true)};
+  const std::byte* first = memory.map(one, file, std::array{HandedPart{0, 2 * page, page}}, false);
+  const std::byte* second = memory.map(two, file, std::array{HandedPart{0, 2 * page, 2 * page}}, true);
+  CHECK(first != second);
+  CHECK(memory.map(one, file, std::array{HandedPart{0, 2 * page, page}}, false) == first);
+  for (const std::byte* room : {first, second}) {
+    CHECK(byte_at(room) == mark);
+    CHECK(byte_at(room - 1) == -1);
+  }
+  CHECK(byte_at(first + page) == -1);
+  CHECK(byte_at(second + page) == 0);
+  CHECK(byte_at(second + 2 * page) == -1);
+  CHECK_THROWS_WITH(memory.map({GuardedMemory::slots, outside_rooms}, file, {}, false), "there is no such place");
+  CHECK_THROWS_WITH(memory.map({0, outside_rooms + 1}, file, {}, false), "there is no such place");
   close(file);
 }
 
