@@ -72,6 +72,10 @@ void Oracle::fill(std::int64_t first, std::int64_t count, std::span<double> cos,
   table_.fill(first, count, cos, sin);
 }
 
+void Oracle::fill(std::int64_t first, std::int64_t count, std::span<float> cos, std::span<float> sin) {
+  table_.fill(first, count, cos, sin);
+}
+
 double Oracle::magnitude(std::size_t pair, std::int64_t position, bool key) const {
   if (!plan_.magnitude) return 1;
   const Magnitude& m = *plan_.magnitude;

@@ -48,6 +48,7 @@ class Oracle {
   // Correctly rounded cos and sin of all pairs, row-major [count][pairs], for positions first .. first+count-1, the
   // same on every axis.
   void fill(std::int64_t first, std::int64_t count, std::span<double> cos, std::span<double> sin);
+  void fill(std::int64_t first, std::int64_t count, std::span<float> cos, std::span<float> sin);
 
   // xPos: the factor of pair p at a position (k: the inverse); 1 if the plan has no magnitude. To 2^-52.
   double magnitude(std::size_t pair, std::int64_t position, bool key) const;
