@@ -195,7 +195,7 @@ std::span<const Requirement> relative_requirements() {
        shift_invariance,
        0,
        nullptr,
-       {.with_horizon = true}},
+       {.with_horizon = true, .calls = 3}},
       {"REL-02",
        "If all queries are equal and all keys are equal, scores at equal distances MUST be equal, within the bound.",
        "PAIR-03, POS-07, PREC", "wrong frequencies", grid_cases, toeplitz},

@@ -326,7 +326,7 @@ std::span<const Requirement> state_requirements() {
        accuracy,
        0,
        nullptr,
-       {.of_state = true}},
+       {.of_state = true, .calls = 3}},
       {"STA-03",
        "A call MUST return each time that it is made.",
        "NAN-03",

@@ -6,8 +6,11 @@
 #include <set>
 #include <string>
 
+#include "impls/builtin.hpp"
 #include "reference/input_error.hpp"
+#include "tests/unit/judge/run/suite_run.hpp"
 #include "tests/unit/places.hpp"
+#include "tools/judge/run/kernel_subject.hpp"
 
 namespace rope {
 namespace {
@@ -29,6 +32,21 @@ TEST_CASE("every requirement has its own id, a sentence, and its limits", "[requ
     CHECK(requirement.check != nullptr);
   }
   CHECK(seen.size() >= 30);
+}
+
+// By this, requirements are shared out among processes. DET-03 and STA-03 make calls that are not counted.
+TEST_CASE("a requirement says how many calls a case of it makes, to a factor of 2", "[requirements]") {
+  KernelSubject subject(half_split_kernel());
+  for (const Requirement& requirement : all_requirements()) {
+    Oracles oracles;
+    const SubjectReport report = run_suite(subject, oracles, {&requirement, 1}, test::options());
+    const std::int64_t cases = report.executed();
+    if (cases == 0 || requirement.handling.by_chance || requirement.in_run != nullptr) continue;
+    INFO(requirement.id << ": " << report.calls << " calls in " << cases << " cases");
+    const double calls = static_cast<double>(report.calls) / static_cast<double>(cases);
+    CHECK(calls < 2 * requirement.handling.calls);
+    CHECK(calls > 0.5 * requirement.handling.calls);
+  }
 }
 
 TEST_CASE("a requirement is found by its id, and an unknown one is refused with the known ones", "[requirements]") {

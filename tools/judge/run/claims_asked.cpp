@@ -30,6 +30,15 @@ void ClaimsSeen::add(std::span<const Case> executed) {
   }
 }
 
+void ClaimsSeen::add(const ClaimsSeen& other) {
+  dtypes_ |= other.dtypes_;
+  sources_ |= other.sources_;
+  pairings_ |= other.pairings_;
+  rules_ |= other.rules_;
+  features_ |= other.features_;
+  head_dims_.insert(other.head_dims_.begin(), other.head_dims_.end());
+}
+
 std::vector<ClaimsAsked> ClaimsSeen::of(const Claims& claims) const {
   const rope_capabilities& k = claims.capabilities;
   ClaimsAsked dtypes{"dtypes", {}, {}, {}}, sources{"angles from", {}, {}, {}}, pairings{"pairings", {}, {}, {}},

@@ -22,6 +22,7 @@ struct ClaimsAsked {
 class ClaimsSeen {
  public:
   void add(std::span<const Case> executed);
+  void add(const ClaimsSeen& other);
   std::vector<ClaimsAsked> of(const Claims& claims) const;
 
  private:

@@ -54,9 +54,10 @@ class Run {
     judge_all();
     GradeUse uses;
     std::set<DType> failed;
+    ClaimsSeen claims_seen;
     for (Task& task : tasks_) {
       if (task.begun || options_.budget) {
-        claims_seen_.add(std::span(task.cases).first(task.executed));
+        claims_seen.add(task.claims_seen);
         join(task, uses, failed, report);
       }
       if (task.index == last_) break;
@@ -66,7 +67,7 @@ class Run {
     measure_along(report);
     judge_whole_run(report);
     const Claims& claims = subject_.claims();
-    report.claims = claims_seen_.of(claims);
+    report.claims = claims_seen.of(claims);
     report.claims_note = subject_.claims_note();
     if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
     report.only_position_0 = claims.capabilities.max_position == 0;
@@ -225,6 +226,8 @@ class Run {
     }
     lane.subject->give_back_memory();
     oracles.give_back_memory();
+    task.claims_seen.add(std::span(task.cases).subspan(turn.begin, std::max(task.executed, turn.begin) - turn.begin));
+    if (!options_.budget) give_back_cases(task);  // with one, the task may go on
     task.calls += examiner.calls();
     task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;
@@ -375,7 +378,6 @@ class Run {
   const SuiteOptions& options_;
   BudgetClock clock_;
   RunEnd end_;
-  ClaimsSeen claims_seen_;
   std::vector<Task> tasks_;  // in the order of the requirements
   std::atomic<std::size_t> last_ = none;
   std::mutex progress_;  // for all below

@@ -1,5 +1,9 @@
 #include "tools/judge/run/task.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
 #include <exception>
 #include <map>
@@ -21,6 +25,9 @@ double table_of(const Case& c) {
   return static_cast<double>(largest_position(c) + 1) * c.spec.rotary_dim * (c.full_tables ? 2 : 1);
 }
 
+// A check compares the results of as many calls, at most.
+constexpr int most_results_at_once = 4;
+
 // How many elements cost as much as a call, roughly.
 constexpr double elements_of_a_call = 1 << 12, elements_of_a_slow_call = 1 << 14;
 
@@ -29,27 +36,27 @@ double cost_of(const Case& c) { return 1 + elements_of(c) / elements_of_a_slow_c
 
 struct Load {
   double cost = 0;    // in calls, roughly
-  double memory = 0;  // of its largest call, with tables, in bytes
+  double memory = 0;  // of its largest case, with tables, in bytes
 };
 
 Load load_of(const Task& task, double elements_of_one) {
   double elements = 0, largest_table = 0;  // cases share their tables
+  const int calls = task.requirement.handling.calls, results = std::min(calls, most_results_at_once);
   Load load;
   for (const Case& c : task.cases) {
     const double own = elements_of(c), table = table_of(c);
     elements += own;
     largest_table = std::max(largest_table, table);
-    load.memory = std::max(load.memory, own * static_cast<double>(size_of(c.dtype) + size_of(c.out_dtype)) +
+    load.memory = std::max(load.memory, results * own * static_cast<double>(size_of(c.dtype) + size_of(c.out_dtype)) +
                                             table * static_cast<double>(size_of(c.given)));
   }
-  const double calls = task.requirement.handling.calls;
   load.cost = (static_cast<double>(task.cases.size()) + elements / elements_of_one) * calls;
   load.cost += largest_table / elements_of_one;
   return load;
 }
 
-// Requirements with such calls share a lane: two of them at once would take twice as much.
-constexpr double much_memory = 64 << 20;
+// Requirements with such cases share a lane: two of them at once would take twice as much.
+constexpr double much_memory = 16 << 20;
 
 }  // namespace
 
@@ -76,6 +83,15 @@ std::vector<Task> tasks_of(std::span<const Requirement> requirements, const Sele
     if (error) std::rethrow_exception(error);
   }
   return tasks;
+}
+
+void give_back_cases(Task& task) {
+  if (task.cases.empty()) return;
+  [[maybe_unused]] const bool are_many = task.cases.size() > 1000;
+  task.cases = {task.cases.begin(), task.cases.begin() + 1};
+#ifdef __GLIBC__
+  if (are_many) malloc_trim(0);
+#endif
 }
 
 Lanes share_out(std::span<const Task> tasks, Processes processes, bool has_budget) {

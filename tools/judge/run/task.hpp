@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tools/judge/run/budget.hpp"
+#include "tools/judge/run/claims_asked.hpp"
 #include "tools/judge/run/grade_use.hpp"
 #include "tools/judge/run/lanes.hpp"
 #include "tools/judge/run/requirement.hpp"
@@ -21,6 +22,7 @@ struct Task {
   std::vector<Case> cases;
   std::size_t asked = 0;     // of these; all if it is decided
   std::size_t executed = 0;  // of these
+  ClaimsSeen claims_seen;    // in those that were executed
   std::int64_t deaths = 0;
   bool begun = false;
   RequirementResult result;
@@ -34,6 +36,9 @@ struct Task {
 // requirement of them throws is thrown here.
 std::vector<Task> tasks_of(std::span<const Requirement> requirements, const Selection& selection, std::size_t jobs,
                            const std::function<std::vector<Case>(const Requirement&)>& cases);
+
+// All but the first, of a task that is done: at level full, the cases of all tasks take 30 MB.
+void give_back_cases(Task& task);
 
 // How many processes there may be.
 enum class Processes { one, few, several };
