@@ -69,6 +69,9 @@ BENCHMARKS = (
     Benchmark(("certify_bench.py",), lambda build, python, _: [
         python or sys.executable, HERE / "certify_bench.py", build / "ropecheck", "--positions", 20000],
         tuple(f"| {dtype}" for dtype in ("f32", "bf16", "f16"))),
+    Benchmark(("verify_bench.py", "half_split_library.cpp"), lambda build, python, _: [
+        python or sys.executable, HERE / "verify_bench.py", build, "--level", "quick", "--runs", 1],
+        ("| quick | built in", "| quick | in a library")),
     # Its measuring code, with a kernel for the CPU: few machines have a device.
     in_python("cuda_bench.py", "mutants.so#none", (
         "| copy", "| none, tables", "| none, tables, in place", "| none, angles computed",
