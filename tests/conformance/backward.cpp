@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "reference/norm.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
@@ -109,9 +110,9 @@ Finding transpose(const Case& c, Examiner& examiner) {
     }
     for (std::size_t p = 0; p < expected_f.pairs(); ++p) {
       const double norm_x =
-          std::hypot(value_at(fx.q, row, expected_f.first(p)), value_at(fx.q, row, expected_f.second(p)));
+          norm_of(value_at(fx.q, row, expected_f.first(p)), value_at(fx.q, row, expected_f.second(p)));
       const double norm_g =
-          std::hypot(value_at(bg.q, row, expected_f.first(p)), value_at(bg.q, row, expected_f.second(p)));
+          norm_of(value_at(bg.q, row, expected_f.first(p)), value_at(bg.q, row, expected_f.second(p)));
       bound += std::numbers::sqrt2 * (rx.pair_bound[p] * norm_g + rg.pair_bound[p] * norm_x);
     }
     relate(finding, "q", row, 0, std::nullopt, static_cast<double>(left), static_cast<double>(right),

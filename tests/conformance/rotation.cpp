@@ -5,6 +5,7 @@
 #include <numbers>
 #include <vector>
 
+#include "reference/norm.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
@@ -114,8 +115,8 @@ Finding norm(const Case& c, Examiner& examiner) {
       const RelatedRow y = related_row(trial, input, output, row, expected);
       for (std::size_t p = 0; p < expected.pairs(); ++p) {
         if (y.lost[p]) continue;
-        const double length = std::hypot(y.value[static_cast<std::size_t>(expected.first(p))],
-                                         y.value[static_cast<std::size_t>(expected.second(p))]);
+        const double length = norm_of(y.value[static_cast<std::size_t>(expected.first(p))],
+                                      y.value[static_cast<std::size_t>(expected.second(p))]);
         relate(finding, name, row, expected.first(p), p, y.pair_norm[p], length, y.norm_bound[p]);
       }
     });

@@ -1,6 +1,8 @@
 // ROT: results are rounded, not truncated.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <vector>
 
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/verdict/relations.hpp"
@@ -41,10 +43,11 @@ void many_element_cases(CaseList& list) {
   });
 }
 
-// Distance between neighbours in a type around a value.
+// Distance between neighbours in a 16-bit type around a value.
 double spacing(DType dtype, double value) {
-  const int exponent = std::ilogb(value);
-  return std::max(std::ldexp(2 * unit_roundoff(dtype), exponent), smallest_subnormal(dtype));
+  constexpr std::uint64_t exponent = 0x7ffULL << 52;
+  const auto power = std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & exponent);  // 0 for what is below all
+  return std::max(2 * unit_roundoff(dtype) * power, smallest_subnormal(dtype));
 }
 
 // The mean error of all elements in units of the mean spacing; away from zero is positive. Rounding to nearest gives 0,
@@ -56,23 +59,29 @@ Finding unbiased(const Case& c, Examiner& examiner) {
   if (!trial.ok()) return trial.problem;
   Expectation expected = examiner.expectation(c, trial.call);
   const Tensor& output = trial.call.q_result();
+  const std::size_t pairs = expected.pairs(), features = static_cast<std::size_t>(c.spec.head_dim);
+  std::vector<double> x(features), y(features), a(pairs), b(pairs);
+  std::vector<ExactPair> exact(pairs);
   double error = 0;
   double spacings = 0;
-  for_each_row(output, [&](const RowIndex& row, const std::byte*) {
-    const std::vector<PairAngle>& angles = expected.angles(row.batch, row.seq);
-    for (std::size_t p = 0; p < angles.size(); ++p) {
-      const double a = value_at(trial.q, row, expected.first(p));
-      const double b = value_at(trial.q, row, expected.second(p));
-      const ExactPair exact = rotate_exact(a, b, angles[p], expected.lambda(), expected.backward());
-      for (const auto& [feature, value] :
-           {std::pair{expected.first(p), exact.first}, std::pair{expected.second(p), exact.second}}) {
-        const double actual = value_at(output, row, feature);
-        // Beyond the largest number there are no neighbours to round to.
-        const bool is_lost = !std::isfinite(actual) && expected.may_overflow(expected.reach(a, b, p), 0);
-        if (value.hi == 0 || is_lost || !(std::fabs(value.hi) <= largest_finite(output.dtype))) continue;
-        error += ((actual - value.hi) - value.lo) * (value.hi < 0 ? -1 : 1);
-        spacings += spacing(output.dtype, value.hi);
-      }
+  const auto add = [&](std::size_t p, double actual, const DoubleDouble& value) {
+    // Beyond the largest number there are no neighbours to round to.
+    const bool is_lost = !std::isfinite(actual) && expected.may_overflow(expected.reach(a[p], b[p], p), 0);
+    if (value.hi == 0 || is_lost || !(std::fabs(value.hi) <= largest_finite(output.dtype))) return;
+    error += ((actual - value.hi) - value.lo) * (value.hi < 0 ? -1 : 1);
+    spacings += spacing(output.dtype, value.hi);
+  };
+  for_each_row(output, [&](const RowIndex& row, const std::byte* data) {
+    load(output.dtype, data, output.strides[3], features, y.data());
+    load(trial.q.dtype, row_data(trial.q, row), trial.q.strides[3], features, x.data());
+    for (std::size_t p = 0; p < pairs; ++p) {
+      a[p] = x[static_cast<std::size_t>(expected.first(p))];
+      b[p] = x[static_cast<std::size_t>(expected.second(p))];
+    }
+    rotate_exact(a, b, expected.angles(row.batch, row.seq), expected.lambda(), expected.backward(), exact);
+    for (std::size_t p = 0; p < pairs; ++p) {
+      add(p, y[static_cast<std::size_t>(expected.first(p))], exact[p].first);
+      add(p, y[static_cast<std::size_t>(expected.second(p))], exact[p].second);
     }
   });
   Finding finding;

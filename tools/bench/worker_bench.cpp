@@ -24,7 +24,7 @@ void expect_done(benchmark::State& state, const Reply& reply) {
   if (reply.kind != ReplyKind::done || reply.status != ROPE_OK) state.SkipWithError(reply.detail.c_str());
 }
 
-// The same layout as the call before: only the call's id travels.
+// The same layout as the call before: what lies between its tensors is there already.
 void worker_same_call(benchmark::State& state) {
   const auto subject = open_library(library, "");
   Call call = call_of(state.range(0));
@@ -32,7 +32,7 @@ void worker_same_call(benchmark::State& state) {
 }
 BENCHMARK(worker_same_call)->Arg(8)->Arg(64)->Arg(512)->Arg(4096)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
-// Another layout each time: the whole call is described, and pages are mapped anew.
+// Another layout each time.
 void worker_other_call(benchmark::State& state) {
   const auto subject = open_library(library, "");
   Call calls[] = {call_of(state.range(0)), call_of(2 * state.range(0))};

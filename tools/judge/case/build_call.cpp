@@ -273,42 +273,43 @@ class TableRow {
       : dtype_(c.given),
         stride_(static_cast<std::size_t>(stride)),
         pairs_(static_cast<std::size_t>(c.spec.rotary_dim / 2)),
-        full_(c.full_tables) {
-    if (!full_) return;
-    const bool split = c.spec.pairing == Pairing::half_split;
-    for (std::size_t j = 0; j < 2 * pairs_; ++j) {
-      const bool second = split ? j >= pairs_ : j % 2 == 1;
-      // Unequal halves: the second feature of each pair gets the next position's angle.
-      from_.push_back((split ? j % pairs_ : j / 2) + (second && c.unequal_halves ? pairs_ : 0));
-    }
-  }
+        full_(c.full_tables),
+        split_(c.spec.pairing == Pairing::half_split),
+        to_second_(c.unequal_halves ? pairs_ : 0) {}
 
   std::size_t pairs() const { return pairs_; }
 
   // `numbers`: of the pairs at position m, and behind them those at the next position.
   template <class T>
   void write(Tensor& table, std::int64_t m, const T* numbers) {
-    if (full_) {
-      std::vector<T>& chosen = std::get<std::vector<T>>(chosen_);
-      chosen.resize(from_.size());
-      for (std::size_t j = 0; j < from_.size(); ++j) chosen[j] = numbers[from_[j]];
-      numbers = chosen.data();
-    }
-    const std::size_t width = full_ ? from_.size() : pairs_;
     std::byte* const row = table.bytes.data() + static_cast<std::size_t>(m) * stride_ * size_of(dtype_);
-    if constexpr (std::is_same_v<T, float>) {
-      std::memcpy(row, numbers, width * sizeof(float));
-    } else {
-      store(dtype_, row, 1, width, numbers);
+    if (!full_ || split_) put(row, numbers, pairs_);
+    if (full_ && split_) put(row + pairs_ * size_of(dtype_), numbers + to_second_, pairs_);
+    if (!full_ || split_) return;
+    std::vector<T>& neighbours = std::get<std::vector<T>>(neighbours_);
+    neighbours.resize(2 * pairs_);
+    for (std::size_t p = 0; p < pairs_; ++p) {
+      neighbours[2 * p] = numbers[p];
+      neighbours[2 * p + 1] = numbers[p + to_second_];
     }
+    put(row, neighbours.data(), neighbours.size());
   }
 
  private:
+  template <class T>
+  void put(std::byte* to, const T* numbers, std::size_t count) {
+    if constexpr (std::is_same_v<T, float>) {
+      std::memcpy(to, numbers, count * sizeof(float));
+    } else {
+      store(dtype_, to, 1, count, numbers);
+    }
+  }
+
   DType dtype_;
   std::size_t stride_, pairs_;
-  bool full_;
-  std::vector<std::size_t> from_;  // of each column
-  std::tuple<std::vector<float>, std::vector<double>> chosen_;
+  bool full_, split_;
+  std::size_t to_second_;  // with unequal halves, the second feature of a pair gets the next position's angle
+  std::tuple<std::vector<float>, std::vector<double>> neighbours_;
 };
 
 // In blocks that stay in the cache, with one row more for the next position's angle.

@@ -9,11 +9,13 @@
 #include <numbers>
 #include <stdexcept>
 
+#include "reference/norm.hpp"
+
 namespace rope {
 namespace {
 
 // The compared values are computed here, in double. Each side takes at most two operations of half a unit, or one and a
-// hypot of a whole unit.
+// norm_of() of a whole unit.
 constexpr double own_rounding = 5 * 0x1p-53;
 
 }  // namespace
@@ -38,7 +40,7 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
     const double a = x[static_cast<std::size_t>(expectation.first(p))];
     const double b = x[static_cast<std::size_t>(expectation.second(p))];
     const double r = expectation.reach(a, b, p);
-    result.pair_norm.push_back(std::hypot(a, b) * lambda);  // also a compared value, so as exact as possible
+    result.pair_norm.push_back(norm_of(a, b) * lambda);  // also a compared value: see own_rounding
     const double of_tables = r * lambda * table;
     result.pair_bound.push_back(expectation.bound(p, angles[p].phi, r) + of_tables);
     // Two elements, each within the bound, move the norm by at most sqrt(2) times the bound.
