@@ -83,7 +83,7 @@ class Diagnosing {
     std::int64_t crashes = 0;
     for (const Case& c : cases_to_observe(report_, subject.claims())) {
       // A forbidden write says much; if a process starts quickly, it may be observed often.
-      if ((subject.claims().compiled ? crashes : subject.deaths() - before) >= most_deaths) break;
+      if ((subject.claims().starts_slowly() ? subject.deaths() - before : crashes) >= most_deaths) break;
       if (!seen_.empty() && !has_time_for(1)) break;
       seen_.push_back(observe(c, examiner_));
       const FailureKind kind = seen_.back()->problem.kind;
@@ -111,7 +111,7 @@ class Diagnosing {
     for (int round = 0; round < rounds_of_rivals; ++round) {
       bool is_new = false;
       for (const Case& c : rivals.deciding(weighed_, certain)) {
-        const bool dies_slowly = !examiner_.subject().claims().compiled;
+        const bool dies_slowly = examiner_.subject().claims().starts_slowly();
         if (!has_time_for(1) || (dies_slowly && examiner_.subject().deaths() - before >= most_deaths)) break;
         seen_.push_back(observe(c, examiner_));
         seen_.back()->decisive = true;
@@ -311,7 +311,7 @@ class Diagnosing {
   // Whether the case makes the calls itself that it needs. Then each try starts a process, which must be quick.
   bool is_replayable(const Failure& failure) {
     if (failure.minimal.before.empty()) return !failure.needs_earlier_calls;
-    return examiner_.subject().claims().compiled;
+    return !examiner_.subject().claims().starts_slowly();
   }
 
   // For the first failing requirement whose failure shows in a single case.

@@ -107,7 +107,7 @@ bool fails_after(Case c, Examiner& examiner, void (*edit)(const Case&, EarlierCa
 // In what an earlier call must differ to spoil this one, as far as one change can tell: its dtype, its place or its length.
 std::string words_of_earlier(const Case& c, Examiner& examiner) {
   const auto spoils = [&](void (*edit)(const Case&, EarlierCall&)) { return fails_after(c, examiner, edit); };
-  if (c.before.empty() || !examiner.subject().claims().compiled) return "an earlier call";
+  if (c.before.empty() || examiner.subject().claims().starts_slowly()) return "an earlier call";
   const std::optional<DType> other = other_dtype_before(c);
   if (other && !spoils([](const Case& own, EarlierCall& call) { call.dtype = own.dtype; })) {
     return fmt::format("an earlier {} call", name(*other));

@@ -1,5 +1,7 @@
 // Kernels for a CUDA device, on a fake driver: the worker's side is the same as on a device.
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/worker/on_device.hpp"
@@ -175,6 +177,25 @@ TEST_CASE("device: an error of the device ends the worker, and the next call has
     CHECK_THAT(reply.detail, Contains("an illegal memory access was encountered (CUDA_ERROR_ILLEGAL_ADDRESS, 700)"));
     CHECK(subject->deaths() == i);
   }
+}
+
+// A start with CUDA takes seconds. So one death decides a requirement, and only the first of a run is shrunk.
+TEST_CASE("device: a kernel that ends the device's context in every call is soon rejected") {
+  const auto deaths_in = [](std::set<std::string> requirements) {
+    const auto subject = on_device("faulting");
+    Oracles oracles;
+    SuiteOptions how;
+    how.selection.level = Level::quick;
+    how.selection.only.assign(requirements.begin(), requirements.end());
+    for (const RequirementResult& result : run_suite(*subject, oracles, all_requirements(), how).results) {
+      INFO(result.id);
+      CHECK(result.verdict == Verdict::fail);
+      CHECK(result.failed == 1);
+    }
+    return subject->deaths();
+  };
+  const std::int64_t of_first = deaths_in({"ROT-01"});
+  CHECK(deaths_in({"ROT-01", "ROT-04", "SPC-03"}) == of_first + 2);
 }
 
 }  // namespace

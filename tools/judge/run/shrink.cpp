@@ -34,7 +34,7 @@ constexpr int most_slow_deaths_in_shrinking = 4;
 
 int shrink_steps(const Outcome& outcome, const Case& failing, const Claims& claims) {
   if (outcome.finding.kind == FailureKind::timeout) return most_hanging_steps;
-  const bool starts_for_each = outcome.died || (starts_slowly(claims) && !failing.before.empty());
+  const bool starts_for_each = outcome.died || (claims.starts_slowly() && !failing.before.empty());
   return starts_for_each ? most_dying_steps : most_shrink_steps;
 }
 
@@ -52,7 +52,7 @@ void name_earlier_call(const Requirement& requirement, Failure& failure, Examine
   constexpr int many_tokens = 300;
   constexpr std::int64_t further = 40'000;
   const Claims& claims = examiner.subject().claims();
-  int tries = starts_slowly(claims) ? 4 : 16;
+  int tries = claims.starts_slowly() ? 4 : 16;
   const Case minimal = failure.minimal;
   // In turn, so that few tries see every dtype.
   for (const auto& [seq, start] : {std::pair(minimal.seq, minimal.start), std::pair(many_tokens, std::int64_t{0}),
@@ -77,7 +77,7 @@ void make_smaller(Failure& failure, const Requirement& requirement, const Case& 
   const bool by_chance = requirement.handling.by_chance;
   const Claims& claims = examiner.subject().claims();
   int steps = shrink_steps(outcome, failing, claims);
-  const int deaths_allowed = starts_slowly(claims) ? most_slow_deaths_in_shrinking : most_deaths_in_shrinking;
+  const int deaths_allowed = claims.starts_slowly() ? most_slow_deaths_in_shrinking : most_deaths_in_shrinking;
   const auto smaller = [&](const Case& c) {
     std::vector<Case> candidates = simpler(c);
     std::erase_if(candidates, [&](const Case& s) {
@@ -131,7 +131,7 @@ Failure shrink(const Requirement& requirement, const Case& failing, const Outcom
   const auto is_over = [&] { return end && std::chrono::steady_clock::now() >= *end; };
   Failure failure{failing, outcome.finding, to_text(failing)};
   // Repeating a hang would cost its deadlines again. A kernel that takes wrong calls takes them in any process.
-  const bool takes_wrong_call = starts_slowly(examiner.subject().claims()) && failing.fault != Fault::none;
+  const bool takes_wrong_call = examiner.subject().claims().starts_slowly() && failing.fault != Fault::none;
   const bool hangs = outcome.finding.kind == FailureKind::timeout;
   const bool may_renew = renews && !takes_wrong_call && !hangs && !requirement.handling.by_chance;
   try {

@@ -19,11 +19,6 @@ struct Failure {
   bool needs_earlier_calls = false;
 };
 
-// A new process takes a compiled kernel a few milliseconds, but an interpreter that loads its framework seconds. There,
-// the first death decides a requirement, and only the first of a run is shrunk. If one failure occurred in a new
-// process by itself, others of its kind are assumed not to need earlier calls either.
-inline bool starts_slowly(const Claims& claims) { return !claims.compiled; }
-
 // What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
 struct Outcome {
   Finding finding;

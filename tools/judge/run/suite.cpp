@@ -170,7 +170,7 @@ class Run {
 
   Processes processes() const {
     if (!lane_opener()) return Processes::one;
-    return starts_slowly(subject_.claims()) ? Processes::few : Processes::several;
+    return subject_.claims().starts_slowly() ? Processes::few : Processes::several;
   }
 
   // Lanes depend on the claims and the cases, not on the number of jobs: the report must not, either.
@@ -217,7 +217,7 @@ class Run {
     try {
       turn.is_done = task.begun = true;
       // With a budget, turns of wrong and right calls alternate: a slow start each time would use it up.
-      const bool renews = !asks_wrongly && !(options_.budget && starts_slowly(subject_.claims()));
+      const bool renews = !asks_wrongly && !(options_.budget && subject_.claims().starts_slowly());
       if (lane.is_spoiled && renews) lane.is_spoiled = !lane.subject->renew();
       judge(turn, task, lane, examiner);
       lane.is_spoiled = lane.is_spoiled || (asks_wrongly && task.result.failed > 0);
@@ -321,7 +321,7 @@ class Run {
     // An expected failure does not end the run, so there is time to shrink it.
     const bool goes_on = !options_.fail_fast || options_.expected_failures.contains(result.id);
     const bool shrinks = goes_on && options_.cases == nullptr && options_.shrinks;
-    const bool slow = starts_slowly(subject_.claims());
+    const bool slow = subject_.claims().starts_slowly();
     if (requirement.prepare != nullptr && !stopped()) requirement.prepare(task.cases, examiner);
     for (std::size_t i = turn.begin; i < turn.end; ++i) {
       const Case& c = task.cases[i];
