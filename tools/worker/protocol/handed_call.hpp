@@ -27,7 +27,7 @@ struct HandedHead {
   std::uint32_t reserved = 0;
 };
 
-// Then come its parts. Without parts, the tensor lies in the memory of another one.
+// Then come its parts. A tensor that lies in the memory of another one is not told: the call has its address.
 struct HandedTensor {
   std::array<char, 16> name{};  // as in the protocol
   std::uint32_t slot = 0, room = 0;
