@@ -93,7 +93,7 @@ static void seal(int file) { fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GRO
 static void punch(int file) { fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, (off_t)1 << 30); }
 static void write_reopened(int file) {
   char name[64];
-  static const char bytes[1 << 16] = "other numbers";
+  static const char bytes[1 << 20] = "other numbers"; /* over all rooms, address_space.hpp */
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
   const int again = open(name, O_RDWR | O_NONBLOCK);
   if (again >= 0) (void)!pwrite(again, bytes, sizeof bytes, 0);
