@@ -352,44 +352,27 @@ void will_sanitize(std::span<const Case> cases, Examiner& examiner) { examiner.w
 Finding under_sanitizer(const Case& c, Examiner& examiner) { return examiner.sanitized(c); }
 
 constexpr Handling in_memory{.shown_by = ShownBy::memory};
+constexpr Handling twice_in_memory{.shown_by = ShownBy::memory, .calls = 2};
 
 }  // namespace
 
 std::span<const Requirement> memory_requirements() {
   static constexpr Requirement requirements[] = {
-      {"MEM-01",
-       "The kernel MUST NOT read or write outside the tensors of the call.",
+      {"MEM-01", "The kernel MUST NOT read or write outside the tensors of the call.",
        "MEM-07, TAB-05, FREQ-11, AXIS-05",
-       "accesses within the padding, or to the kernel's own memory; built-ins, which run in our process",
-       edge_cases,
-       within_tensors,
-       0,
-       nullptr,
-       {.shown_by = ShownBy::memory, .calls = 2}},
+       "accesses within the padding, or to the kernel's own memory; built-ins, which run in our process", edge_cases,
+       within_tensors, 0, nullptr, twice_in_memory},
       {"MEM-02", "Inputs, positions, tables and frequencies MUST NOT be modified.", "POS-09, MEM-05",
        "inputs that are written and restored before the call ends, if the subject runs in our process", input_cases,
        inputs_kept, 0, nullptr, in_memory},
       {"MEM-03", "Strides MUST be followed, and the gaps between rows MUST NOT be written.", "MEM-01, HEAD-03, HEAD-05",
        "kernels that claim no strides, but for those along extents of 1", strided_cases, accuracy, 0, nullptr,
        in_memory},
-      {"MEM-04",
-       "A call in place MUST equal the same call out of place, within the bound.",
-       "MEM-03, MEM-05, HEAD-05",
-       "differences within the bound: see MEM-05",
-       in_place_cases,
-       like_out_of_place,
-       0,
-       nullptr,
-       {.shown_by = ShownBy::memory, .calls = 2}},
-      {"MEM-05",
-       "A call in place SHOULD equal the same call out of place, bit for bit.",
-       "MEM-03",
-       "which of the two is right",
-       in_place_cases,
-       exactly_like_out_of_place,
-       mask(Demand::bitwise),
-       nullptr,
-       {.shown_by = ShownBy::memory, .calls = 2}},
+      {"MEM-04", "A call in place MUST equal the same call out of place, within the bound.", "MEM-03, MEM-05, HEAD-05",
+       "differences within the bound: see MEM-05", in_place_cases, like_out_of_place, 0, nullptr, twice_in_memory},
+      {"MEM-05", "A call in place SHOULD equal the same call out of place, bit for bit.", "MEM-03",
+       "which of the two is right", in_place_cases, exactly_like_out_of_place, mask(Demand::bitwise), nullptr,
+       twice_in_memory},
       {"MEM-06", "Elements and table rows at offsets of 2^31, 2^32 and more MUST be addressed correctly.",
        "MEM-09, LIM-01",
        "kernels that claim no strides; tensors with that many elements: only strides reach these offsets", far_cases,

@@ -30,6 +30,9 @@ struct Handling {
   int calls = 1;  // of a case, roughly: requirements are shared out among processes by what they cost
 };
 
+// Of a requirement whose cases make so many calls.
+constexpr Handling with_calls(int calls) { return {.calls = calls}; }
+
 struct Requirement {
   std::string_view id;        // stable: FAMILY-NN
   std::string_view sentence;  // normative, RFC 2119

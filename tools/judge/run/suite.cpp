@@ -146,7 +146,7 @@ class Run {
     tasks_ = tasks_of(requirements_, options_.selection, options_.jobs,
                       [&](const Requirement& requirement) { return cases_of(requirement); });
     for (Task& task : tasks_) {
-      describe(task);
+      note_left_out(task);
       all_cases_ += static_cast<std::int64_t>(task.cases.size());
     }
   } catch (const Interrupted&) {
@@ -278,13 +278,6 @@ class Run {
     // A requirement that was cut short, or undecided in some case, has not passed.
     if (result.verdict == Verdict::pass && !stopped() && result.undecided.empty() && result.left_out == 0)
       result.verdict = Verdict::unexpected_pass;
-  }
-
-  void describe(Task& task) const {
-    task.result.id = task.requirement.id;
-    task.result.sentence = task.requirement.sentence;
-    task.result.is_must = task.requirement.is_must();
-    note_left_out(task);
   }
 
   void note_left_out(Task& task) const {

@@ -70,6 +70,9 @@ std::vector<Task> tasks_of(std::span<const Requirement> requirements, const Sele
     Task& task = tasks.emplace_back();
     task.requirement = requirement;
     task.index = tasks.size() - 1;
+    task.result.id = requirement.id;
+    task.result.sentence = requirement.sentence;
+    task.result.is_must = requirement.is_must();
   }
   std::vector<std::exception_ptr> errors(tasks.size());
   run_lanes(each, jobs, [&](std::size_t i, std::size_t, std::size_t) {

@@ -35,7 +35,11 @@ GuardedMemory::~GuardedMemory() { munmap(base_, slots * slot_size_); }
 
 std::byte* GuardedMemory::map(Place place, int fd, std::span<const HandedPart> parts, bool writable) {
   const std::size_t end = parts.empty() ? 0 : parts.back().at + parts.back().length;
-  if (place.slot >= slots || place.room > outside_rooms) throw std::runtime_error("there is no such place");
+  if (place.slot >= slots || place.room > outside_rooms) {
+    throw std::runtime_error("it is handed over for room " + std::to_string(place.room) + " of slot " +
+                             std::to_string(place.slot) + "; this worker has " + std::to_string(slots) +
+                             " slots with " + std::to_string(outside_rooms) + " rooms");
+  }
   if (const std::size_t room = slot_size_ / 4 * 3; end > room) {
     throw std::runtime_error("its rows span " + std::to_string(end) + " bytes, and this worker has address space for " +
                              std::to_string(room) +

@@ -67,6 +67,28 @@ TEST_CASE("requirements whose calls take much memory share a lane", "[task]") {
   CHECK_FALSE(share_a_lane(tasks, 2, 3));
 }
 
+TEST_CASE("a case takes the memory of all its calls whose results are compared", "[task]") {
+  std::vector<Task> tasks = tasks_of(four_requirements, {}, 1, [](const Requirement& requirement) {
+    std::vector<Case> cases(100, of_size(8, 2));
+    if (requirement.id == "SHP-01") cases.front() = of_size(1 << 12, 3);  // 6 MiB
+    if (requirement.id == "ANG-03") cases.front() = of_size(1 << 12, 1 << 7);
+    return cases;
+  });
+  CHECK_FALSE(share_a_lane(tasks, 2, 3));
+  tasks[2].requirement.handling.calls = 3;
+  CHECK(share_a_lane(tasks, 2, 3));
+}
+
+TEST_CASE("a task that is done keeps its first case", "[task]") {
+  Task task;
+  give_back_cases(task);
+  CHECK(task.cases.empty());
+  task.cases = {of_size(7, 2), of_size(8, 2), of_size(9, 2)};
+  give_back_cases(task);
+  REQUIRE(task.cases.size() == 1);
+  CHECK(task.cases[0].seq == 7);
+}
+
 TEST_CASE("a requirement whose cases make many calls has a lane of its own", "[task]") {
   std::vector<Task> tasks(8);
   for (std::size_t i = 0; i < tasks.size(); ++i) {

@@ -67,8 +67,10 @@ TEST_CASE("What is mapped in a room stays, and nothing is beside it") {
   CHECK(byte_at(first + page) == -1);
   CHECK(byte_at(second + page) == 0);
   CHECK(byte_at(second + 2 * page) == -1);
-  CHECK_THROWS_WITH(memory.map({GuardedMemory::slots, outside_rooms}, file, {}, false), "there is no such place");
-  CHECK_THROWS_WITH(memory.map({0, outside_rooms + 1}, file, {}, false), "there is no such place");
+  CHECK_THROWS_WITH(memory.map({GuardedMemory::slots, outside_rooms}, file, {}, false),
+                    Catch::Contains("of slot 32; this worker has 32 slots"));
+  CHECK_THROWS_WITH(memory.map({0, outside_rooms + 1}, file, {}, false),
+                    Catch::Contains("room 33 of slot 0; this worker"));
   close(file);
 }
 
