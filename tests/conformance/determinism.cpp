@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <set>
 
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/case/coverage.hpp"
@@ -81,6 +82,7 @@ Case companion_of(const Case& c, const Claims& claims) {
 void concurrent_cases(CaseList& list) {
   if (!list.claims().concurrent_calls) return;
   std::size_t way = 0;
+  std::set<AngleSource> met;
   list.for_each_way(64, [&](Case c) {
     // On a busy machine a case takes a tenth of a second.
     const Representative& representative = list.representative();
@@ -92,7 +94,8 @@ void concurrent_cases(CaseList& list) {
     c.heads = 4;
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;
     list.add(c);
-    // Changes for which a kernel may have separate code. Level quick and the second type take one in turn.
+    // Changes for which a kernel may have separate code. Level quick takes one in turn, and at level full all ways but
+    // the first from each source that stands for others.
     const std::function<void(Case&)> changes[] = {
         [&](Case& o) { o.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : o.heads; },
         [](Case& o) { o.direction = Direction::backward; },
@@ -100,9 +103,11 @@ void concurrent_cases(CaseList& list) {
         [](Case& o) { turn_half(o.spec); },
         [](Case& o) { o.spec.head_dim = o.spec.rotary_dim = 256; },
         [&](Case& o) { list.give_positions(o); }};
-    const bool one_in_turn = list.level() == Level::quick || !representative.is_type_of(c);
+    const bool stands_for_others = representative.is_type_of(c) && representative.is_source_of(c);
+    const bool takes_all = list.level() == Level::exhaustive ||
+                           (list.level() == Level::full && stands_for_others && met.insert(c.source).second);
     for (std::size_t i = 0; i < std::size(changes); ++i) {
-      if (one_in_turn && i != way % std::size(changes)) continue;
+      if (!takes_all && i != way % std::size(changes)) continue;
       Case changed = c;
       changes[i](changed);
       list.add(changed);

@@ -31,7 +31,7 @@ void many_element_cases(CaseList& list) {
     c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? std::clamp<std::int64_t>(spare, 0, 300) : 0;
     list.add(c);
   };
-  list.for_each_way(128, [&](const Case& c) { add(c, 2); });
+  list.for_each_way(128, [&](const Case& c) { add(c, list.level() == Level::quick ? 1 : 2); });
   if (list.spec()) return;
   const auto* few = std::find_if(std::begin(few_features), std::end(few_features), [&](int rotary_dim) {
     return tokens_for(rotary_dim) - 1 <= list.claims().capabilities.max_position;

@@ -28,6 +28,7 @@ void all_pairs_case(CaseList& list) {
   smallest->seq = 257;
   const int pairs_of_a_head = smallest->seq * smallest->spec.rotary_dim / 2;
   smallest->heads = threads / pairs_of_a_head + 1;
+  smallest->input = InputKind::repeated;
   list.add(*smallest);
 }
 
@@ -120,16 +121,24 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
   return all;
 }
 
-// The four plain calls and one of the others.
+constexpr std::size_t plain = 4;
+
+// The plain calls and one of the others.
 std::vector<Case> plain_and_one(const std::vector<Case>& cases, std::size_t turn) {
-  constexpr std::size_t plain = 4;
   if (cases.size() <= plain) return cases;
   std::vector<Case> some(cases.begin(), cases.begin() + plain);
   some.push_back(cases[plain + turn % (cases.size() - plain)]);
   return some;
 }
 
-// At level full the first way has all cases, each further one the plain calls and another one in turn.
+// A plain call and one of the others.
+std::vector<Case> one_of_each(const std::vector<Case>& cases, std::size_t turn) {
+  if (cases.size() <= plain) return cases;
+  return {cases[turn % plain], cases[plain + turn % (cases.size() - plain)]};
+}
+
+// At level full the first way has all cases, the first one of each further dtype the plain calls and another one in
+// turn, every other way a plain call and another one.
 //
 // A case of 65,537 rows of 128 features takes half a second. So if no small head is claimed, only the first way has all
 // of them (two at level quick). The first way of every other dtype has two, each further way the next one in turn.
@@ -205,7 +214,8 @@ void many_rows_cases(CaseList& list) {
     } else if (is_large && (quick || !is_first)) {
       cases.resize(std::min<std::size_t>(cases.size(), 2));
     } else if (list.level() == Level::full && !is_first) {
-      cases = plain_and_one(cases, turn++);
+      cases = is_first_of_dtype ? plain_and_one(cases, turn) : one_of_each(cases, turn);
+      ++turn;
     }
     for (const Case& one : cases) list.add(one);
   });

@@ -70,7 +70,10 @@ void interrupted_cases(CaseList& list) {
     if (c.source == AngleSource::computed) computed.push_back(c);
   });
   add_with_kept_rules(computed, list);
-  list.add_random(30, [](Case&) {});
+  list.add_random(30, [](Case& c) {
+    c.heads = std::min(c.heads, 4);
+    c.key_heads = std::min(c.key_heads, 4);
+  });
 }
 
 // The rule with one parameter changed, each in turn.

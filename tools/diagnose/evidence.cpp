@@ -192,7 +192,7 @@ std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims
   std::vector<Case> all;
   rc::Random random(report.selection.seed + stream);
   for (int i = 0; i < count; ++i) {
-    std::optional<Case> c = random_case(random, claims, [&](Case& drawn) {
+    std::optional<Case> c = random_case(random, claims, 100'000, [&](Case& drawn) {
       if (report.selection.spec) drawn.spec = *report.selection.spec;
       drawn.spec.base = report.selection.base.value_or(drawn.spec.base);
       if (report.selection.pairing) drawn.spec.pairing = *report.selection.pairing;

@@ -22,7 +22,7 @@ namespace {
 // A case for a kernel with all claims, drawn from a stream of numbers.
 Case drawn(rc::Random& random) {
   static const Claims claims = all_claims();
-  return *random_case(random, claims, [](Case& c) {
+  return *random_case(random, claims, 100'000, [](Case& c) {
     c.start %= c.source == AngleSource::tables ? 500 : 1 << 22;  // tables hold a row for every position
   });
 }

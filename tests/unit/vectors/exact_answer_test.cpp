@@ -53,7 +53,7 @@ TEST_CASE("exact answer: it is within every bound, in whatever way a call is mad
   const Claims claims = vectors::claims_of_files();
   rc::Random random(7);
   for (int i = 0; i < 200; ++i) {
-    const std::optional<Case> c = random_case(random, claims, [](Case&) {});
+    const std::optional<Case> c = random_case(random, claims, 100'000, [](Case&) {});
     REQUIRE(c);
     CAPTURE(to_text(*c));
     const Finding finding = accuracy(*c, 0);

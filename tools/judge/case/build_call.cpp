@@ -125,8 +125,9 @@ double input_value(const Case& c, double drawn, bool of_lonely_pair, bool first_
     case InputKind::products_first:
     case InputKind::products_second: return 0;  // the other feature: put_counted()
     case InputKind::unit: return first_feature ? 1 : 0;
-    case InputKind::spread: return drawn;
-    case InputKind::constant: return drawn;
+    case InputKind::spread:
+    case InputKind::constant:
+    case InputKind::repeated: return drawn;
     case InputKind::lonely: return of_lonely_pair ? drawn : drawn * 1024;
   }
   return 0;
@@ -154,13 +155,17 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key, Tens
     generate_input(seed, c.dtype, tensor.bytes);
     return tensor;
   }
-  const std::vector<std::byte> drawn = generate_input(seed, static_cast<std::size_t>(tensor.count()), c.dtype);
   const auto dim = static_cast<std::size_t>(c.spec.head_dim);
-  const bool as_drawn = c.input == InputKind::spread || c.input == InputKind::constant;
+  std::size_t count = static_cast<std::size_t>(tensor.count());
+  if (c.input == InputKind::repeated) count = std::min(count, repeated_rows * dim);
+  const std::vector<std::byte> drawn = generate_input(seed, count, c.dtype);
+  const bool as_drawn =
+      c.input == InputKind::spread || c.input == InputKind::constant || c.input == InputKind::repeated;
   std::vector<double> values(dim);
   std::size_t index = 0;
   for_each_row(tensor, [&](const RowIndex& row, std::byte* data) {
     if (c.input == InputKind::constant) index = static_cast<std::size_t>(row.head) * dim;
+    if (index == count) index = 0;  // the rows repeat
     const std::byte* of_row = drawn.data() + index * size;
     index += dim;
     if (as_drawn && tensor.strides[3] == 1) {

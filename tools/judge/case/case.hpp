@@ -97,6 +97,7 @@ enum class InputKind {
   unit,       // first feature of each pair 1, second 0, others 1: the output is cos(phi), sin(phi)
   lonely,     // one pair of each head as in spread, all else 2^10 larger: shows leaks from other pairs
   constant,   // as spread, the same row for every token: then scores depend only on the distance
+  repeated,   // as spread, the same rows again after repeated_rows: large calls are then judged in less time
   huge,       // as spread, the largest below half the largest number of input and output type
   subnormal,  // as spread, all below the smallest normal number of the type
   zero,
@@ -117,6 +118,9 @@ constexpr bool is_of_products(InputKind input) {
 constexpr bool is_counted(InputKind input) {
   return input == InputKind::counted_first || input == InputKind::counted_second || is_of_products(input);
 }
+
+// A prime that divides no power of two and not 65,535: a row that is read from so far away is another one.
+inline constexpr int repeated_rows = 61;
 
 // Whether the numbers have an unusual size.
 constexpr bool is_of_unusual_size(InputKind input) {

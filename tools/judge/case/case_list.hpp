@@ -69,7 +69,9 @@ class CaseList {
   void give_positions(Case& c) const;
 
   // Proposes what `change` makes of every way to call the kernel: pairing x dtype x angle source x kind of table. Each
-  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left out.
+  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left out. Of
+  // ways that depart twice from the representative, each walk proposes a third, the next walk or requirement another
+  // third; level exhaustive all of them.
   void for_each_way(int head_dim, const std::function<void(Case)>& change);
 
   // `count` random cases over everything that a case can hold (a tenth at level quick, ten times at exhaustive).
@@ -90,6 +92,7 @@ class CaseList {
   bool keep(Case c);
   bool selected(const Case& c) const;
   void give_rule(Case& c) const;
+  std::uint64_t stream() const;
   rc::Random random() const;
   void select(Case& c) const;  // gives a random case the user's spec and pairing
 
@@ -101,6 +104,7 @@ class CaseList {
   const Stop* stop_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;
+  std::uint64_t walks_ = 0;  // of for_each_way
 };
 
 // Halves rotary_dim, in whole pairs, if all of the head turns. Returns false and changes nothing if only a part turns,

@@ -51,11 +51,18 @@ constexpr Word<OutputLayout> output_layouts[] = {
 };
 
 constexpr Word<InputKind> inputs[] = {
-    {InputKind::spread, "spread"},     {InputKind::unit, "unit"}, {InputKind::lonely, "lonely"},
-    {InputKind::constant, "constant"}, {InputKind::huge, "huge"}, {InputKind::subnormal, "subnormal"},
+    {InputKind::spread, "spread"},
+    {InputKind::unit, "unit"},
+    {InputKind::lonely, "lonely"},
+    {InputKind::constant, "constant"},
+    {InputKind::repeated, "repeated"},
+    {InputKind::huge, "huge"},
+    {InputKind::subnormal, "subnormal"},
     {InputKind::zero, "zero"},
-    {InputKind::counted_first, "counted_first"}, {InputKind::counted_second, "counted_second"},
-    {InputKind::products_first, "products_first"}, {InputKind::products_second, "products_second"},
+    {InputKind::counted_first, "counted_first"},
+    {InputKind::counted_second, "counted_second"},
+    {InputKind::products_first, "products_first"},
+    {InputKind::products_second, "products_second"},
 };
 
 // For enumerations that have their own names.

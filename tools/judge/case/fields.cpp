@@ -359,6 +359,7 @@ std::span<const Field> fields() {
             .simpler = {by(29,
                            [](Case& c) {
                              if (c.input == InputKind::spread) c.input = InputKind::unit;
+                             if (c.input == InputKind::repeated) c.input = InputKind::spread;
                            })}},
       Field{.text = text_of("seed", &Case::seed)},
       Field{.text = text_of("fault", &Case::fault)},

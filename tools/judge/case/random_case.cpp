@@ -63,9 +63,11 @@ void draw_positions(Draw& draw, Case& c, std::int64_t most) {
   c.start = std::max<std::int64_t>(c.start, 0);
 }
 
-Case draw_case(Draw& draw, const Claims& claims) {
-  Case c;
-  c.spec = draw_spec(draw, claims);
+std::int64_t elements(const Case& c) {
+  return std::int64_t{c.batch} * c.seq * (c.heads + c.key_heads) * c.spec.head_dim;
+}
+
+void draw_sizes(Draw& draw, Case& c) {
   c.batch = draw.between(1, 3);
   c.seq = draw.one_in(4) ? c.batch : draw.between(1, 7);
   c.heads = draw.between(1, 5);
@@ -76,7 +78,20 @@ Case draw_case(Draw& draw, const Claims& claims) {
     c.seq = draw.one_of({9, 12, 17, 33, 40, 65, 129, 257});
   }
   if (draw.one_in(12)) c.heads = draw.one_of({9, 12, 17, 32, 33, 65});
+  c.key_heads = 0;
   if (draw.one_in(2)) c.key_heads = draw.one_in(2) ? c.heads : draw.between(1, 3);
+}
+
+// One row may have more elements.
+bool is_within(const Case& c, std::int64_t most_elements) {
+  return elements(c) <= std::max<std::int64_t>(most_elements, c.spec.head_dim);
+}
+
+Case draw_case(Draw& draw, const Claims& claims, std::int64_t most_elements) {
+  Case c;
+  c.spec = draw_spec(draw, claims);
+  do draw_sizes(draw, c);
+  while (!is_within(c, most_elements));
   c.dtype = draw.one_of({DType::f32, DType::f32, DType::bf16, DType::f16, DType::f64});
   c.out_dtype = draw.one_in(6) ? DType::f32 : c.dtype;
   c.source = draw.one_of({AngleSource::tables, AngleSource::frequencies, AngleSource::computed});
@@ -93,10 +108,6 @@ Case draw_case(Draw& draw, const Claims& claims) {
   return c;
 }
 
-std::int64_t elements(const Case& c) {
-  return std::int64_t{c.batch} * c.seq * (c.heads + c.key_heads) * c.spec.head_dim;
-}
-
 void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements) {
   if (claims.head_dims.empty() && draw.one_in(3)) {
     c.spec.head_dim = draw.one_in(2) ? draw.one_of({192, 320, 512, 576, 1024}) : 2 * draw.between(1, 128);
@@ -109,7 +120,7 @@ void widen(Draw& draw, Case& c, const Claims& claims, std::int64_t most_elements
     c.seq = draw.one_of({1, 2, 3, 8, 16, 17, 32, 40, 64, 65, 128, 130, 256, 257, 512, 520, 1030, 2050});
     c.heads = draw.one_of({1, 2, 3, 4, 8, 12, 32, 33, 65, 130});
     c.key_heads = draw.one_of({0, 1, c.heads / 2, c.heads});
-  } while (elements(c) > std::max<std::int64_t>(most_elements, c.spec.head_dim));
+  } while (!is_within(c, most_elements));
   if (draw.one_in(3) && c.spec.rotary_dim < c.spec.head_dim && c.spec.head_dim >= 12) {
     c.spec.rotary_dim = c.spec.head_dim / 2 * 2 - draw.one_of({6, c.spec.head_dim / 6 * 2, 8});
     c.spec.axes = {};
@@ -224,11 +235,11 @@ void draw_sequences(Draw& draw, Case& c, const Claims& claims) {
 }
 
 template <class Widen>
-std::optional<Case> covered_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change,
-                                 Widen widen) {
+std::optional<Case> covered_case(rc::Random& random, const Claims& claims, std::int64_t most_elements,
+                                 const std::function<void(Case&)>& change, Widen widen) {
   Draw draw(random);
   for (int attempt = 0; attempt < 60; ++attempt) {
-    Case c = draw_case(draw, claims);
+    Case c = draw_case(draw, claims, most_elements);
     widen(draw, c);
     fit(draw, c, claims);
     draw_sequences(draw, c, claims);
@@ -244,13 +255,15 @@ std::optional<Case> covered_case(rc::Random& random, const Claims& claims, const
 
 }  // namespace
 
-std::optional<Case> random_case(rc::Random& random, const Claims& claims, const std::function<void(Case&)>& change) {
-  return covered_case(random, claims, change, [](Draw&, Case&) {});
+std::optional<Case> random_case(rc::Random& random, const Claims& claims, std::int64_t most_elements,
+                                const std::function<void(Case&)>& change) {
+  return covered_case(random, claims, most_elements, change, [](Draw&, Case&) {});
 }
 
 std::optional<Case> wide_random_case(rc::Random& random, const Claims& claims, std::int64_t most_elements,
                                      const std::function<void(Case&)>& change) {
-  return covered_case(random, claims, change, [&](Draw& draw, Case& c) { widen(draw, c, claims, most_elements); });
+  return covered_case(random, claims, most_elements, change,
+                      [&](Draw& draw, Case& c) { widen(draw, c, claims, most_elements); });
 }
 
 }  // namespace rope

@@ -50,4 +50,9 @@ bool Representative::is_source_of(const Case& c) const {
          (!has(claimed_.angle_sources, AngleSource::tables) && !has(claimed_.angle_sources, AngleSource::computed));
 }
 
+int Representative::departures_of(const Case& c) const {
+  return static_cast<int>(!is_output_type_of(c)) + static_cast<int>(!is_given_type_of(c)) +
+         static_cast<int>(!is_width_of(c)) + static_cast<int>(!is_source_of(c));
+}
+
 }  // namespace rope

@@ -19,6 +19,9 @@ class Representative {
   bool is_width_of(const Case& c) const;        // width of tables: half, unless only full width is claimed
   bool is_source_of(const Case& c) const;       // source: any but frequencies, unless only these are claimed
 
+  // How many of these it has not; the type of x does not count.
+  int departures_of(const Case& c) const;
+
  private:
   rope_capabilities claimed_;
   std::vector<DType> dtypes_;

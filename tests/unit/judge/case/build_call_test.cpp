@@ -15,7 +15,7 @@ namespace {
 
 Case any_runnable_case() {
   rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
-  return *random_case(random, test::all_claims(), [](Case&) {});
+  return *random_case(random, test::all_claims(), 100'000, [](Case&) {});
 }
 
 // The element numbers of a tensor's memory that its elements occupy.
@@ -277,6 +277,20 @@ TEST_CASE("inputs of each kind", "[build_call]") {
   for (const std::int64_t s : {0, 1, 2}) {
     for (const double value : row_values(spread, {0, s, 0}))
       CHECK((std::fabs(value) >= 0x1p-4 && std::fabs(value) < 16));
+  }
+
+  c.input = InputKind::repeated;  // token 1, head 0 is row 2; row 61 is the first one again
+  CHECK(row_values(q(), {0, 1, 0}) == row_values(spread, {0, 1, 0}));
+  Case many = c;
+  many.heads = 2 * repeated_rows + 1;
+  Oracles oracles;
+  for (const Layout layout : {Layout::contiguous, Layout::strided}) {
+    many.layout = layout;
+    const Tensor repeated = build_call(many, oracles).q;
+    CHECK(row_values(repeated, {0, 0, 5}) == row_values(repeated, {0, 0, repeated_rows + 5}));
+    CHECK(row_values(repeated, {0, 0, 5}) == row_values(repeated, {0, 1, repeated_rows + 4}));
+    for (int i = 1; i < repeated_rows; ++i)
+      CHECK(row_values(repeated, {0, 0, 5}) != row_values(repeated, {0, 0, 5 + i}));
   }
 
   c.input = InputKind::lonely;  // token 1, head 0: (1 * 7 + 0) mod 2 = pair 1, features 2 and 3

@@ -1,6 +1,7 @@
 #include "tools/judge/case/case_list.hpp"
 
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
 #include "tests/conformance/requirements.hpp"
@@ -116,7 +117,8 @@ TEST_CASE("a selected spec replaces every other", "[case_list]") {
 
 TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[case_list]") {
   Claims claims = test::all_claims();
-  const Selection selection;
+  Selection selection;
+  selection.level = Level::exhaustive;
   std::vector<std::string> ways;
   const auto collect = [&](const Case& c) {
     CHECK(uncovered(c, claims).empty());
@@ -143,6 +145,36 @@ TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[ca
   ways.clear();
   CaseList("ROT-01", claims, selection, nullptr).for_each_way(128, collect);
   CHECK(ways == std::vector<std::string>{":batch=2,seq=3"});
+}
+
+TEST_CASE("of ways that depart twice from the usual, each walk proposes another third", "[case_list]") {
+  const Claims claims = test::all_claims();
+  const auto walk = [](CaseList& list) {
+    std::set<std::string> ways;
+    list.for_each_way(64, [&](const Case& c) { ways.insert(to_text(c)); });
+    return ways;
+  };
+  const auto list_at = [&](Level level, const char* requirement) {
+    Selection selection;
+    selection.level = level;
+    return CaseList(requirement, claims, selection, nullptr);
+  };
+  CaseList whole = list_at(Level::exhaustive, ""), list = list_at(Level::full, ""), other = list_at(Level::full, "b");
+  const std::set<std::string> all = walk(whole), first = walk(list), of_other = walk(other);
+  std::map<std::string, int> times;
+  for (const std::set<std::string>& ways : {first, walk(list), walk(list)}) {
+    for (const std::string& way : ways) ++times[way];
+  }
+  CHECK(times.size() == all.size());
+  int rare = 0;
+  for (const auto& [way, count] : times) {
+    CAPTURE(way);
+    const bool departs_twice = list.representative().departures_of(case_from_text("ROT-01" + way)) >= 2;
+    CHECK(count == (departs_twice ? 1 : 3));
+    rare += departs_twice ? 1 : 0;
+  }
+  CHECK(rare > 20);
+  CHECK(first != of_other);
 }
 
 TEST_CASE("the level sets the number of random cases", "[case_list]") {

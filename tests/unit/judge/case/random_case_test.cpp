@@ -44,8 +44,8 @@ TEST_CASE("a seed always draws the same cases", "[random_case]") {
     const Claims claims = any_claims();
     rc::Random one(seed), two(seed);
     for (int i = 0; i < 10; ++i) {
-      const auto a = random_case(one, claims, as_drawn);
-      const auto b = random_case(two, claims, as_drawn);
+      const auto a = random_case(one, claims, 100'000, as_drawn);
+      const auto b = random_case(two, claims, 100'000, as_drawn);
       RC_ASSERT(a.has_value());
       RC_ASSERT(b.has_value());
       RC_ASSERT(*a == *b);
@@ -57,7 +57,7 @@ TEST_CASE("another seed draws other cases", "[random_case]") {
   std::set<std::string> texts;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     rc::Random random(seed);
-    texts.insert(to_text(*random_case(random, test::all_claims(), as_drawn)));
+    texts.insert(to_text(*random_case(random, test::all_claims(), 100'000, as_drawn)));
   }
   CHECK(texts.size() == 50);
 }
@@ -67,7 +67,7 @@ TEST_CASE("every random case is valid and within the claims, however narrow they
     const Claims claims = any_claims();
     rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
     for (int i = 0; i < 20; ++i) {
-      const auto c = random_case(random, claims, as_drawn);
+      const auto c = random_case(random, claims, 100'000, as_drawn);
       RC_ASSERT(c.has_value());
       RC_LOG() << to_text(*c);
       RC_ASSERT(uncovered(*c, claims) == "");
@@ -80,13 +80,30 @@ TEST_CASE("a requirement's change is in every case, and an impossible change giv
   rc::Random random(7);
   const Claims claims = test::all_claims();
   for (int i = 0; i < 50; ++i) {
-    const auto c = random_case(random, claims, [](Case& candidate) { candidate.seq = 31; });
+    const auto c = random_case(random, claims, 100'000, [](Case& candidate) { candidate.seq = 31; });
     REQUIRE(c.has_value());
     CHECK(c->seq == 31);
   }
   const auto too_far = [](Case& c) { c.start = std::int64_t{1} << 50, c.pattern = PositionPattern::consecutive; };
-  CHECK_FALSE(random_case(random, claims, too_far).has_value());
-  CHECK_FALSE(random_case(random, test::no_claims(), as_drawn).has_value());
+  CHECK_FALSE(random_case(random, claims, 100'000, too_far).has_value());
+  CHECK_FALSE(random_case(random, test::no_claims(), 100'000, as_drawn).has_value());
+}
+
+TEST_CASE("a random case has no more elements than allowed, or one row", "[random_case]") {
+  const Claims claims = test::all_claims();
+  rc::Random random(3);
+  for (const std::int64_t most : {1, 1000, 20'000}) {
+    CAPTURE(most);
+    std::int64_t largest = 0;
+    for (int i = 0; i < 500; ++i) {
+      const Case c = *(i % 2 == 0 ? random_case(random, claims, most, as_drawn)
+                                  : wide_random_case(random, claims, most, as_drawn));
+      const std::int64_t elements = std::int64_t{c.batch} * c.seq * (c.heads + c.key_heads) * c.spec.head_dim;
+      CHECK(elements <= std::max<std::int64_t>(most, c.spec.head_dim));
+      largest = std::max(largest, elements);
+    }
+    CHECK(largest > most * 9 / 10);
+  }
 }
 
 TEST_CASE("every value that a case can hold turns up", "[random_case]") {
@@ -97,7 +114,7 @@ TEST_CASE("every value that a case can hold turns up", "[random_case]") {
     seen.insert(std::string(what) + " " + std::to_string(static_cast<int>(value)));
   };
   for (int i = 0; i < 3000; ++i) {
-    const Case c = *random_case(random, claims, as_drawn);
+    const Case c = *random_case(random, claims, 100'000, as_drawn);
     note("dtype", c.dtype);
     note("source", c.source);
     note("form", c.form);
@@ -135,7 +152,7 @@ TEST_CASE("every scaling rule is drawn; apart from none, all about equally often
   const Claims claims = test::all_claims();
   rc::Random random(1);
   std::map<std::string_view, int> seen;
-  for (int i = 0; i < 3000; ++i) ++seen[kind_of(random_case(random, claims, as_drawn)->spec.scaling)];
+  for (int i = 0; i < 3000; ++i) ++seen[kind_of(random_case(random, claims, 100'000, as_drawn)->spec.scaling)];
   for (const std::string_view kind : scaling_kinds) {
     INFO(kind);
     CHECK(seen[kind] > 40);

@@ -37,6 +37,18 @@ TEST_CASE("if everything is claimed, f32 and tables of half width stand for the 
   CHECK_FALSE(representative.is_source_of(called(AngleSource::frequencies, DType::f32, DType::f32, DType::f32, false)));
 }
 
+TEST_CASE("departures are counted, the type of x not among them") {
+  const Representative representative(all_claims(), {});
+  const auto departures = [&](AngleSource source, DType dtype, DType out, DType given, bool full) {
+    return representative.departures_of(called(source, dtype, out, given, full));
+  };
+  CHECK(departures(AngleSource::tables, DType::f32, DType::f32, DType::f32, false) == 0);
+  CHECK(departures(AngleSource::tables, DType::bf16, DType::bf16, DType::f32, false) == 0);
+  CHECK(departures(AngleSource::computed, DType::bf16, DType::f32, DType::f64, false) == 1);
+  CHECK(departures(AngleSource::tables, DType::f32, DType::f32, DType::f64, true) == 2);
+  CHECK(departures(AngleSource::frequencies, DType::bf16, DType::f32, DType::f64, false) == 3);
+}
+
 TEST_CASE("the first claimed one of the requested dtypes stands for the others") {
   const Representative representative(all_claims(), {DType::f16, DType::f64});
   CHECK(representative.is_type_of(called(AngleSource::tables, DType::f16, DType::f16, DType::f32, false)));

@@ -30,7 +30,7 @@ std::int64_t complexity(const Case& c) {
   for (const Field& field : fields()) {
     if (!field.text.words.empty()) sum += field.text.print(c) != field.text.print(Case{}) ? 1 : 0;
   }
-  sum += c.input == InputKind::spread ? 2 : 0;
+  sum += c.input == InputKind::repeated ? 3 : c.input == InputKind::spread ? 2 : 0;
   sum += c.form == PositionForm::per_batch || c.form == PositionForm::cu_seqlens_and_offsets ? 1 : 0;
   sum += c.sequences;
   for (const EarlierCall& call : c.before) sum += 1 + call.seq + call.start;

@@ -79,7 +79,7 @@ TEST_CASE("given frequencies have no error of their own, or one rounding if they
 TEST_CASE("a looser grade never has the smaller bound, and C3 decides", "[expectation]") {
   rc::prop("for random cases", [] {
     rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
-    const Case c = *random_case(random, test::all_claims(), [](Case&) {});
+    const Case c = *random_case(random, test::all_claims(), 100'000, [](Case&) {});
     Fixture f(c);
     const auto pair = *rc::gen::inRange<std::size_t>(0, f.expectation.pairs());
     const double phi = test::between(1e-3, 1e6), r = test::between(1e-6, 1e3);

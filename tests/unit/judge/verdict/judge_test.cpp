@@ -26,7 +26,7 @@ class Answered {
     if (k_) answer(*k_, *call_.k_out);
   }
 
-  Finding judge() { return judge_call(call_, q_, k_, expectation_); }
+  Finding judge(UseHistogram* histogram = nullptr) { return judge_call(call_, q_, k_, expectation_, histogram); }
 
   // The bounds of a pair of q.
   PerGrade<double> bounds(const RowIndex& row, std::size_t pair) {
@@ -84,7 +84,8 @@ Case small_case() {
 
 Case any_answerable_case() {
   rc::Random random(*rc::gen::inRange<std::uint64_t>(0, UINT64_MAX));
-  Case c = *random_case(random, test::all_claims(), [](Case& drawn) { drawn.dtype = drawn.out_dtype = DType::f32; });
+  Case c = *random_case(random, test::all_claims(), 100'000,
+                        [](Case& drawn) { drawn.dtype = drawn.out_dtype = DType::f32; });
   c.out_dtype = DType::f64;  // fine enough to lie just inside and just outside a bound for f32
   c.in_place = false;
   return c;
@@ -106,6 +107,42 @@ TEST_CASE("the exact answer passes and uses almost none of any bound", "[judge]"
       for (const double use : row) RC_ASSERT(use <= 0x1p-29);
     }
   });
+}
+
+// Rows that repeat others are only compared with them; with a histogram each row is judged for itself.
+TEST_CASE("rows that repeat are judged as if each stood for itself", "[judge]") {
+  Case c = small_case();
+  c.heads = 3 * repeated_rows;
+  c.input = InputKind::repeated;
+  c.out_dtype = DType::f32;
+  const auto same_by_both_ways = [](Answered& answered) {
+    UseHistogram histogram;
+    const Finding finding = answered.judge(), each = answered.judge(&histogram);
+    CHECK(finding.kind == each.kind);
+    CHECK(finding.wrong == each.wrong);
+    CHECK(finding.compared == each.compared);
+    CHECK(finding.graded == each.graded);
+    CHECK(finding.use == each.use);
+    CHECK(finding.use_by_grade == each.use_by_grade);
+    CHECK(finding.element->row.head == each.element->row.head);
+    return finding;
+  };
+  Answered right(c);
+  CHECK(same_by_both_ways(right).passed());
+  for (const int head : {0, repeated_rows - 1, repeated_rows, 2 * repeated_rows + 1}) {
+    CAPTURE(head);
+    Answered wrong(c);
+    wrong.set({1, 2, head}, 3, wrong.get({1, 2, head}, 3) + 1);
+    CHECK(same_by_both_ways(wrong).wrong == 1);
+  }
+  Answered everywhere(c);  // in a row and in what repeats it
+  for (int head = 2; head < c.heads; head += repeated_rows) everywhere.set({0, 0, head}, 1, 99);
+  CHECK(same_by_both_ways(everywhere).wrong == 3);
+  c.input = InputKind::spread;
+  Answered other(c);  // the results of another row, whose input differs
+  for (int feature = 0; feature < 8; ++feature)
+    other.set({0, 0, repeated_rows}, feature, other.get({0, 0, 0}, feature));
+  CHECK(same_by_both_ways(other).wrong > 0);
 }
 
 TEST_CASE("a value just inside a grade's bound holds at that grade, one just outside does not", "[judge]") {
