@@ -69,12 +69,20 @@ class Folder {
 
   fs::path path_of(const fs::path& file) const { return path_ / file; }
 
-  // Without links; an error if it is not there.
-  fs::path resolved(const fs::path& file, std::error_code& error) {
+  struct Resolved {
+    fs::path path;  // without links
+    bool is_regular_file;
+  };
+
+  // An error if it is not there.
+  Resolved resolved(const fs::path& file, std::error_code& error) {
     const auto [parent, is_new] = parents_.try_emplace(file.parent_path());
     if (is_new) parent->second = fs::canonical(root_ / parent->first, error);
     const fs::path found = parent->second / file.filename();
-    return fs::is_symlink(fs::symlink_status(found, error)) ? fs::canonical(found, error) : found;
+    const fs::file_status status = fs::symlink_status(found, error);
+    if (!fs::is_symlink(status)) return {found, fs::is_regular_file(status)};
+    const fs::path real = fs::canonical(found, error);
+    return {real, !error && fs::is_regular_file(real)};
   }
 
   bool holds(const fs::path& resolved) const {
@@ -97,8 +105,8 @@ std::string read_file_name(Fields& fields, Folder& folder) {
     fail(path, fmt::format("\"{}\" leads out of the manifest's folder; name a file in it, without . and ..", text));
   }
   std::error_code error;
-  const fs::path real = folder.resolved(file, error);
-  if (error || !fs::is_regular_file(real)) {
+  const auto [real, is_regular_file] = folder.resolved(file, error);
+  if (error || !is_regular_file) {
     fail(path, fmt::format("file {} is missing; restore it, or make the set again with `ropecheck golden regenerate`",
                            folder.path_of(file).string()));
   }

@@ -143,7 +143,7 @@ class VerifyRun {
 
   int exit_code() {
     for (Selection& selection : selections_) demand(options_.require, selection);
-    if (golden_) check_arrays(*golden_);  // now, not when GLD's turn comes after everything else
+    if (golden_) load_all(*golden_);  // now, not when GLD's turn comes after everything else
     if (const std::optional<ModelConfig>& model = options_.selection.model()) {
       for (const std::string& sentence : model->assumed) print_text(text_, "{}\n", sentence);
     }
@@ -226,7 +226,7 @@ class VerifyRun {
   ExpectedFailures expected_ = options_.expected_failures.list(options_.fail_fast);
   std::vector<Selection> selections_ = options_.selection.selections();
   std::vector<std::string> subjects_ = options_.python.named(options_.subjects);  // until their libraries are looked into
-  const std::optional<Manifest> golden_ = find_golden();
+  std::optional<Manifest> golden_ = find_golden();
   WorkerOptions worker_ = options_.deadlines.worker_options();
   Oracles oracles_;
   RunReport run_ = begun_run(ROPECHECK_VERSION);

@@ -276,3 +276,16 @@ TEST_CASE("manifest: an array that is not what the manifest says", "[golden]") {
   fs::remove(folder.path() / "q.npy");
   CHECK_THROWS_WITH(rope::load(manifest, golden, "q"), Catch::Contains("no such file"));
 }
+
+TEST_CASE("manifest: arrays that were all loaded are not read again", "[golden]") {
+  Folder folder;
+  rope::Manifest manifest = folder.read();
+  const rope::NpyArray q = rope::load(manifest, manifest.cases[0], "q");
+  CHECK(rope::load_all(manifest) == 6);
+  fs::remove(folder.path() / "q.npy");
+  const rope::NpyArray again = rope::load(manifest, manifest.cases[0], "q");
+  CHECK(again.bytes == q.bytes);
+  CHECK(again.shape == q.shape);
+  manifest.cases[0].arrays[0].values = nullptr;
+  CHECK_THROWS_WITH(rope::load_all(manifest), Catch::Contains("no such file"));
+}

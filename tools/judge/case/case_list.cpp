@@ -1,6 +1,7 @@
 #include "tools/judge/case/case_list.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "tools/judge/case/combinations.hpp"
 #include "tools/judge/case/coverage.hpp"
@@ -102,6 +103,14 @@ void CaseList::give_positions(Case& c) const {
   c.position_dtype = claims_.position_dtype();
 }
 
+// A bug that needs two departures at once shows in the random cases, too, where all traits meet (combinations.hpp).
+std::size_t CaseList::walks_for(const Case& way) const {
+  if (level() == Level::exhaustive) return 1;
+  const int departures = representative_.departures_of(way);
+  if (departures >= 2) return most_walks;
+  return level() == Level::quick && departures == 1 && representative_.is_source_of(way) ? 2 : 1;
+}
+
 void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& change) {
   const std::vector<std::int32_t>& claimed = claims_.head_dims;
   if (!claimed.empty() && std::find(claimed.begin(), claimed.end(), head_dim) == claimed.end()) {
@@ -129,11 +138,11 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
     return given != (candidate.source == AngleSource::tables ? candidate.dtype : DType::f32) &&
            !(given == DType::f32 && candidate.dtype != DType::f64);
   };
-  // A bug that needs two departures shows in the random cases, too, where all traits meet (combinations.hpp).
-  std::uint64_t turn = stream() + walks_++;
+  std::array<std::uint64_t, most_walks + 1> turn;  // of the ways that each take so many walks
+  turn.fill(stream() + walks_++);
   const auto is_in_turn = [&](const Case& candidate) {
-    if (level() == Level::exhaustive || representative_.departures_of(candidate) < 2) return true;
-    return turn++ % 3 == 0;
+    const std::size_t walks = walks_for(candidate);
+    return turn[walks]++ % walks == 0;
   };
   int way = 0;
   const auto propose = [&] {

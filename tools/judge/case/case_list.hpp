@@ -69,9 +69,9 @@ class CaseList {
   void give_positions(Case& c) const;
 
   // Proposes what `change` makes of every way to call the kernel: pairing x dtype x angle source x kind of table. Each
-  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left out. Of
-  // ways that depart twice from the representative, each walk proposes a third, the next walk or requirement another
-  // third; level exhaustive all of them.
+  // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left out. A
+  // way that departs twice from the representative comes in one walk of three, at level quick one with another type or
+  // width in one of two. The next walk, or another requirement, has the others; level exhaustive has all.
   void for_each_way(int head_dim, const std::function<void(Case)>& change);
 
   // `count` random cases over everything that a case can hold (a tenth at level quick, ten times at exhaustive).
@@ -92,6 +92,8 @@ class CaseList {
   bool keep(Case c);
   bool selected(const Case& c) const;
   void give_rule(Case& c) const;
+  static constexpr std::size_t most_walks = 3;
+  std::size_t walks_for(const Case& way) const;  // in one of so many it is proposed
   std::uint64_t stream() const;
   rc::Random random() const;
   void select(Case& c) const;  // gives a random case the user's spec and pairing

@@ -9,7 +9,7 @@
 namespace rope {
 namespace {
 
-constexpr std::int64_t longest_table = 1500;  // rows; each costs exact angles
+constexpr std::int64_t longest_table = 700;  // rows; each costs exact angles
 
 Scaling draw_scaling(Draw& draw, const RopeSpec& spec) {
   if (!draw.one_in(3) || spec.rotary_dim < 4) return scaling::None{};
