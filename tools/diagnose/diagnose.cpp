@@ -212,8 +212,11 @@ class Diagnosing {
                        return c.bug_class != first && c.fit >= best.fit - a_tie;
                      });
     keep_best(result);
-    // Wrong rows outside of its condition: that is another condition, or the kernel has another fault as well.
-    result.certain = best.fit >= certain && !tie && best.rows_outside == 0 && !Rivals::has_open_limit(best);
+    // Wrong rows outside of its condition: that is another condition, or the kernel has another fault as well. What
+    // holds at one head, token or batch only says nothing of the others, and may follow from another rule.
+    const bool is_of_one_place = std::ranges::any_of(best.condition, &Literal::names_one_place);
+    result.certain =
+        best.fit >= certain && !tie && best.rows_outside == 0 && !is_of_one_place && !Rivals::has_open_limit(best);
     result.evidence = evidence_for(best);
   }
 

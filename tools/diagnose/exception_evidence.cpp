@@ -40,7 +40,8 @@ std::optional<Pointer> from_exceptions(const SubjectReport& report, const Observ
   const auto failures = static_cast<double>(std::max<std::int64_t>(report.count(Verdict::fail), 1));
   const double fit = with.empty() ? static_cast<double>(requirements.size()) / failures
                                   : static_cast<double>(with.size()) / std::max(wrong, 1.0);
-  return Pointer{{BugClass::exception, sentence_of(*first), words_of(separate(with, without)), fit}, requirements, ""};
+  const Condition condition = without_open_limits(separate(with, without), without);
+  return Pointer{{BugClass::exception, sentence_of(*first), words_of(condition), fit}, requirements, ""};
 }
 
 }  // namespace rope::diagnosis

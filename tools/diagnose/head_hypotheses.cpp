@@ -101,11 +101,26 @@ void add_other_tensors(Hypotheses& all) {
   add_source(
       all, heads_class, "q and k are exchanged", [](const Spot& s, int, bool& key, std::int64_t&) { key = !s.key; },
       has_key_apart);
+  const auto fewer_heads_in_k = [](const Call& call) {
+    return has_key(call) && call.k->shape[2] > 0 && call.k->shape[2] < call.q.shape[2];
+  };
+  // Which heads of the repeated k are returned, or read.
+  add_source(
+      all, heads_class,
+      "k is repeated to q's heads, each head in a row, and the first of these are taken for k's heads",
+      [](const Spot& s, int, bool& key, std::int64_t& head) {
+        if (key) head = head * heads(s) / s.call.q.shape[2];
+      },
+      fewer_heads_in_k);
+  add_source(
+      all, heads_class, "k is repeated to q's heads as a whole, and every (q's heads / k's heads)-th is taken for k's",
+      [](const Spot& s, int, bool& key, std::int64_t& head) {
+        if (key) head = head * (s.call.q.shape[2] / heads(s)) % heads(s);
+      },
+      fewer_heads_in_k);
   {
     Hypothesis h{heads_class, "a head of k is rotated once for each head of q that shares it", {}, 0, {}, false};
-    h.applies = [](const Call& call) {
-      return has_key(call) && call.in_place && call.k->shape[2] > 0 && call.k->shape[2] < call.q.shape[2];
-    };
+    h.applies = [=](const Call& call) { return call.in_place && fewer_heads_in_k(call); };
     h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) {
       for (std::int64_t i = 1; s.key && i < s.call.q.shape[2] / heads(s); ++i) y = second_turn(s, c, n, y);
       return y;

@@ -28,6 +28,9 @@ struct Literal {
   bool is(Circumstance circumstance) const { return what == decltype(what)(circumstance); }
   bool is(Quantity quantity) const { return what == decltype(what)(quantity); }
   bool is_counted() const { return std::holds_alternative<Quantity>(what); }
+  bool names_one_place() const {  // "head 1"
+    return op == Comparison::equal && (is(Quantity::head) || is(Quantity::token) || is(Quantity::batch));
+  }
   bool names_a_rule() const { return std::holds_alternative<UnderRule>(what); }
 };
 
@@ -46,5 +49,11 @@ Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>&
 // Conditions that these rows cannot tell from one of separate(): one literal is another, or its limit is the loosest.
 std::vector<Condition> others_as_good(const Condition& condition, const std::vector<SeenRow>& with,
                                       const std::vector<SeenRow>& without);
+
+// Whether two limits of a quantity are one step apart, or the same.
+bool is_next_to(const Literal& one, const Literal& other);
+
+// Leaves out the limits that may lie elsewhere, because `without` has nothing next to them.
+Condition without_open_limits(Condition condition, const std::vector<SeenRow>& without);
 
 }  // namespace rope::diagnosis

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "tools/diagnose/hypothesis.hpp"
 
@@ -125,6 +126,41 @@ void add_signs(Hypotheses& all) {
   });
 }
 
+// A loop over vectors has the right signs, the loop over the rest others.
+void add_signs_of_tails(Hypotheses& all) {
+  using Turn = void (*)(double& cos, double& sin, bool is_second);
+  const struct {
+    const char* sentence;
+    Turn turn;
+  } mistakes[] = {
+      {"turn in the opposite direction: sin is negated", [](double&, double& sin, bool) { sin = -sin; }},
+      {"lack the minus: (a, b) becomes (a cos + b sin, b cos + a sin)",
+       [](double&, double& sin, bool is_second) { sin = is_second ? sin : -sin; }},
+      {"have one minus too many: (a, b) becomes (a cos - b sin, b cos - a sin)",
+       [](double&, double& sin, bool is_second) { sin = is_second ? -sin : sin; }},
+      {"have cos and sin exchanged", [](double& cos, double& sin, bool) { std::swap(cos, sin); }},
+  };
+  for (const int block : {2, 4, 8, 16, 32}) {
+    for (const auto& [sentence, turn] : mistakes) {
+      Hypothesis h{BugClass::sign_direction,
+                   fmt::format("pairs left over from vectors of {} {}", block, sentence),
+                   {},
+                   0,
+                   [block](const Call& call) { return call.rotary_dim / 2 % block != 0; },
+                   false};
+      h.change.row = [block, turn = turn](const Spot&, const PairList& pairs, Row& row) {
+        for (std::size_t p = pairs.size() - pairs.size() % static_cast<std::size_t>(block); p < pairs.size(); ++p) {
+          for (const int feature : {pairs[p].first, pairs[p].second}) {
+            const auto f = static_cast<std::size_t>(feature);
+            turn(row.cos[f], row.sin[f], feature == pairs[p].second);
+          }
+        }
+      };
+      all.push_back(std::move(h));
+    }
+  }
+}
+
 // One factor is applied to what the other has made already.
 void add_repeated_products(Hypotheses& all) {
   add_sign(all, "the products with sin are made from the products with cos: (a, b) becomes (a cos - b cos sin, b cos + a "
@@ -244,6 +280,12 @@ void add_pair_angles(Hypotheses& all) {
     h.change.pair_of = [n](const Params&, int, int pair) { return pair % n; };
     all.push_back(std::move(h));
   }
+  // The pairs share n slots, and the last one that was written stays.
+  for (const int n : {32, 64, 128, 256}) {
+    add_angles(all, fmt::format("of pairs that are {} apart, all get the angle of the last", n),
+               [n](const Params& p, int, int pair) { return pair + (p.rotary_dim / 2 - 1 - pair) / n * n; });
+    all.back().applies = [n](const Call& call) { return call.rotary_dim / 2 > n; };
+  }
   for (const int n : {2, 4, 8, 16, 32}) {
     add_angles(all, fmt::format("pairs left over from vectors of {} get the angles of pairs 0, 1, .. again", n),
                [n](const Params& p, int, int pair) {
@@ -284,6 +326,7 @@ void add_pairing_hypotheses(Hypotheses& all) {
   add_unpacked(all, "cos and sin are read as the halves of an array that holds cos, sin, cos, sin, ..", false);
   add_signs_backward(all);
   add_signs(all);
+  add_signs_of_tails(all);
   add_repeated_products(all);
 }
 

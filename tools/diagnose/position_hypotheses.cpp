@@ -9,6 +9,8 @@
 namespace rope::diagnosis {
 namespace {
 
+constexpr double of_tiles = 0.01;  // in small calls a tile holds all, as simpler causes say
+
 using Map = std::function<long double(const Spot&, int axis, long double)>;
 
 // The position that the call gives to another token.
@@ -336,14 +338,16 @@ void add_position_hypotheses(Hypotheses& all) {
   add(all, BugClass::position_offset, "the number of tokens is added to the position",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.q.shape[1]); });
   for (const std::int64_t n : {4, 8, 16, 32, 64}) {
-    add(all, BugClass::heads_batch_qk,
+    add(
+        all, BugClass::heads_batch_qk,
         fmt::format("rows (batch, token and head) come in tiles of {}: all of one get the position of its first row",
                     n),
         [=](const Spot& s, int a, long double) {
           const std::int64_t heads = s.in().shape[2], tokens = s.in().shape[1];
           const std::int64_t row = (s.batch * tokens + s.seq) * heads + s.head, token = row / n * n / heads;
           return of(s, a, token / tokens, token % tokens);
-        });
+        },
+        of_tiles);
     all.back().change.by_head = true;
   }
   add(all, BugClass::heads_batch_qk, "the head's index is added to the position",

@@ -1,6 +1,7 @@
 // Roundings that the call's types do not require: at every stage, to every narrower type.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <numbers>
@@ -280,6 +281,17 @@ void add_precision_hypotheses(Hypotheses& all) {
       return std::fmod(phi, by);
     };
     add(all, fmt::format("angles are reduced by {}, not by 2 pi, and rounded down to whole turns", turn), change,
+        own_angles);
+  }
+  for (const int bits : {7, 8, 15, 16}) {
+    constexpr long double quarter = std::numbers::pi_v<long double> / 2;
+    const long double most = std::ldexp(1.0L, bits) - 1;
+    Change change;
+    change.angle = [=](const Spot&, long double, long double, long double phi) {
+      const long double quarters = std::nearbyint(phi / quarter);
+      return phi - (quarters - std::clamp(quarters, -most - 1, most)) * quarter;
+    };
+    add(all, fmt::format("the quadrant of an angle is that of quarter turn {} from there on", most), change,
         own_angles);
   }
   for (int bits : {4, 6, 8}) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <span>
 
@@ -180,7 +179,7 @@ std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double l
 bool Rivals::has_open_limit(const Weighed& cause) {
   return std::ranges::any_of(cause.other_conditions, [&](const Condition& other) {
     const std::optional<std::size_t> at = where_limits_differ(cause.condition, other);
-    return at && std::abs(cause.condition[*at].limit - other[*at].limit) > 1;  // odd sizes may be none at all
+    return at && !is_next_to(cause.condition[*at], other[*at]);
   });
 }
 

@@ -1,5 +1,6 @@
 // The search for conditions that hold for every row on one side, and for few on the other.
 #include <algorithm>
+#include <cstdlib>
 
 #include "tools/diagnose/literal.hpp"
 
@@ -110,6 +111,10 @@ std::optional<Literal> loosest(const Literal& literal, const std::vector<SeenRow
 
 }  // namespace
 
+bool is_next_to(const Literal& one, const Literal& other) {
+  return std::abs(one.limit - other.limit) <= 1;  // odd sizes may be none at all
+}
+
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without) {
   Condition chosen;
   if (with.empty()) return chosen;
@@ -155,6 +160,14 @@ std::vector<Condition> others_as_good(const Condition& condition, const std::vec
     if (const std::optional<Literal> looser = loosest(condition[i], left)) add(*looser);
   }
   return all;
+}
+
+Condition without_open_limits(Condition condition, const std::vector<SeenRow>& without) {
+  for (std::size_t i = condition.size(); i-- > 0;) {
+    const std::optional<Literal> other = loosest(condition[i], held_without(condition, i, without));
+    if (other && !is_next_to(*other, condition[i])) condition.erase(condition.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  return condition;
 }
 
 }  // namespace rope::diagnosis

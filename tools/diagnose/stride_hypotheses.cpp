@@ -41,6 +41,31 @@ std::int64_t index_with(const Tensor& t, const Tensor& other, std::size_t dimens
   return index;
 }
 
+// In k only, or in q only: one of two lines that look alike was not adapted.
+void add_strides_of_the_other_side_of_one(Hypotheses& all) {
+  const auto both_apart = [](const Call& call) { return !call.in_place && has_key(call); };
+  for (const bool of_key : {true, false}) {
+    const char* tensor = of_key ? "k" : "q";
+    for (std::size_t d = 0; d <= every_dimension; ++d) {
+      const char* what = d == every_dimension ? "strides" : words_of_strides[d];
+      add_index(
+          all, addressing, fmt::format("the output of {0} is written with the {1} of the input {0}", tensor, what),
+          From::output,
+          [=](const Spot& s, const Tensor& t, bool, int feature) {
+            return index_with(t, s.key == of_key ? s.in() : t, d, s, feature);
+          },
+          both_apart);
+      add_index(
+          all, addressing, fmt::format("the input {0} is read with the {1} of the output of {0}", tensor, what),
+          From::input,
+          [=](const Spot& s, const Tensor& t, bool, int feature) {
+            return index_with(t, s.key == of_key ? s.out() : t, d, s, feature);
+          },
+          both_apart);
+    }
+  }
+}
+
 void add_strides_of_the_other_side(Hypotheses& all) {
   const auto apart = [](const Call& call) { return !call.in_place; };
   for (std::size_t d = 0; d <= every_dimension; ++d) {
@@ -53,6 +78,7 @@ void add_strides_of_the_other_side(Hypotheses& all) {
         [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.out(), d, s, feature); },
         apart);
   }
+  add_strides_of_the_other_side_of_one(all);
 }
 
 void add_strides_of_a_dimension(Hypotheses& all) {

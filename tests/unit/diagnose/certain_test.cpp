@@ -67,6 +67,17 @@ TEST_CASE("What only a requirement suggests is not certain") {
   CHECK_FALSE(found->certain);
 }
 
+TEST_CASE("What is said of one head, token or batch only names one place; a number of them or a position does not") {
+  using namespace diagnosis;
+  CHECK(Literal{Quantity::head, Comparison::equal, 1}.names_one_place());
+  CHECK(Literal{Quantity::token, Comparison::equal, 0}.names_one_place());
+  CHECK(Literal{Quantity::batch, Comparison::equal, 1}.names_one_place());
+  CHECK_FALSE(Literal{Quantity::head, Comparison::at_least, 1}.names_one_place());
+  CHECK_FALSE(Literal{Quantity::number_of_heads, Comparison::equal, 2}.names_one_place());
+  CHECK_FALSE(Literal{Quantity::position, Comparison::equal, 65536}.names_one_place());
+  CHECK_FALSE(Literal{Circumstance::in_k}.names_one_place());
+}
+
 TEST_CASE("A limit that no case shows exactly keeps a diagnosis from being certain") {
   using namespace diagnosis;
   Weighed cause;

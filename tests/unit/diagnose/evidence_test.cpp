@@ -128,6 +128,19 @@ TEST_CASE("Conditions that the rows cannot tell from the one that is named are k
   CHECK(std::ranges::count(then, "only number of tokens 4 or less") == 0);
 }
 
+TEST_CASE("A limit stays in a condition only if a row without lies next to it") {
+  using namespace diagnosis;
+  Rows rows;
+  const auto add = [&](bool with, int seq) { rows.add(with, [&](Case& c) { c.seq = seq; }); };
+  const Condition few{{Circumstance::forward}, {Quantity::number_of_tokens, Comparison::at_most, 4}};
+  add(true, 4);
+  add(false, 9);
+  CHECK(words_of(without_open_limits(few, rows.without)) == "only forward");
+  add(false, 6);
+  CHECK(words_of(without_open_limits(few, rows.without)) == "only forward, number of tokens 4 or less");
+  CHECK(without_open_limits({few[0]}, rows.without).size() == 1);
+}
+
 TEST_CASE("The trigger is the smallest set, and the smallest position is found by halving") {
   Fake subject = misled([](Call& call) {
     if (call.in_place && call.position_offset >= 300 && call.source != AngleSource::tables) ++call.position_offset;
