@@ -5,14 +5,11 @@
 namespace rope::diagnosis {
 namespace {
 
-// A plan is measured, but only in the circumstances of one failure. So it is not certain for the other failures.
-constexpr double weight_of_a_plan = 0.6;
-
 // The plan's difference, if it is a bug of one class.
 std::optional<Candidate> executed_instead(const std::optional<PlanDifference>& plan) {
   if (!plan) return std::nullopt;
   for (const Difference& d : plan->found) {
-    if (d.bug_class) return Candidate{*d.bug_class, d.words, "", weight_of_a_plan};
+    if (d.bug_class) return Candidate{*d.bug_class, d.words, "", fit_of_a_plan};
   }
   return std::nullopt;
 }

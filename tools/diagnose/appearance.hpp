@@ -9,6 +9,9 @@
 
 namespace rope::diagnosis {
 
+// A plan is measured, but only in the circumstances of one failure. So it is not certain for the other failures.
+inline constexpr double fit_of_a_plan = 0.6;
+
 struct Appearance {
   Candidate candidate;
   bool of_a_plan = false;

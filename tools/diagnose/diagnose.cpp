@@ -175,11 +175,13 @@ class Diagnosing {
     return !weighed_.empty() && weighed_[0].fit >= least_fit && !decides_by_state();
   }
 
-  // What the kernel does was measured where it fails, and the best cause predicts less than half of the wrong rows.
+  // What the kernel does was measured where it fails, and the best cause fits less and predicts less than half of the
+  // wrong rows.
   bool says_less_than(const std::optional<PlanDifference>& plan) const {
     const Weighed& best = weighed_[0];
     const auto says_what = [](const Difference& d) { return d.bug_class && !d.is_open; };
-    return plan && std::ranges::any_of(plan->found, says_what) && 2 * best.rows < best.all_rows;
+    const bool says_little = best.fit < fit_of_a_plan && 2 * best.rows < best.all_rows;
+    return plan && std::ranges::any_of(plan->found, says_what) && says_little;
   }
 
   Candidate candidate(const Weighed& w) const {

@@ -264,6 +264,7 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
   constexpr std::size_t most_moved = 6 * ways_to_move;
   constexpr std::size_t most_lengthened = 12;
   constexpr std::size_t most_of_other_type = 6;
+  constexpr std::size_t most_of_few_positions = 12;
   constexpr int most_tokens = 96;
   const std::vector<Case> random = random_cases(report, claims, 78, 120);
   for (std::size_t i = 0; i < std::max(random.size(), most_moved) && !failed.empty(); ++i) {
@@ -285,6 +286,16 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
       Case other = *failed[i];
       other.position_dtype = other.position_dtype == DType::i64 ? DType::i32 : DType::i64;
       add(std::move(other));
+    }
+    // In most calls all batches start alike, or none as the first does. Of so few positions, some are alike.
+    if (i < failed.size() && i < most_of_few_positions && failed[i]->form == PositionForm::per_batch) {
+      Case few = *failed[i];
+      few.batch = std::max(few.batch, 4);
+      few.seq = std::max(few.seq, 4);
+      few.pattern = PositionPattern::scattered;
+      few.start = 1;
+      few.sequence_length = 0;
+      add(std::move(few));
     }
     // In calls with few tokens, what comes late looks like what never comes.
     if (i < failed.size() && i < most_lengthened) {

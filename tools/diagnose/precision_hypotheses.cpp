@@ -157,6 +157,8 @@ std::set<double> usual_turns() {
         all.insert(exact / of * whole / unit);
     }
   }
+  // The first part of a number that is kept in two or three, or the first two of them.
+  for (int bits = 3; bits <= 24; ++bits) all.insert(std::ldexp(std::floor(std::ldexp(exact, bits)), -bits));
   return all;
 }
 
@@ -291,8 +293,7 @@ void add_precision_hypotheses(Hypotheses& all) {
       const long double quarters = std::nearbyint(phi / quarter);
       return phi - (quarters - std::clamp(quarters, -most - 1, most)) * quarter;
     };
-    add(all, fmt::format("the quadrant of an angle is that of quarter turn {} from there on", most), change,
-        own_angles);
+    add(all, fmt::format("from quarter turn {} on, all angles have its quadrant", most), change, own_angles);
   }
   for (int bits : {4, 6, 8}) {
     const double steps = std::ldexp(1.0, bits);

@@ -46,7 +46,7 @@ TEST_CASE("A number of quarter turns that ends at the limit of its type is named
   };
   Fake subject = loops.kernel();
   CHECK(first_of(diagnosed(subject, {"ROT-01", "ANG-03"})).sentence ==
-        "the quadrant of an angle is that of quarter turn 32767 from there on");
+        "from quarter turn 32767 on, all angles have its quadrant");
 }
 
 TEST_CASE("Heads of a repeated k that are taken from its beginning are named, not another order of two heads") {
@@ -59,4 +59,15 @@ TEST_CASE("Heads of a repeated k that are taken from its beginning are named, no
   CHECK(first_of(found).sentence ==
         "k is repeated to q's heads, each head in a row, and the first of these are taken for k's heads");
   CHECK(first_of(found).condition.empty());
+}
+
+TEST_CASE("A turn that lacks its last part is named with its value") {
+  Loops loops;
+  loops.at = [](std::int64_t position, double of_pair) {
+    const double angle = std::remainder(static_cast<double>(position) * of_pair, 6.28125 + 63.0 / 32768);
+    return Loops::Turn{std::cos(angle), std::sin(angle)};
+  };
+  Fake subject = loops.kernel();
+  CHECK(first_of(diagnosed(subject, {"ROT-01", "ANG-02"})).sentence ==
+        "angles are reduced by 6.283172607421875, not by 2 pi");
 }
