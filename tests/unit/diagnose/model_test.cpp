@@ -22,7 +22,7 @@ namespace {
 // A case for a kernel with all claims, drawn from a stream of numbers.
 Case drawn(rc::Random& random) {
   static const Claims claims = all_claims();
-  return *random_case(random, claims, 100'000, [](Case& c) {
+  return *random_case(random, claims, 1'000'000, [](Case& c) {
     c.start %= c.source == AngleSource::tables ? 500 : 1 << 22;  // tables hold a row for every position
   });
 }
@@ -148,7 +148,7 @@ TEST_CASE("Every hypothesis differs from the right result in some call, in value
   rc::Random random(20260103);
   Oracles oracles;
   std::vector<Case> cases = uncommon();
-  for (int i = 0; i < 400; ++i) cases.push_back(drawn(random));
+  for (int i = 0; i < 600; ++i) cases.push_back(drawn(random));
   struct Seen {
     Case c;
     Call before;
