@@ -141,14 +141,14 @@ void add_signs_of_tails(Hypotheses& all) {
       {"have cos and sin exchanged", [](double& cos, double& sin, bool) { std::swap(cos, sin); }},
   };
   for (const int block : {2, 4, 8, 16, 32}) {
-    for (const auto& [sentence, turn] : mistakes) {
+    for (const auto& mistake : mistakes) {
       Hypothesis h{BugClass::sign_direction,
-                   fmt::format("pairs left over from vectors of {} {}", block, sentence),
+                   fmt::format("pairs left over from vectors of {} {}", block, mistake.sentence),
                    {},
                    0,
                    [block](const Call& call) { return call.rotary_dim / 2 % block != 0; },
                    false};
-      h.change.row = [block, turn = turn](const Spot&, const PairList& pairs, Row& row) {
+      h.change.row = [block, turn = mistake.turn](const Spot&, const PairList& pairs, Row& row) {
         for (std::size_t p = pairs.size() - pairs.size() % static_cast<std::size_t>(block); p < pairs.size(); ++p) {
           for (const int feature : {pairs[p].first, pairs[p].second}) {
             const auto f = static_cast<std::size_t>(feature);
