@@ -188,11 +188,13 @@ std::unique_ptr<Observation> observe_beyond(const Observation& stopped, Examiner
   return seen->answered() ? std::move(seen) : nullptr;
 }
 
+constexpr std::int64_t most_drawn = 100'000;  // elements of a random case, as at level full; fewer are used
+
 std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims, std::uint64_t stream, int count) {
   std::vector<Case> all;
   rc::Random random(report.selection.seed + stream);
   for (int i = 0; i < count; ++i) {
-    std::optional<Case> c = random_case(random, claims, 100'000, [&](Case& drawn) {
+    std::optional<Case> c = random_case(random, claims, most_drawn, [&](Case& drawn) {
       if (report.selection.spec) drawn.spec = *report.selection.spec;
       drawn.spec.base = report.selection.base.value_or(drawn.spec.base);
       if (report.selection.pairing) drawn.spec.pairing = *report.selection.pairing;

@@ -41,44 +41,31 @@ std::int64_t index_with(const Tensor& t, const Tensor& other, std::size_t dimens
   return index;
 }
 
-// In k only, or in q only: one of two lines that look alike was not adapted.
-void add_strides_of_the_other_side_of_one(Hypotheses& all) {
-  const auto both_apart = [](const Call& call) { return !call.in_place && has_key(call); };
-  for (const bool of_key : {true, false}) {
-    const char* tensor = of_key ? "k" : "q";
+// In q and k; or only in one of them, where one of two lines that look alike was not adapted.
+void add_strides_of_the_other_side(Hypotheses& all) {
+  const struct {
+    const char* output;
+    const char* input;
+    bool in_q, in_k;
+  } tensors[] = {{"the output", "the input", true, true},
+                 {"the output of k", "the input k", false, true},
+                 {"the output of q", "the input q", true, false}};
+  for (const auto& of : tensors) {
+    const auto apart = [needs_key = !(of.in_q && of.in_k)](const Call& call) {
+      return !call.in_place && (!needs_key || has_key(call));
+    };
     for (std::size_t d = 0; d <= every_dimension; ++d) {
       const char* what = d == every_dimension ? "strides" : words_of_strides[d];
-      add_index(
-          all, addressing, fmt::format("the output of {0} is written with the {1} of the input {0}", tensor, what),
-          From::output,
-          [=](const Spot& s, const Tensor& t, bool, int feature) {
-            return index_with(t, s.key == of_key ? s.in() : t, d, s, feature);
-          },
-          both_apart);
-      add_index(
-          all, addressing, fmt::format("the input {0} is read with the {1} of the output of {0}", tensor, what),
-          From::input,
-          [=](const Spot& s, const Tensor& t, bool, int feature) {
-            return index_with(t, s.key == of_key ? s.out() : t, d, s, feature);
-          },
-          both_apart);
+      const auto index = [=](const Spot& s, const Tensor& t, bool output, int feature) {
+        const bool concerned = s.key ? of.in_k : of.in_q;
+        return index_with(t, !concerned ? t : output ? s.in() : s.out(), d, s, feature);
+      };
+      add_index(all, addressing, fmt::format("{} is written with the {} of {}", of.output, what, of.input),
+                From::output, index, apart);
+      add_index(all, addressing, fmt::format("{} is read with the {} of {}", of.input, what, of.output), From::input,
+                index, apart);
     }
   }
-}
-
-void add_strides_of_the_other_side(Hypotheses& all) {
-  const auto apart = [](const Call& call) { return !call.in_place; };
-  for (std::size_t d = 0; d <= every_dimension; ++d) {
-    const std::string what = d == every_dimension ? "strides" : words_of_strides[d];
-    add_index(
-        all, addressing, fmt::format("the output is written with the {} of the input", what), From::output,
-        [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.in(), d, s, feature); }, apart);
-    add_index(
-        all, addressing, fmt::format("the input is read with the {} of the output", what), From::input,
-        [d](const Spot& s, const Tensor& t, bool, int feature) { return index_with(t, s.out(), d, s, feature); },
-        apart);
-  }
-  add_strides_of_the_other_side_of_one(all);
 }
 
 void add_strides_of_a_dimension(Hypotheses& all) {

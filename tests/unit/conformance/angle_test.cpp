@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <set>
@@ -31,6 +32,25 @@ TEST_CASE("ANG-04: each rule that can have a single pair is tested with one", "[
   std::set<std::string> partial = rules;
   partial.erase("proportional");
   CHECK(rules_of_one_pair({64, 128}) == partial);
+}
+
+TEST_CASE("ANG-03: the longest table has a row for each position up to the level's limit", "[angle]") {
+  const auto longest_table = [](Level level) {
+    Claims claims = test::all_claims();
+    claims.capabilities.max_position = std::int64_t{1} << 30;
+    Selection selection;
+    selection.level = level;
+    CaseList list("ANG-03", claims, selection, nullptr);
+    requirement_called("ANG-03").cases(list);
+    std::int64_t longest = 0;
+    for (const Case& c : list.take()) {
+      if (c.source == AngleSource::tables) longest = std::max(longest, largest_position(c));
+    }
+    return longest;
+  };
+  CHECK(longest_table(Level::quick) == std::int64_t{1} << 20);
+  CHECK(longest_table(Level::full) == std::int64_t{1} << 22);
+  CHECK(longest_table(Level::exhaustive) == std::int64_t{1} << 24);
 }
 
 TEST_CASE("a kernel that claims only one scaling rule is tested with that rule", "[angle]") {

@@ -186,6 +186,34 @@ std::vector<Case> cases_of_state(const Claims& claims, Level level, std::string_
   return list.take();
 }
 
+TEST_CASE("DET-03: at level full one way from each source has all changes, the others one in turn", "[determinism]") {
+  using Way = std::tuple<DType, AngleSource, Pairing>;
+  const auto calls = [](Level level) {
+    std::map<Way, int> of_way;
+    Claims claims = test::all_claims();
+    claims.concurrent_calls = true;
+    for (const Case& c : cases_of_state(claims, level, "DET-03")) ++of_way[{c.dtype, c.source, c.spec.pairing}];
+    REQUIRE(of_way.size() >= 2);
+    return of_way;
+  };
+  std::map<AngleSource, int> with_all;
+  for (const auto& [way, count] : calls(Level::full)) {
+    CHECK((count == 2 || count == 7));  // the call itself, and one change of six or all
+    with_all[std::get<AngleSource>(way)] += count == 7 ? 1 : 0;
+  }
+  CHECK(with_all == std::map<AngleSource, int>{
+                        {AngleSource::tables, 1}, {AngleSource::frequencies, 0}, {AngleSource::computed, 1}});
+  for (const auto& [way, count] : calls(Level::quick)) CHECK(count == 2);
+  for (const auto& [way, count] : calls(Level::exhaustive)) CHECK(count == 7);
+}
+
+TEST_CASE("STA-01: a case, which makes fifty calls, has few heads", "[determinism]") {
+  for (const Case& c : cases_of_state(test::all_claims(), Level::full, "STA-01")) {
+    CHECK(c.heads <= 4);
+    CHECK(c.key_heads <= 4);
+  }
+}
+
 TEST_CASE("STA-01: level quick meets each kept rule in one type of x, level full in each", "[determinism]") {
   std::map<Level, std::map<std::size_t, std::set<DType>>> types;  // by rule
   for (const Level level : {Level::quick, Level::full}) {
