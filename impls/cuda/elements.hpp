@@ -10,6 +10,7 @@
 #ifdef __CUDACC__
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#define ROPE_SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
 #else
 #include "impls/cuda/grid_shim.hpp"
 #include "impls/element_rows.hpp"

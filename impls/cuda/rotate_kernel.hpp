@@ -11,10 +11,6 @@
 #include "impls/cuda/shared_rows.hpp"
 #include "impls/turn.hpp"
 
-#ifdef __CUDACC__
-#define ROPE_SHARED_MEMORY(name) extern __shared__ __align__(16) unsigned char name[]
-#endif
-
 namespace rope::cuda {
 
 // The places where a wrong kernel of tests/kernels/mutants/ differs. A kernel is instantiated with this or a class

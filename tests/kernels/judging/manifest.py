@@ -11,6 +11,7 @@ is right; + separates the classes of two bugs in one kernel. The words:
     smoke               every run of the tests judges it
     bitwise             judged with --require bitwise,batch-invariant
     f64 f32 f16 bf16    judged in this dtype only
+    in=LIBRARY          judged in this library only, of those that have it
     f32=A1 ..           right: the grade that must be measured, or grades separated by /, the worst first
     notes=ID,ID         right: SHOULDs that it need not meet; the name *: SHOULDs that no kernel of the folder need meet
 """
@@ -22,8 +23,6 @@ DTYPES = ("f64", "f32", "f16", "bf16")
 REQUIREMENT = re.compile(r"[A-Z]+-\d\d")
 CLASS = re.compile(r"[a-z0-9-]+([|+][a-z0-9-]+)*")
 ANY = "*"
-# Requirements whose wrong kernels need a device, and the file that has these kernels.
-ELSEWHERE = {"MEM-07": "tests/unit/worker/device_kernels.cpp"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +35,7 @@ class Entry:
     smoke: bool = False
     bitwise: bool = False
     dtype: str = ""
+    library: str = ""  # the only one in which it is judged
     grades: dict = dataclasses.field(default_factory=dict)  # {dtype: grades separated by /}
     notes: frozenset = frozenset()
     sentence: str = ""
@@ -80,6 +80,8 @@ def entry_of(name, what, words, sentence):
             fields[word] = True
         elif word in DTYPES:
             fields["dtype"] = word
+        elif key == "in":
+            fields["library"] = value
         elif key in DTYPES:
             fields["grades"][key] = value
         elif key == "notes":
@@ -137,6 +139,6 @@ def unanswered(entries, requirements):
     """Requirements that no kernel of the lists names, and unknown requirements in the lists."""
     named = {requirement for entry in entries for requirement in entry.requirements}
     found = [f"{requirement} has to reject no kernel of any kernels.txt; plant one that it rejects"
-             for requirement in requirements if requirement not in named and requirement not in ELSEWHERE]
+             for requirement in requirements if requirement not in named]
     return found + [f"{requirement} in kernels.txt is not a requirement; `ropecheck list requirements` has them"
                     for requirement in sorted(named - set(requirements))]

@@ -41,9 +41,11 @@ SETS = {s.name: s for s in (
     Set("engines", "engines.so"),
     Set("reported", "reported.so"),
     Set("cheaters", "cheaters.so", by_default=False),
+    Set("device", "device_*.so", by_default=False),
     PYTHON,
 )}
 OWN = "own_"  # modules of kernels with the decorator; other modules are named after their convention
+ON_FAKE_DRIVER = "device_cpu.so"
 MODULES = HERE / "python"  # the folder from which `kernels.MODULE` can be imported
 
 
@@ -72,6 +74,10 @@ class Subject:
         convention = [] if module.startswith(OWN) else ["--convention", module]
         return [f"python:kernels.{self.kernel}", "--python", interpreter, *convention]
 
+    def environment(self, build):
+        """What verify needs in its environment to judge the kernel."""
+        return {"ROPECHECK_CUDA_DRIVER": str(build / "libfake_cuda_driver.so")} if self.library == ON_FAKE_DRIVER else {}
+
     def is_called(self, pattern):
         names = [self.set.name, self.library, self.kernel, self.name]
         names += [self.kernel.split(":")[0]] if self.set is PYTHON else []
@@ -87,7 +93,7 @@ def subjects_of(of, library, described, entries):
     shared = entries[manifest.ANY].notes if manifest.ANY in entries else frozenset()
     for kernel, description in described.items():
         entry = entries.get(entry_name(of, kernel))
-        if entry:
+        if entry and entry.library in ("", library):
             yield Subject(of, library, kernel, entry.described(description), entry.notes | shared)
 
 

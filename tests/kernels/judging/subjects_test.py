@@ -4,6 +4,7 @@ import ast
 import types
 import unittest
 import unittest.mock
+from pathlib import Path
 
 from judging import manifest
 from judging.subjects import Library, MODULES, PYTHON, SETS, Subject, choose, in_turn, subjects_of
@@ -48,6 +49,18 @@ class Names(unittest.TestCase):
         self.assertEqual((drawn.kernel, drawn.entry.name), ("exact-001", "exact"))
         self.assertEqual(drawn.allowed_notes, {"ERR-04", "DET-02"})
         self.assertEqual(SUBJECTS[1].allowed_notes, {"ERR-04"})
+
+    def test_a_kernel_of_one_library_is_judged_in_no_other(self):
+        entries = manifest.read("fast  wrong  in=device_cuda.so")
+        found = [list(subjects_of(SETS["device"], name, {"fast": ""}, entries))
+                 for name in ("device_cpu.so", "device_cuda.so")]
+        self.assertEqual([len(subjects) for subjects in found], [0, 1])
+
+    def test_only_the_grid_on_the_cpu_gets_a_fake_driver(self):
+        entries = manifest.read("fast  right")
+        for library, names in (("device_cpu.so", ["ROPECHECK_CUDA_DRIVER"]), ("device_cuda.so", [])):
+            (subject,) = subjects_of(SETS["device"], library, {"fast": ""}, entries)
+            self.assertEqual(list(subject.environment(Path("build"))), names)
 
     def test_in_turn_each_seed_has_another_build_and_three_have_all(self):
         builds = [s for b in ("native", "o0", "o3") for s in subjects("legal", f"legal_{b}.so", "exact", "ftz")]

@@ -95,6 +95,7 @@ class Runner:
         # One job: several runs at once already use every core.
         passed = [word for name in environment or () for word in ("--env", name)]
         words = ["verify", *arguments, *jobs[0].command, *passed, "--jobs", "1", "--json", "-"]
+        environment = {**(environment or {}), **jobs[0].subject.environment(self.build)}
         exit_code, out, err = self.run(words, TIME_LIMIT[jobs[0].level], environment)
         if self.stopped:
             return [None] * len(jobs)
