@@ -64,6 +64,8 @@ static int32_t endless(const rope_call* c) {
   return ROPE_OK;
 }
 
+static int32_t endless_from_offset(const rope_call* c) { return c->positions.offset > 0 ? endless(c) : right(c); }
+
 static int32_t give_up(const rope_call* c) {
   (void)c;
   fputs("assertion failed: the moon is full\n", stderr);
@@ -332,6 +334,7 @@ static const rope_kernel kernels[] = {
     KERNEL(read_past_table),
     KERNEL(write_to_input),
     KERNEL(endless),
+    KERNEL(endless_from_offset),
     KERNEL(give_up),
     KERNEL(exit_politely),
     KERNEL(exit_at_once),
@@ -362,7 +365,10 @@ static const rope_kernel kernels[] = {
     {.struct_size = sizeof(rope_kernel), .abi = 2, .name = "future_abi", .apply = right, .claims = CLAIMS(0)},
     {.struct_size = 24, .abi = 1, .name = "short_struct", .apply = right, .claims = CLAIMS(0)},
     {.struct_size = sizeof(rope_kernel), .abi = 1, .name = "null_apply", .claims = CLAIMS(0)},
-    {.struct_size = sizeof(rope_kernel), .abi = 1, .name = "write_to_input_as_claimed", .apply = write_to_input,
+    {.struct_size = sizeof(rope_kernel),
+     .abi = 1,
+     .name = "write_to_input_as_claimed",
+     .apply = write_to_input,
      .claims = OVERWRITING},
     {.struct_size = OLD_SIZE, .abi = 1, .name = "old_struct", .apply = write_to_input, .claims = OVERWRITING},
 };

@@ -1,5 +1,7 @@
 #include "tools/judge/run/conforms_without.hpp"
 
+#include <algorithm>
+
 #include "tools/judge/case/narrower_claims.hpp"
 
 namespace rope {
@@ -34,6 +36,12 @@ class Narrowed final : public Subject {
   Claims claims_;
 };
 
+bool hangs(const SubjectReport& report) {
+  return std::ranges::any_of(report.results, [](const RequirementResult& r) {
+    return r.failure && r.failure->finding.kind == FailureKind::timeout;
+  });
+}
+
 }  // namespace
 
 void JudgedCases::note(const Case& c, bool passed) {
@@ -65,6 +73,7 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
   }
   options.selection.only = result.judged_again;
   options.shrinks = false;
+  options.fail_fast = hangs(report);  // each hang costs a deadline, and one of them refutes the claims
   options.progress = {};
   std::vector<Case> failing, passing;
   judged.add_to(failing, passing, report);

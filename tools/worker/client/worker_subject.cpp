@@ -18,6 +18,7 @@
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
 #include "tools/worker/client/hello.hpp"
+#include "tools/worker/client/patience.hpp"
 #include "tools/worker/client/stray_write.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -53,8 +54,8 @@ Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.senten
 
 class Worker final : public WorkerSubject {
  public:
-  Worker(const Launch& launch, std::string name, const WorkerOptions& options)
-      : launch_(launch), name_(std::move(name)), options_(options) {
+  Worker(const Launch& launch, std::string name, const WorkerOptions& options, std::shared_ptr<Patience> patience)
+      : launch_(launch), name_(std::move(name)), options_(options), patience_(std::move(patience)) {
     launch_.sandbox = options_.sandbox;
     start();
   }
@@ -94,7 +95,9 @@ class Worker final : public WorkerSubject {
   Opener opener() const override {
     // A device may serve only one process, and its memory may hold only one kernel's tensors.
     if (options_.only_one || claims_.capabilities.device != ROPE_CPU) return {};
-    return [launch = launch_, name = name_, options = options_] { return open_worker(launch, name, options); };
+    return [launch = launch_, name = name_, options = options_, patience = patience_] {
+      return std::make_unique<Worker>(launch, name, options, patience);
+    };
   }
 
   bool renew() override {
@@ -151,12 +154,13 @@ class Worker final : public WorkerSubject {
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
     const Reply first = attempt(judged, companion, placement, std::nullopt);
     if (first.kind != ReplyKind::timed_out || is_sure_) {
-      hung_ = hung_ || first.kind == ReplyKind::timed_out;
+      if (first.kind == ReplyKind::timed_out) patience_->lose();
       return first;
     }
-    Reply second = attempt(judged, companion, placement, last_deadline_);
+    // What computed all along did not wait for the machine, and compiles no longer the second time.
+    Reply second = attempt(judged, companion, placement, was_busy_ ? options_.deadline : last_deadline_);
     if (second.kind == ReplyKind::timed_out) {
-      hung_ = true;
+      patience_->lose();
       second.detail.insert(second.detail.find(killed) + killed.size(), ", twice in a row");
     } else {
       second.hung_before = true;
@@ -187,16 +191,23 @@ class Worker final : public WorkerSubject {
     ++id_;
     is_taken_back_ = false;
     send_call(judged, companion, layout);
-    const std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
+    const bool is_first = std::exchange(is_new_, false);
+    std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
+    const std::size_t bytes = layout.input_bytes + layout.output_bytes;
+    // The rows of other workers may be compiled anew for each shape.
+    const bool hung = patience_->is_lost();
+    if (hung && claims_.compiled) usual = patience_->after_a_hang(is_first, bytes, usual);
     last_deadline_ = again_with ? std::max(*again_with, compiling_) : usual;
-    const std::chrono::nanoseconds used_before = hung_ ? process_->cpu_time() : std::chrono::nanoseconds{};
+    const auto sent = std::chrono::steady_clock::now();
+    const std::chrono::nanoseconds used_before = hung ? process_->cpu_time() : std::chrono::nanoseconds{};
     const WorkerProcess::Heard heard = process_->hear(last_deadline_);
+    was_busy_ = heard.event == Event::deadline && (hung || is_first) &&
+                process_->cpu_time() - used_before >= last_deadline_ * 9 / 10;
     // If calls of this kernel hung before and this one was busy all along, a second try would only cost time.
-    is_sure_ = heard.event == Event::deadline &&
-               (hangs_recovered_ >= most_recovered_hangs ||
-                (hung_ && process_->cpu_time() - used_before >= last_deadline_ * 9 / 10));
+    is_sure_ = heard.event == Event::deadline && (hangs_recovered_ >= most_recovered_hangs || (hung && was_busy_));
     Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
     deaths_ += process_->alive() ? 0 : 1;
+    if (reply.kind == ReplyKind::done) patience_->learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
     if (!is_taken_back_) CallMemory::restore_outputs(layout);
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
     const std::string output = process_->output();
@@ -214,6 +225,7 @@ class Worker final : public WorkerSubject {
     // What an earlier process, or one that it left behind, does to its memory must not reach this one.
     if (!is_memory_new_) renew_memory();
     is_memory_new_ = false;
+    is_new_ = true;
     process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
     const json words = first_words(*process_, "hello", options_.load_deadline);
     try {
@@ -222,7 +234,7 @@ class Worker final : public WorkerSubject {
       compiling_ = options_.first_call_is_limited ? std::min(hello_.first_call, options_.first_call_deadline)
                                                   : hello_.first_call;
       // A kernel that hung once and does not announce a compiler is not compiling.
-      next_deadline_ = std::max(hung_ ? options_.deadline : options_.first_call_deadline, compiling_);
+      next_deadline_ = std::max(patience_->is_lost() ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
       process_->kill();
       throw;
@@ -359,7 +371,9 @@ class Worker final : public WorkerSubject {
   bool is_taken_back_ = false;  // the outputs of the last call
   std::optional<WorkerProcess> process_;
   bool has_answered_ = false;
-  bool hung_ = false;     // a call of this subject hung for certain
+  bool is_new_ = false;  // the process has got no call
+  std::shared_ptr<Patience> patience_;
+  bool was_busy_ = false;  // the last call hung and computed all along
   bool is_sure_ = false;  // the last call hung for certain
   std::chrono::milliseconds next_deadline_{};
   std::chrono::milliseconds last_deadline_{};
@@ -378,7 +392,7 @@ class Worker final : public WorkerSubject {
 
 std::unique_ptr<WorkerSubject> open_worker(const worker::Launch& launch, std::string name,
                                            const WorkerOptions& options) {
-  return std::make_unique<worker::Worker>(launch, std::move(name), options);
+  return std::make_unique<worker::Worker>(launch, std::move(name), options, std::make_shared<worker::Patience>());
 }
 
 }  // namespace rope

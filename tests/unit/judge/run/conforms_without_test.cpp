@@ -63,6 +63,28 @@ TEST_CASE("conforms without: nothing is said of a kernel that is wrong in a plai
   CHECK_FALSE(judge(conforming, {"ROT-01"}).without);
 }
 
+TEST_CASE("conforms without: of a kernel that hangs, judged again, one hang a round is enough") {
+  bool again = false;
+  std::int64_t hangs = 0;
+  Fake subject(with_place_and_backward(), [&](Call& call) {
+    if (!call.in_place && !again) return right(call);
+    ++hangs;
+    return Reply{ReplyKind::timed_out, ROPE_FAILED, "did not return within 10 s", 0};
+  });
+  const SubjectReport report = judge(subject, {"ROT", "MEM", "SHP"}).report;
+  REQUIRE(report.count(Verdict::fail) > 3);
+  JudgedCases judged;
+  judged.note(case_from_text("ROT-01:in_place=1,source=computed"), false);
+  judged.note(case_from_text("ROT-01:source=computed"), true);
+  Oracles oracles;
+  SuiteOptions options;
+  options.selection = report.selection;
+  again = true;
+  hangs = 0;
+  CHECK_FALSE(conforms_without(report, judged, subject, oracles, all_requirements(), options));
+  CHECK(hangs <= 2);  // one in each of two rounds
+}
+
 TEST_CASE("conforms without: nothing is said if what failed fails again") {
   // It refuses what was in place only until it is judged again; then it refuses everything.
   std::int64_t refused = 0, taken_since = 0;

@@ -44,7 +44,7 @@ TEST_CASE("claims and names come from the library without loading it here") {
   CHECK(subject->claims().head_dims == std::vector<std::int32_t>{64, 128});
 
   const std::vector<std::string> names = kernels_in(misbehaving).names;
-  CHECK(names.size() == 39);
+  CHECK(names.size() == 40);
   CHECK(names.front() == "right");
   CHECK(names.back() == "old_struct");
   CHECK(kernels_in(built / "throwing.so").names.front() == "throws");
