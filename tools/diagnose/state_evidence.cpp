@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "tools/diagnose/kept_parameters.hpp"
 #include "tools/diagnose/other_evidence.hpp"
 #include "tools/diagnose/simulation.hpp"
 
@@ -118,9 +119,29 @@ std::string words_of_earlier(const Case& c, Examiner& examiner) {
   return by_place ? "an earlier call at other positions" : "an earlier call with another number of tokens";
 }
 
+// The cases of the failures that need earlier calls; the first is `state`'s. Few: each is made many times.
+std::vector<Case> cases_of_state(const SubjectReport& report, const RequirementResult& state) {
+  constexpr std::size_t most = 6;
+  std::vector<Case> cases{state.failure->minimal};
+  for (const RequirementResult& r : report.results) {
+    const bool failed = r.verdict == Verdict::fail && r.failure && r.failure->minimal.golden.empty();
+    if (failed && &r != &state && r.failure->needs_earlier_calls) cases.push_back(r.failure->minimal);
+  }
+  if (cases.size() > most) cases.resize(most);
+  return cases;
+}
+
+using Words = std::optional<std::string> (*)(const Case& c, Examiner& examiner);
+
 // A shrunk case names only the calls that it needs to fail.
-std::string words_of_state(const Case& c, Examiner& examiner) {
+std::string words_of_state(const SubjectReport& report, const RequirementResult& state, Examiner& examiner) {
+  const Case& c = state.failure->minimal;
   if (const auto kept = kept_by(c, examiner)) return *kept;
+  for (const Words words : {words_of_kept_parameters, words_of_added_rows}) {
+    for (const Case& failing : cases_of_state(report, state)) {
+      if (const auto found = words(failing, examiner)) return *found;
+    }
+  }
   return fmt::format("the result depends on what {} left behind", words_of_earlier(c, examiner));
 }
 
@@ -129,7 +150,7 @@ std::string words_of_state(const Case& c, Examiner& examiner) {
 std::optional<Pointer> from_state(const SubjectReport& report, Examiner& examiner) {
   const RequirementResult* state = failed_by_state(report);
   if (state == nullptr) return std::nullopt;
-  return Pointer{{BugClass::table_cache, words_of_state(state->failure->minimal, examiner), "", 1},
+  return Pointer{{BugClass::table_cache, words_of_state(report, *state, examiner), "", 1},
                  failures_by_state(report), ""};
 }
 

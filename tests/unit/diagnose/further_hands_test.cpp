@@ -309,7 +309,7 @@ TEST_CASE("What a kept table is kept for is said where one change of the earlier
   });
   by_length.forget = [&] { kept.clear(); };
   CHECK(first_of(diagnosed(by_length, {"ROT-01", "STA-01", "STA-02"})).sentence ==
-        "the result depends on what an earlier call at other positions left behind");
+        "the positions of an earlier call are used, not this call's");
 }
 
 TEST_CASE("Pass-through features that are computed with are named") {
