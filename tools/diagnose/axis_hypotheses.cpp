@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
 #include <numeric>
 
 #include "tools/diagnose/hypothesis.hpp"
@@ -115,6 +117,29 @@ void add_axis_frequencies(Hypotheses& all) {
   all.push_back(std::move(h));
 }
 
+// Two-dimensional models turn each section as a rope of its own.
+void add_axes_as_ropes(Hypotheses& all) {
+  Hypothesis h{BugClass::multi_axis,
+               "each axis has the frequencies of a rope of its own: base^(-i/n) for the i-th of its n pairs",
+               {},
+               0,
+               [](const Call& call) {
+                 return several_axes(call) && call.source == AngleSource::computed &&
+                        std::holds_alternative<scaling::None>(call.scaling);
+               },
+               false};
+  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+    std::map<int, int> pairs, seen;
+    for (const int axis : s.params.axis) ++pairs[axis];
+    for (std::size_t p = 0; p < theta.size(); ++p) {
+      const int axis = s.params.axis[p];
+      theta[p] = std::pow(static_cast<long double>(s.params.base),
+                          -static_cast<long double>(seen[axis]++) / static_cast<long double>(pairs[axis]));
+    }
+  };
+  all.push_back(std::move(h));
+}
+
 void add_angles_in_blocks(Hypotheses& all) {
   Hypothesis h{BugClass::pairing_layout,
                "the angles are in blocks, one for each axis, but the axes should alternate",
@@ -184,6 +209,7 @@ void add_axis_hypotheses(Hypotheses& all) {
   add_axes_of_tiles(all);
   add_axes_of_features(all);
   add_axis_frequencies(all);
+  add_axes_as_ropes(all);
   add_angles_in_blocks(all);
   add_text_tests(all);
 }

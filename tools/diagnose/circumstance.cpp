@@ -143,6 +143,8 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return has_position_dtype(of(r).form) && of(r).position_dtype == DType::i64; }},
     {Circumstance::rotary_below_head_dim, field_words::rotary_below_head_dim, BugClass::partial_passthrough,
      [](const SeenRow& r) { return of(r).spec.rotary_dim < of(r).spec.head_dim; }},
+    {Circumstance::rotary_half_of_head_dim, "rotary_dim half of head_dim", BugClass::partial_passthrough,
+     [](const SeenRow& r) { return 2 * of(r).spec.rotary_dim == of(r).spec.head_dim; }},
     {Circumstance::rotary_equals_head_dim, "rotary_dim equal to head_dim", nothing,
      [](const SeenRow& r) { return of(r).spec.rotary_dim == of(r).spec.head_dim; }},
     {Circumstance::several_axes, field_words::several_axes, BugClass::multi_axis,

@@ -77,6 +77,7 @@ enum class Circumstance {
   i32_positions,
   i64_positions,
   rotary_below_head_dim,
+  rotary_half_of_head_dim,
   rotary_equals_head_dim,
   several_axes,
   one_axis,

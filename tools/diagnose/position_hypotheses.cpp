@@ -245,6 +245,18 @@ void add_uneven_blocks(Hypotheses& all) {
         });
     all.back().applies = [=](const Call& call) { return call.q.shape[1] % blocks != 0; };
   }
+  for (const std::int64_t n : {4, 8, 16, 32, 64, 128}) {
+    add(all, BugClass::position_offset,
+        fmt::format(
+            "tokens left over from tiles of {} are taken to begin at the number of tiles before them times their "
+            "own number",
+            n),
+        [=](const Spot& s, int a, long double p) {
+          const std::int64_t left = s.call.q.shape[1] % n, tile = s.seq / n;
+          return s.seq < s.call.q.shape[1] - left ? p : of(s, a, s.batch, tile * left + s.seq % n);
+        });
+    all.back().applies = [=](const Call& call) { return call.q.shape[1] > n && call.q.shape[1] % n != 0; };
+  }
 }
 
 void add_other_tokens(Hypotheses& all) {

@@ -18,7 +18,7 @@ bool is_writing(const RequirementResult& r) {
   return finding.kind == FailureKind::misbehaviour && !finding.access && !finding.breaks_mode;
 }
 
-enum class By { value, writing, any };       // the failures that count
+enum class By { value, writing, status, any };  // the failures that count
 enum class Adds {                            // to the sentence
   nothing,
   message,  // the failure's
@@ -47,6 +47,8 @@ constexpr Spoke spoke_rows[] = {
      true},
     {"SHP-08", BugClass::launch_limits, "tokens, batches or heads next to a multiple of a block's size are left out",
      By::value, Adds::nothing, true},
+    {"SHP-01 SHP-02 SHP-08", BugClass::launch_limits, "calls beyond a limit of the launch are refused", By::status,
+     Adds::message},
     {"MEM-06", of_memory, "element offsets are computed in 32 bits", By::any, Adds::message, true},
     {"MEM-02", of_memory, "an input is written to", By::writing, Adds::message},
     {"MEM-03", of_memory, "gaps between rows are written to", By::writing, Adds::message},
@@ -89,6 +91,7 @@ bool counts(const Spoke& row, const RequirementResult& r) {
   // What raises says nothing about memory, limits or empty calls (from_exceptions).
   if (r.failure->finding.kind == FailureKind::exception) return false;
   if (r.failure->finding.breaks_mode) return false;  // from_mode
+  if (row.by == By::status) return r.failure->finding.kind == FailureKind::status;
   return row.by == By::any || fails_by_value(r) || (row.by == By::writing && is_writing(r));
 }
 
@@ -193,6 +196,20 @@ std::optional<Pointer> from_mode(const SubjectReport& report) {
   return pointer.requirements.empty() ? std::nullopt : std::optional(std::move(pointer));
 }
 
+// Most requirements fail because calls write where they must not, whatever the values: on a device, which no guard page
+// stops. nullopt: most fail otherwise, so only MEM's own requirements say something.
+std::optional<Pointer> from_writes(const SubjectReport& report) {
+  Pointer pointer{{of_memory, "", "", 1}, {}, ""};
+  for (const RequirementResult& r : report.results) {
+    if (r.verdict != Verdict::fail || !r.failure || !is_writing(r)) continue;
+    if (pointer.requirements.empty()) pointer.quoted = headline(r.failure->finding.message);
+    pointer.requirements.push_back(r.id);
+  }
+  if (2 * pointer.requirements.size() <= static_cast<std::size_t>(report.count(Verdict::fail))) return std::nullopt;
+  pointer.candidate.sentence = pointer.quoted;
+  return pointer;
+}
+
 // Sets the share of the failures that each explains.
 void weigh_by_failures(std::vector<Pointer>& found, const SubjectReport& report) {
   const auto failures = std::max<std::int64_t>(report.count(Verdict::fail), 1);
@@ -207,6 +224,7 @@ std::vector<Pointer> from_requirements(const SubjectReport& report, const Observ
   std::vector<Pointer> found;
   if (auto state = from_state(report, examiner)) found.push_back(std::move(*state));
   if (auto mode = from_mode(report)) found.push_back(std::move(*mode));
+  if (auto writes = from_writes(report)) found.push_back(std::move(*writes));
   const Scaling* rule = rule_that_fails(seen);
   for (const Spoke& row : spoke_rows) {
     if (auto pointer = pointer_of(row, report, rule)) found.push_back(std::move(*pointer));

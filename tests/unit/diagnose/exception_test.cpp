@@ -80,6 +80,19 @@ TEST_CASE("That any call fails does not stand beside a condition") {
   CHECK(found->trigger.empty());
 }
 
+TEST_CASE("A write that most calls make is told in its own words, not as the requirement's that asks for it") {
+  // As on a device: the values are right, and the write was found afterwards.
+  Fake subject(all_claims(), [](Call& call) {
+    Reply reply = computed(call);
+    reply.kind = ReplyKind::misbehaved;
+    reply.detail = "wrote beyond the memory of q_out, byte 0 after its pages";
+    return reply;
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "ROT-03", "MEM-02"});
+  CHECK(first_of(found).sentence == "wrote beyond the memory of q_out, byte 0 after its pages");
+  CHECK(found->unexplained.empty());
+}
+
 TEST_CASE("A cause is named only with evidence that is told") {
   // Stopped in each call one element past the end of q: no row can be compared.
   Fake subject(all_claims(), [](Call& call) {

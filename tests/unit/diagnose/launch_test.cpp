@@ -70,6 +70,15 @@ Fake altered(std::function<double(const Call& before, const RowIndex&, double x,
   });
 }
 
+TEST_CASE("A launch that fails for many tokens is found, though no value shows it") {
+  Fake subject(narrow_claims(), [](Call& call) {
+    return call.q.shape[1] > 65535 ? Reply{ReplyKind::done, ROPE_FAILED, "", 0} : computed(call);
+  });
+  const auto found = diagnosed(subject, {"SHP-01"});
+  CHECK(first_of(found).bug_class == BugClass::launch_limits);
+  CHECK_THAT(first_of(found).sentence, Catch::StartsWith("calls beyond a limit of the launch are refused"));
+}
+
 }  // namespace
 
 TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
