@@ -120,13 +120,17 @@ After after(const Case& earlier, const Case& c, Examiner& examiner) {
   return {true, same};
 }
 
-// Whether the case holds in a new process, and starting one is quick enough to do it often.
-bool holds_alone(const Case& c, Examiner& examiner) {
+// Whether the case holds in a new process, and again after itself: else any earlier call spoils it, whatever its
+// parameters. And starting a process is quick enough to do it often.
+bool holds_twice(const Case& c, Examiner& examiner) {
   constexpr std::chrono::milliseconds quick(500);
   const auto start = std::chrono::steady_clock::now();
   if (!examiner.subject().renew()) return false;
-  const std::unique_ptr<Observation> alone = observe(c, examiner);
-  return alone->answered() && !alone->failed() && std::chrono::steady_clock::now() - start < quick;
+  const auto holds = [&] {
+    const std::unique_ptr<Observation> seen = observe(c, examiner);
+    return seen->answered() && !seen->failed();
+  };
+  return holds() && std::chrono::steady_clock::now() - start < quick && holds();
 }
 
 struct Found {
@@ -152,7 +156,7 @@ Found kept_of(const Case& c, Step how, Examiner& examiner) {
 std::optional<std::string> words_of_kept_parameters(const Case& given, Examiner& examiner) {
   const Claims& claims = examiner.subject().claims();
   const Case c = showing(given, claims);
-  if (!can_be_asked(c, claims) || !holds_alone(c, examiner)) return std::nullopt;
+  if (!can_be_asked(c, claims) || !holds_twice(c, examiner)) return std::nullopt;
   for (const Step how : {Step::of_size, Step::behind_the_point}) {
     const Found found = kept_of(c, how, examiner);
     const char* where = how == Step::of_size ? "" : ", if they differ only behind the decimal point";
@@ -177,7 +181,7 @@ std::optional<std::string> words_of_added_rows(const Case& given, Examiner& exam
   Case earlier = later;
   earlier.start = 0;
   const Claims& claims = examiner.subject().claims();
-  if (!can_be_asked(later, claims) || !can_be_asked(earlier, claims) || !holds_alone(later, examiner)) {
+  if (!can_be_asked(later, claims) || !can_be_asked(earlier, claims) || !holds_twice(later, examiner)) {
     return std::nullopt;
   }
   if (!after(earlier, later, examiner).fails) return std::nullopt;

@@ -87,6 +87,15 @@ TEST_CASE("kept parameters: a kernel that keeps nothing, or fails by itself, has
   CHECK_FALSE(diagnosis::words_of_added_rows(c, of_wrong));
 }
 
+TEST_CASE("kept parameters: a kernel whose every later call is wrong depends on no parameter") {
+  std::int64_t calls = 0;
+  Fake subject = misled([&](Call& call) { call.base += ++calls > 1 ? 1 : 0; });
+  subject.forget = [&] { calls = 0; };
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  CHECK_FALSE(diagnosis::words_of_kept_parameters(case_from_text("ROT-01:source=computed,head_dim=64"), examiner));
+}
+
 // A table of 64 rows or as many as the first call needs; what is added later is made by `position_of`.
 std::unique_ptr<Fake> growing(std::function<std::int64_t(std::int64_t position, std::int64_t rows)> position_of) {
   auto rows = std::make_shared<std::int64_t>(0);
