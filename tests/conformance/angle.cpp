@@ -85,14 +85,15 @@ void long_cases(CaseList& list) {
   for (int power : {31, 32}) {
     if (std::int64_t{1} << power < most) starts.push_back((std::int64_t{1} << power) - 2);
   }
-  // The largest claimed position, as far as the exact tables reach quickly.
-  starts.push_back(std::min(most, std::int64_t{1} << 31) - 4);
+  // Up to the largest claimed position, as far as the exact tables reach quickly.
+  const std::int64_t last = std::min(most, std::int64_t{1} << 31);
+  if (std::ranges::find(starts, last) == starts.end()) starts.push_back(last);
   for (std::int64_t start : starts) {
     list.for_each_way(128, [&](Case c) {
-      Case p = probe(c, std::max<std::int64_t>(start, 0));
+      Case p = probe(c, std::max<std::int64_t>(start == last ? last - c.seq + 1 : start, 0));
       if (!within_table(p)) return;
       list.add(p);
-      if (start < (std::int64_t{1} << 31) - 4) return;
+      if (largest_position(p) < std::int64_t{1} << 31) return;
       p.form = PositionForm::shared;
       p.position_dtype = DType::i64;
       list.add(p);

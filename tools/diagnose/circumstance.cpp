@@ -17,14 +17,21 @@ const Tensor& output_of(const SeenRow& r) {
   return r.key().key ? r.seen->before.k_result() : r.seen->before.q_result();
 }
 
-// Whether an extent and the next one can be taken for one, as reshape() without a copy does. Workers place rows far
+// Whether the first extents can be taken for one, as reshape() without a copy does. Workers place rows far
 // apart, which the tensor's own strides do not say.
-bool have_one_stride(const SeenRow& r, std::size_t extent) {
+bool have_one_stride(const SeenRow& r, std::size_t extents) {
   const Tensor& t = output_of(r);
-  if (t.shape[extent] < 2 || t.shape[extent + 1] < 2) return true;
   const std::optional<std::size_t> distant = distant_dimension(of(r).layout);
-  if (distant == extent || distant == extent + 1) return false;
-  return t.strides[extent] == t.shape[extent + 1] * t.strides[extent + 1];
+  // Behind the heads of q lie those of k.
+  const bool is_shared = of(r).layout == Layout::packed && of(r).output == OutputLayout::as_input;
+  std::optional<std::size_t> outer;
+  for (std::size_t i = 0; i < extents; ++i) {
+    if (t.shape[i] < 2) continue;
+    const bool is_apart = distant == outer || distant == i || (is_shared && i == 2);
+    if (outer && (is_apart || t.strides[*outer] != t.shape[i] * t.strides[i])) return false;
+    outer = i;
+  }
+  return true;
 }
 
 std::int64_t first_position(const SeenRow& r, std::int64_t batch, std::int64_t seq) {
@@ -205,10 +212,9 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded; }},
     {Circumstance::tokens_without_one_stride, "outputs whose tokens of all batches have no common stride",
-     BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 0); }, true},
+     BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 2); }, true},
     {Circumstance::rows_without_one_stride, "outputs whose heads of all tokens have no common stride",
-     BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 0) || !have_one_stride(r, 1); },
-     true},
+     BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 3); }, true},
     {Circumstance::rotary_no_power_of_two, "rotary_dim not a power of two", nothing,
      [](const SeenRow& r) { return (of(r).spec.rotary_dim & (of(r).spec.rotary_dim - 1)) != 0; }},
 }};
@@ -235,6 +241,15 @@ void set_tokens(Case& c, std::int64_t tokens) {
   c.sequence_length = 0;
 }
 
+std::int64_t elements_of(const SeenRow& r, bool key) {
+  const Case& c = of(r);
+  return std::int64_t{c.batch} * c.seq * (key ? c.key_heads : c.heads) * c.spec.head_dim;
+}
+
+void set_elements(Case& c, std::int64_t elements) {
+  set_tokens(c, elements / (std::int64_t{c.batch} * c.heads * c.spec.head_dim));
+}
+
 constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> known_quantities{{
     {Quantity::position, "position", [](const SeenRow& r) { return r.key().position; }, true},
     {Quantity::head_dim, "head_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }, false,
@@ -256,6 +271,10 @@ constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> k
     {Quantity::tokens_of_all_batches, "number of tokens of all batches",
      [](const SeenRow& r) { return std::int64_t{of(r).batch} * of(r).seq; }, false,
      [](Case& c, std::int64_t tokens) { set_tokens(c, tokens / c.batch); }},
+    {Quantity::elements_of_q, "number of elements of q", [](const SeenRow& r) { return elements_of(r, false); }, false,
+     set_elements},
+    {Quantity::elements_of_tensor, "number of elements of the tensor",
+     [](const SeenRow& r) { return elements_of(r, r.key().key); }, false, set_elements},
 }};
 
 template <class Table>

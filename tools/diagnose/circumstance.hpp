@@ -136,6 +136,8 @@ enum class Quantity {
   batch,
   sequence_length,
   tokens_of_all_batches,
+  elements_of_q,
+  elements_of_tensor,
   count  // the number of quantities, not one itself
 };
 

@@ -105,8 +105,8 @@ std::vector<Case> under_other_rules(const Case& failed) {
 }  // namespace
 
 bool is_affordable(const Case& c) {
-  constexpr std::int64_t most_rows = 1 << 14;
-  return c.source != AngleSource::tables || largest_position(c) < most_rows;
+  constexpr std::int64_t most_entries = 1 << 19;
+  return c.source != AngleSource::tables || (largest_position(c) + 1) * c.spec.rotary_dim / 2 <= most_entries;
 }
 
 bool Observation::failed() const {

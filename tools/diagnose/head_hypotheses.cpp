@@ -151,6 +151,22 @@ void add_tiles_over_q_and_k(Hypotheses& all) {
         all.push_back(std::move(h));
       }
     }
+    // The rest is looked at where q has one.
+    for (const bool copied : {false, true}) {
+      Hypothesis h{heads_class,
+                   fmt::format("heads come in tiles of {}: where q has whole tiles only, k's heads behind its own last "
+                               "whole tile are not {}",
+                               n, copied ? "rotated" : "written"),
+                   {},
+                   0,
+                   has_key,
+                   false};
+      h.change.write = [=](const Spot& s) {
+        const bool left_out = s.key && s.call.q.shape[2] % n == 0 && s.head >= s.call.k->shape[2] / n * n;
+        return left_out ? (copied ? Write::copied : Write::nothing) : Write::rotated;
+      };
+      all.push_back(std::move(h));
+    }
   }
 }
 

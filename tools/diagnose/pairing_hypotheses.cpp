@@ -308,6 +308,10 @@ void add_pair_angles(Hypotheses& all) {
              [](const Params& p, int feature, int) {
                return p.pairing == Pairing::interleaved ? feature % (p.rotary_dim / 2) : feature / 2;
              });
+  // A full-width table has a column for each feature, whose pair then decides its axis only.
+  all.back().applies = [](const Call& call) {
+    return several_pairs(call) && (call.source != AngleSource::tables || call.cos->shape[1] < call.rotary_dim);
+  };
   add_angles(all, "the second feature of a pair gets the angle of the next pair",
              [](const Params& p, int feature, int pair) {
                const bool second = p.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= p.rotary_dim / 2;

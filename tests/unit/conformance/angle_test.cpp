@@ -53,6 +53,20 @@ TEST_CASE("ANG-03: the longest table has a row for each position up to the level
   CHECK(longest_table(Level::exhaustive) == std::int64_t{1} << 24);
 }
 
+TEST_CASE("ANG-03: the largest claimed position is asked for, and none beyond it", "[angle]") {
+  for (const std::int64_t most : {100, 5000, 1 << 24, INT32_MAX}) {
+    Claims claims = test::all_claims();
+    claims.capabilities.max_position = most;
+    Selection selection;
+    selection.level = Level::quick;
+    CaseList list("ANG-03", claims, selection, nullptr);
+    requirement_called("ANG-03").cases(list);
+    std::int64_t longest = 0;
+    for (const Case& c : list.take()) longest = std::max(longest, largest_position(c));
+    CHECK(longest == most);
+  }
+}
+
 TEST_CASE("a kernel that claims only one scaling rule is tested with that rule", "[angle]") {
   Claims yarn_only = test::all_claims();
   yarn_only.capabilities.angle_sources = ROPE_BIT(ROPE_COMPUTED);

@@ -1,0 +1,95 @@
+// Mistakes of kernels of the twenty-second blind set, which the diagnosis called otherwise.
+#include "tests/unit/diagnose/subjects.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+namespace {
+
+// A kernel with all claims that leaves some rows of each output as they are in the input.
+Fake leaving(std::function<bool(const Call&, bool key, const RowIndex&)> left) {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  return Fake(whole->claims(), [=](Call& call) {
+    const Call before = call;
+    const Reply reply = whole->apply(call);
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      const Tensor& input = key ? *before.k : before.q;
+      Tensor& output = key ? k_of(call) : q_of(call);
+      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+        if (!left(before, key, row)) return;
+        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+          const auto size = static_cast<std::int64_t>(size_of(output.dtype));
+          store(output.dtype, data + f * output.strides[3] * size, value_at(input, row, f));
+        }
+      });
+    }
+    return reply;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("Positions that wrap at 65536 are named for a kernel that has only tables") {
+  Claims claims = all_claims();
+  claims.capabilities.angle_sources = ROPE_BIT(ROPE_TABLES);
+  claims.capabilities.max_position = 131071;
+  claims.far_tensors = claims.packed_tensors = false;
+  Fake subject(claims, [](Call& call) {
+    Call taken = call;
+    if (!call.positions && call.position_offset >= 65536) taken.position_offset -= 65536;
+    const Reply reply = computed(taken);
+    call.q = taken.q;
+    call.k = taken.k;
+    call.q_out = taken.q_out;
+    call.k_out = taken.k_out;
+    return reply;
+  });
+  CHECK(first_of(diagnosed(subject, {"ANG-02", "ANG-03"})).sentence == "positions from 65536 on start again at 0");
+}
+
+TEST_CASE("A number of elements from which on a kernel works in shares is named") {
+  Fake subject = leaving([](const Call& call, bool, const RowIndex& row) {
+    const std::int64_t tokens = call.q.shape[0] * call.q.shape[1],
+                       elements = tokens * call.q.shape[2] * call.q.shape[3];
+    return elements >= 2048 && row.batch * call.q.shape[1] + row.seq >= tokens / 4 * 4;
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "SHP-01", "SHP-08"});
+  CHECK(first_of(found).sentence == "tokens of all batches left over from blocks of 4 are not rotated");
+  CHECK_THAT(first_of(found).condition, Catch::StartsWith("only number of elements of q 2"));
+}
+
+TEST_CASE("Two sizes that fail are not certain to be a range") {
+  Fake subject = misled([](Call& call) {
+    const std::int64_t dim = call.q.shape[3];
+    if (dim == 64 || dim == 128) call.base *= 1.5;
+  });
+  const auto found = diagnosed(subject, {"ROT-01", "SHP-04"});
+  REQUIRE(found);
+  CHECK_FALSE(found->certain);
+}
+
+TEST_CASE("Rows of one token that have no common stride across batches are found with that") {
+  Fake subject = leaving([](const Call& call, bool key, const RowIndex&) {
+    const Tensor& out = key ? (call.in_place ? *call.k : *call.k_out) : (call.in_place ? call.q : *call.q_out);
+    std::int64_t outer = -1;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      if (out.shape[static_cast<std::size_t>(i)] < 2) continue;
+      const auto at = static_cast<std::size_t>(i);
+      if (outer >= 0 && out.strides[static_cast<std::size_t>(outer)] != out.shape[at] * out.strides[at]) return true;
+      outer = i;
+    }
+    return false;
+  });
+  CHECK(first_of(diagnosed(subject, {"ROT-01", "MEM-03"})).condition ==
+        "only outputs whose heads of all tokens have no common stride");
+}
+
+TEST_CASE("Heads of k behind its own last tile are named where q's number of heads decides") {
+  Fake subject = leaving([](const Call& call, bool key, const RowIndex& row) {
+    return key && call.q.shape[2] % 4 == 0 && row.head >= call.k->shape[2] / 4 * 4;
+  });
+  CHECK(first_of(diagnosed(subject, {"ROT-01", "SHP-05"})).sentence ==
+        "heads come in tiles of 4: where q has whole tiles only, k's heads behind its own last whole tile are not "
+        "rotated");
+}
