@@ -24,8 +24,8 @@ bool Appearance::overrules(const Candidate& pointed_to) const {
 }
 
 std::optional<Appearance> appearance_of(const Observations& seen, const std::optional<PlanDifference>& plan,
-                                        const std::optional<Candidate>& large_angles) {
-  if (large_angles) return Appearance{*large_angles};
+                                        const std::optional<Candidate>& by_angle) {
+  if (by_angle) return Appearance{*by_angle};
   const std::optional<Measured> shape = measured(seen);
   const bool shape_says_more = shape && says_more_than_a_plan(shape->shape);
   const std::optional<Candidate> executed = executed_instead(plan);

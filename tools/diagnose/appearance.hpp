@@ -22,6 +22,6 @@ struct Appearance {
 
 // From the most telling observation: an angle from which on all is wrong, the executed plan, the shape of the errors.
 std::optional<Appearance> appearance_of(const Observations& seen, const std::optional<PlanDifference>& plan,
-                                        const std::optional<Candidate>& large_angles);
+                                        const std::optional<Candidate>& by_angle);
 
 }  // namespace rope::diagnosis

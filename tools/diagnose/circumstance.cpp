@@ -22,7 +22,7 @@ const Tensor& output_of(const SeenRow& r) {
 bool have_one_stride(const SeenRow& r, std::size_t extents) {
   const Tensor& t = output_of(r);
   const std::optional<std::size_t> distant = distant_dimension(of(r).layout);
-  // Behind the heads of q lie those of k.
+  // k's heads lie behind q's.
   const bool is_shared = of(r).layout == Layout::packed && of(r).output == OutputLayout::as_input;
   std::optional<std::size_t> outer;
   for (std::size_t i = 0; i < extents; ++i) {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "tools/diagnose/angle_evidence.hpp"
 #include "tools/diagnose/appearance.hpp"
 #include "tools/diagnose/cause_class.hpp"
-#include "tools/diagnose/large_angles.hpp"
 #include "tools/diagnose/other_evidence.hpp"
 #include "tools/diagnose/rivals.hpp"
 #include "tools/diagnose/trigger.hpp"
@@ -54,12 +54,12 @@ class Diagnosing {
       result.pairs = plan->pairs;
     }
     result.wrong_rows = wrong_rows(seen_);
-    const std::optional<Candidate> large_angles = beyond_an_angle(seen_);
-    if (is_by_value(large_angles) && !says_less_than(plan)) {
+    const std::optional<Candidate> by_angle = told_by_angle(seen_);
+    if (is_by_value(by_angle) && !says_less_than(plan)) {
       name_causes(result);
       explain_requirements(result);
     } else {
-      name_by_other_evidence(plan, large_angles, result);
+      name_by_other_evidence(plan, by_angle, result);
     }
     const std::optional<Trigger> found = has_time_for(1) ? trigger() : std::nullopt;
     const bool has_condition = result.first() != nullptr && !result.first()->condition.empty();
@@ -170,8 +170,8 @@ class Diagnosing {
     return p;
   }
 
-  bool is_by_value(const std::optional<Candidate>& large_angles) const {
-    const double least_fit = std::max(large_angles ? large_angles->fit : worth_naming, raised_ ? raised_->fit : 0);
+  bool is_by_value(const std::optional<Candidate>& by_angle) const {
+    const double least_fit = std::max(by_angle ? by_angle->fit : worth_naming, raised_ ? raised_->fit : 0);
     return !weighed_.empty() && weighed_[0].fit >= least_fit && !decides_by_state();
   }
 
@@ -290,7 +290,7 @@ class Diagnosing {
     return explained;
   }
 
-  void name_by_other_evidence(const std::optional<PlanDifference>& plan, const std::optional<Candidate>& large_angles,
+  void name_by_other_evidence(const std::optional<PlanDifference>& plan, const std::optional<Candidate>& by_angle,
                               Diagnosis& result) {
     std::stable_partition(pointers_.begin(), pointers_.end(),
                           [](const Pointer& p) { return p.candidate.fit >= nearly_all; });
@@ -298,7 +298,7 @@ class Diagnosing {
     if (!decides_by_state() || pointers_.empty()) {
       for (const Weighed& w : weighed_) result.candidates.push_back(candidate(w));
     }
-    const std::optional<Appearance> appearance = appearance_of(seen_, plan, large_angles);
+    const std::optional<Appearance> appearance = appearance_of(seen_, plan, by_angle);
     const bool by_appearance = appearance && !decides_by_state() && !is_of_one_kind(*appearance);
     if (by_appearance) result.candidates.insert(result.candidates.begin(), appearance->candidate);
     if (!result.candidates.empty()) {

@@ -1,5 +1,8 @@
 // Mistakes of kernels of the twenty-second blind set, which the diagnosis called otherwise.
-#include "tests/unit/diagnose/subjects.hpp"
+#include <cmath>
+#include <numbers>
+
+#include "tests/unit/diagnose/loops.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -92,4 +95,19 @@ TEST_CASE("Heads of k behind its own last tile are named where q's number of hea
   CHECK(first_of(diagnosed(subject, {"ROT-01", "SHP-05"})).sentence ==
         "heads come in tiles of 4: where q has whole tiles only, k's heads behind its own last whole tile are not "
         "rotated");
+}
+
+TEST_CASE("Approximations that do not reach through a quadrant are told by the angle") {
+  Loops loops;
+  loops.at = [](std::int64_t position, double of_pair) {
+    constexpr double quarter = std::numbers::pi / 2;
+    const double angle = static_cast<double>(position) * of_pair, rest = angle - std::floor(angle / quarter) * quarter;
+    const double error = rest > quarter / 2 ? 1e-4 : 0;
+    return Loops::Turn{std::cos(angle) + error, std::sin(angle) - error};
+  };
+  Fake subject = loops.kernel();
+  const auto found = diagnosed(subject, {"ROT-01", "ANG-01"});
+  CHECK_THAT(first_of(found).sentence,
+             Catch::StartsWith("cos and sin are wrong where the angle is in the second half of its quadrant"));
+  CHECK_FALSE(found->certain);
 }

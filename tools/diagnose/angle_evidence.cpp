@@ -1,10 +1,11 @@
-#include "tools/diagnose/large_angles.hpp"
+#include "tools/diagnose/angle_evidence.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 namespace rope::diagnosis {
@@ -55,12 +56,7 @@ double share(const Pairs& pairs, Of of) {
   return wrong / (wrong + static_cast<double>(right));
 }
 
-}  // namespace
-
-std::optional<Candidate> beyond_an_angle(const Observations& seen) {
-  Pairs pairs;
-  for (const auto& one : seen) collect(*one, pairs);
-  if (pairs.wrong.size() < enough) return std::nullopt;
+std::optional<Candidate> beyond_an_angle(const Pairs& pairs) {
   const double least = std::min_element(pairs.wrong.begin(), pairs.wrong.end(), [](const Pair& a, const Pair& b) {
                          return a.angle < b.angle;
                        })->angle;
@@ -72,6 +68,39 @@ std::optional<Candidate> beyond_an_angle(const Observations& seen) {
                                "large angles are reduced inaccurately",
                                least),
                    "", by_angle};
+}
+
+// Polynomials for sine and cosine hold up to pi/4. Beyond it, a kernel that cuts the number of quadrants off and does
+// not round it uses them up to pi/2.
+std::optional<Candidate> in_half_of_quadrants(const Pairs& pairs) {
+  const auto in_half = [](const std::vector<Pair>& of, bool second) {
+    return static_cast<double>(std::ranges::count_if(of, [second](const Pair& p) {
+      const double quadrants = p.angle / (std::numbers::pi / 2);
+      return (quadrants - std::floor(quadrants) > 0.5) == second;
+    }));
+  };
+  const auto share_of = [&](bool second) {
+    const double wrong = in_half(pairs.wrong, second), right = in_half(pairs.right, second);
+    return wrong / std::max(wrong + right, 1.0);
+  };
+  constexpr double hardly = 0.02;
+  const double in_first = share_of(false), in_second = share_of(true);
+  if (in_second < least_share || in_first > hardly) return std::nullopt;
+  return Candidate{
+      BugClass::precision,
+      "cos and sin are wrong where the angle is in the second half of its quadrant: they are computed there "
+      "as in the first half, by approximations that do not reach so far",
+      "", in_second};
+}
+
+}  // namespace
+
+std::optional<Candidate> told_by_angle(const Observations& seen) {
+  Pairs pairs;
+  for (const auto& one : seen) collect(*one, pairs);
+  if (pairs.wrong.size() < enough) return std::nullopt;
+  if (auto beyond = beyond_an_angle(pairs)) return beyond;
+  return in_half_of_quadrants(pairs);
 }
 
 }  // namespace rope::diagnosis
