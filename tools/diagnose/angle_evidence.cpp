@@ -21,7 +21,7 @@ struct Pairs {
 };
 
 // Below this angle, no argument reduction is at fault.
-constexpr double large = 64;
+constexpr double reduced = 64;
 constexpr std::size_t enough = 8;
 // A lost sign is the mildest of these mistakes. It makes half of the pairs beyond the angle wrong, and some of them by
 // less than the bound.
@@ -62,7 +62,7 @@ std::optional<Candidate> beyond_an_angle(const Pairs& pairs) {
                        })->angle;
   const double by_angle = share(pairs, [](const Pair& p) { return p.angle; });
   const double by_position = share(pairs, [](const Pair& p) { return static_cast<double>(p.position); });
-  if (least < large || by_angle < least_share || by_angle < clearly * by_position) return std::nullopt;
+  if (least < reduced || by_angle < least_share || by_angle < clearly * by_position) return std::nullopt;
   return Candidate{BugClass::precision,
                    fmt::format("pairs that turn by {:.4g} radians or more are wrong at any position: "
                                "large angles are reduced inaccurately",
