@@ -218,31 +218,8 @@ class Diagnosing {
     // holds at one head, token or batch only says nothing of the others, and may follow from another rule.
     const bool is_of_one_place = std::ranges::any_of(best.condition, &Literal::names_one_place);
     result.certain = best.fit >= certain && !tie && best.rows_outside == 0 && !is_of_one_place &&
-                     !Rivals::has_open_limit(best) && !has_gap(best.condition);
+                     !Rivals::has_open_limit(best) && !has_gap(best.condition, seen_);
     result.evidence = evidence_for(best);
-  }
-
-  // Two limits of one quantity, and no wrong row between them: there may be two values, not a range.
-  bool has_gap(const Condition& condition) const {
-    for (const Literal& low : condition) {
-      for (const Literal& high : condition) {
-        const bool is_range = low.is_counted() && low.what == high.what && low.op == Comparison::at_least &&
-                              high.op == Comparison::at_most && high.limit - low.limit > 1;
-        if (is_range && !is_wrong_between(low, high)) return true;
-      }
-    }
-    return false;
-  }
-
-  bool is_wrong_between(const Literal& low, const Literal& high) const {
-    const auto of = entry_of(std::get<Quantity>(low.what)).of;
-    return std::ranges::any_of(seen_, [&](const auto& one) {
-      for (std::size_t row = 0; row < one->rows.size(); ++row) {
-        const SeenRow at{one.get(), row};
-        if (one->wrong[row] && of(at) > low.limit && of(at) < high.limit) return true;
-      }
-      return false;
-    });
   }
 
   static std::string evidence_for(const Weighed& cause) {

@@ -61,4 +61,25 @@ std::string words_of(const Condition& condition) {
   return text;
 }
 
+bool has_gap(const Condition& condition, const Observations& seen) {
+  const auto is_wrong_between = [&](const Literal& low, const Literal& high) {
+    const auto of = entry_of(std::get<Quantity>(low.what)).of;
+    return std::ranges::any_of(seen, [&](const auto& one) {
+      for (std::size_t row = 0; row < one->rows.size(); ++row) {
+        const SeenRow at{one.get(), row};
+        if (one->wrong[row] && of(at) > low.limit && of(at) < high.limit) return true;
+      }
+      return false;
+    });
+  };
+  for (const Literal& low : condition) {
+    for (const Literal& high : condition) {
+      const bool is_range = low.is_counted() && low.what == high.what && low.op == Comparison::at_least &&
+                            high.op == Comparison::at_most && high.limit - low.limit > 1;
+      if (is_range && !is_wrong_between(low, high)) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace rope::diagnosis

@@ -53,6 +53,9 @@ std::vector<Condition> others_as_good(const Condition& condition, const std::vec
 // Whether two limits of a quantity are one step apart, or the same.
 bool is_next_to(const Literal& one, const Literal& other);
 
+// Whether two limits of one quantity have no wrong row between them: there may be two values, and not a range.
+bool has_gap(const Condition& condition, const Observations& seen);
+
 // Leaves out the limits that may lie elsewhere, because `without` has nothing next to them.
 Condition without_open_limits(Condition condition, const std::vector<SeenRow>& without);
 

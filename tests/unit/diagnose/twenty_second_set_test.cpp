@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "tests/unit/diagnose/loops.hpp"
+#include "tools/diagnose/literal.hpp"
 
 using namespace rope;
 using namespace rope::test;
@@ -62,14 +63,24 @@ TEST_CASE("A number of elements from which on a kernel works in shares is named"
   CHECK_THAT(first_of(found).condition, Catch::StartsWith("only number of elements of q 2"));
 }
 
-TEST_CASE("Two sizes that fail are not certain to be a range") {
-  Fake subject = misled([](Call& call) {
-    const std::int64_t dim = call.q.shape[3];
-    if (dim == 64 || dim == 128) call.base *= 1.5;
-  });
-  const auto found = diagnosed(subject, {"ROT-01", "SHP-04"});
-  REQUIRE(found);
-  CHECK_FALSE(found->certain);
+TEST_CASE("Two limits are a range only if something between them fails") {
+  using namespace diagnosis;
+  const Condition from_64_to_128{{Quantity::head_dim, Comparison::at_least, 64},
+                                 {Quantity::head_dim, Comparison::at_most, 128}};
+  Observations seen;
+  const auto add = [&](int head_dim, char wrong) {
+    seen.push_back(std::make_unique<Observation>());
+    seen.back()->c.spec.head_dim = head_dim;
+    seen.back()->rows.push_back({});
+    seen.back()->wrong.push_back(wrong);
+  };
+  add(64, 1);
+  add(128, 1);
+  add(96, 0);
+  CHECK(has_gap(from_64_to_128, seen));
+  CHECK_FALSE(has_gap({{Quantity::head_dim, Comparison::at_least, 64}}, seen));
+  add(80, 1);
+  CHECK_FALSE(has_gap(from_64_to_128, seen));
 }
 
 TEST_CASE("Rows of one token that have no common stride across batches are found with that") {
