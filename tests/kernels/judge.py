@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Judges the test kernels, and compares each verdict with kernels.txt.
 
-    judge.py BUILD                            every kernel except those in Python, level quick
+    judge.py BUILD                            every kernel except cheaters, device, drawn and python, level quick
     judge.py BUILD --level full mutants       the wrong kernels of mutants.so, each until a requirement rejects it
     judge.py BUILD --smoke mutants            the mutants marked smoke: half a minute
     judge.py BUILD styles.so 'engines.so#tiles/*' exact legal_o3.so     some: by set, library, kernel or LIBRARY#KERNEL
@@ -43,7 +43,7 @@ USAGE, INTERRUPTED = 2, 4
 def arguments(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=Path, nargs="?", help="where ropecheck and the libraries are")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all but drawn and python")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all but cheaters, device, drawn and python")
     parser.add_argument("--level", choices=tuple(TIME_LIMIT), default="quick")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--fresh", action="store_true", help="neither use nor keep results")

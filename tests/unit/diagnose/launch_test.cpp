@@ -49,27 +49,6 @@ TEST_CASE("Rows left over from blocks are found with the size of the block") {
 
 namespace {
 
-// A right kernel. `change` may replace each element of its results, knowing the input.
-Fake altered(std::function<double(const Call& before, const RowIndex&, double x, double y)> change) {
-  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
-  return Fake(whole->claims(), [=](Call& call) {
-    const Call before = call;
-    const Reply reply = whole->apply(call);
-    for (const bool key : {false, true}) {
-      if (key && !call.k) continue;
-      const Tensor& input = key ? *before.k : before.q;
-      Tensor& output = call.in_place ? (key ? *call.k : call.q) : (key ? *call.k_out : *call.q_out);
-      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
-        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
-          std::byte* element = data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype));
-          store(output.dtype, element, change(before, row, value_at(input, row, f), load(output.dtype, element)));
-        }
-      });
-    }
-    return reply;
-  });
-}
-
 TEST_CASE("A launch that fails for many tokens is found, though no value shows it") {
   Fake subject(narrow_claims(), [](Call& call) {
     return call.q.shape[1] > 65535 ? Reply{ReplyKind::done, ROPE_FAILED, "", 0} : computed(call);
@@ -82,7 +61,7 @@ TEST_CASE("A launch that fails for many tokens is found, though no value shows i
 }  // namespace
 
 TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
-  Fake subject = altered([](const Call& call, const RowIndex& row, double x, double y) {
+  Fake subject = altered([](const Call& call, bool, const RowIndex& row, double x, double y) {
     const std::int64_t tokens = call.q.shape[1];
     return tokens > 64 && row.seq >= tokens / 64 * 64 ? x : y;
   });
@@ -92,7 +71,7 @@ TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
 }
 
 TEST_CASE("A rest that is left only from so many tokens of all batches on is found with their number") {
-  Fake subject = altered([](const Call& call, const RowIndex& row, double x, double y) {
+  Fake subject = altered([](const Call& call, bool, const RowIndex& row, double x, double y) {
     const std::int64_t tokens = call.q.shape[0] * call.q.shape[1], token = row.batch * call.q.shape[1] + row.seq;
     return tokens >= 48 && token >= tokens / 4 * 4 ? x : y;
   });
@@ -102,7 +81,7 @@ TEST_CASE("A rest that is left only from so many tokens of all batches on is fou
 }
 
 TEST_CASE("Zeros that are skipped are found") {
-  Fake subject = altered([](const Call&, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
+  Fake subject = altered([](const Call&, bool, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
   const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
   CHECK(first_of(found).bug_class == BugClass::special_values);
   CHECK(first_of(found).sentence == "features whose input is 0 stay 0");

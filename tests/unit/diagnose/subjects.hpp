@@ -41,6 +41,28 @@ inline Fake misled(std::function<void(Call&)> change, bool compiled = true) {
   });
 }
 
+// A right kernel with all claims. `change` may replace each element of its results, knowing the call and the element of
+// the input in the same place.
+inline Fake altered(std::function<double(const Call& before, bool key, const RowIndex&, double x, double y)> change) {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  return Fake(whole->claims(), [=](Call& call) {
+    const Call before = call;
+    const Reply reply = whole->apply(call);
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      const Tensor& input = key ? *before.k : before.q;
+      Tensor& output = key ? k_of(call) : q_of(call);
+      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+          std::byte* element = data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype));
+          store(output.dtype, element, change(before, key, row, value_at(input, row, f), load(output.dtype, element)));
+        }
+      });
+    }
+    return reply;
+  });
+}
+
 inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::string> only = {"ROT-01"}) {
   Oracles oracles;
   SuiteOptions options;

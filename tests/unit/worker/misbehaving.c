@@ -365,10 +365,7 @@ static const rope_kernel kernels[] = {
     {.struct_size = sizeof(rope_kernel), .abi = 2, .name = "future_abi", .apply = right, .claims = CLAIMS(0)},
     {.struct_size = 24, .abi = 1, .name = "short_struct", .apply = right, .claims = CLAIMS(0)},
     {.struct_size = sizeof(rope_kernel), .abi = 1, .name = "null_apply", .claims = CLAIMS(0)},
-    {.struct_size = sizeof(rope_kernel),
-     .abi = 1,
-     .name = "write_to_input_as_claimed",
-     .apply = write_to_input,
+    {.struct_size = sizeof(rope_kernel), .abi = 1, .name = "write_to_input_as_claimed", .apply = write_to_input,
      .claims = OVERWRITING},
     {.struct_size = OLD_SIZE, .abi = 1, .name = "old_struct", .apply = write_to_input, .claims = OVERWRITING},
 };

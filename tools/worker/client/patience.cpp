@@ -5,6 +5,8 @@
 namespace rope::worker {
 namespace {
 
+// One path of a kernel may take some times as long as another for the same bytes, and a busy machine doubles that. The
+// kernel fails in any case: one of its calls hung.
 constexpr double as_long = 20;
 constexpr Patience::Time least(1.0);  // a busy machine may stop a process for some tenths of a second
 

@@ -194,8 +194,8 @@ class Worker final : public WorkerSubject {
     const bool is_first = std::exchange(is_new_, false);
     std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
     const std::size_t bytes = layout.input_bytes + layout.output_bytes;
-    // The rows of other workers may be compiled anew for each shape.
     const bool hung = patience_->is_lost();
+    // Others may compile anew for each shape.
     if (hung && claims_.compiled) usual = patience_->after_a_hang(is_first, bytes, usual);
     last_deadline_ = again_with ? std::max(*again_with, compiling_) : usual;
     const auto sent = std::chrono::steady_clock::now();
