@@ -73,9 +73,7 @@ std::string unplaceable(const Case& c, const Claims& claims) {
 
 std::string uncovered_features(const Case& c, const Claims& claims) {
   const bool is_counted = c.pattern == PositionPattern::consecutive || c.pattern == PositionPattern::recurring;
-  if ((gives_starts(c.form) || is_packed(c.form)) && !is_counted) {
-    return "the positions of a sequence are counted from its start";
-  }
+  if (!gives_positions(c.form) && !is_counted) return "positions that are not given are counted from a start";
   if (is_packed(c.form) ? c.batch > 1 || c.sequences < 1 : c.sequences != 1) {
     return "only a row that is the whole batch packs sequences";
   }
@@ -229,6 +227,10 @@ std::string uncovered(const Case& c, const Claims& claims) {
   }
   const bool narrow = has_position_dtype(c.form) && c.position_dtype == DType::i32;
   if (narrow && largest_position(c) > std::numeric_limits<std::int32_t>::max()) return "i32 holds no such position";
+  // The positions of a golden case are in its files.
+  if (c.golden.empty() && c.sequence_length != 0 && largest_position(c) >= c.sequence_length) {
+    return fmt::format("a sequence of {} tokens has no position {}", c.sequence_length, largest_position(c));
+  }
   if (largest_position(c) > k.max_position) return fmt::format("positions beyond {} are not claimed", k.max_position);
   const std::int64_t last_row =
       c.source == AngleSource::tables ? largest_position(c) + c.spare_rows : k.max_position;

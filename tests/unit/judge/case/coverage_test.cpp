@@ -216,7 +216,16 @@ TEST_CASE("a case that no call can express is never covered", "[coverage]") {
   CHECK_THAT(uncovered(c, claims), Contains("packs sequences"));
   c.batch = 1;
   c.pattern = PositionPattern::descending;
-  CHECK_THAT(uncovered(c, claims), Contains("counted from its start"));
+  CHECK_THAT(uncovered(c, claims), Contains("counted from a start"));
+  c.form = PositionForm::offset;
+  c.sequences = 1;
+  CHECK_THAT(uncovered(c, claims), Contains("counted from a start"));
+  c.form = PositionForm::shared;
+  CHECK(uncovered(c, claims).empty());
+  c.sequence_length = largest_position(c) + 1;
+  CHECK(uncovered(c, claims).empty());
+  --c.sequence_length;
+  CHECK_THAT(uncovered(c, claims), Contains("has no position"));
   c = Case{};
   c.unequal_halves = true;
   CHECK_THAT(uncovered(c, claims), Contains("only full-width tables"));
