@@ -14,8 +14,8 @@
  *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
  *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
  *
- * Features rotary_dim .. head_dim-1 are copied bit for bit, or rounded once if the output's type is narrower. Source:
- * Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
+ * Features rotary_dim .. head_dim-1 are copied bit for bit, or rounded once if the output's type is narrower. A NaN may
+ * become another NaN. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
  *
  * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). A minimal kernel
  * has about sixty lines: examples/my_kernel.c in the repository of ropecheck.

@@ -70,9 +70,12 @@ struct Yarn {
     clamped.clamp = Clamp::pairs;
     Yarn both = exact;
     both.clamp = Clamp::pairs;
+    // No pair turns beta_fast times over so short a length: the ramp would begin before pair 0.
+    Yarn brief = plain;
+    brief.original_max_position_embeddings = 100;
     // With the other base wide heads do not reach the clamp. The usual base shows whether a kernel reads it at all.
     return {{turning, other_base}, {plain, usual_base},   {exact, other_base}, {wide, usual_base},
-            {clamped, other_base}, {clamped, usual_base}, {both, usual_base}};
+            {clamped, other_base}, {clamped, usual_base}, {both, usual_base},  {brief, usual_base}};
   }
   static Yarn fourfold(int, double length) {
     Yarn rule;
