@@ -13,6 +13,10 @@ const Case& of(const SeenRow& r) { return r.seen->c; }
 
 bool is_unscaled(const SeenRow& r) { return std::holds_alternative<scaling::None>(of(r).spec.scaling); }
 
+bool is_output_laid_out_otherwise(const SeenRow& r) {
+  return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded;
+}
+
 const Tensor& output_of(const SeenRow& r) {
   return r.key().key ? r.seen->before.k_result() : r.seen->before.q_result();
 }
@@ -89,20 +93,28 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::bf16, "bf16", BugClass::precision, [](const SeenRow& r) { return of(r).dtype == DType::bf16; }},
     {Circumstance::sixteen_bits, "16-bit tensors", BugClass::precision,
      [](const SeenRow& r) { return of(r).dtype == DType::f16 || of(r).dtype == DType::bf16; }},
+    {Circumstance::f32_or_f64, "f32 or f64", nothing,
+     [](const SeenRow& r) { return of(r).dtype == DType::f32 || of(r).dtype == DType::f64; }},
     {Circumstance::f16_output, "an output in f16", BugClass::precision,
      [](const SeenRow& r) { return of(r).out_dtype == DType::f16; }},
     {Circumstance::bf16_output, "an output in bf16", BugClass::precision,
      [](const SeenRow& r) { return of(r).out_dtype == DType::bf16; }},
     {Circumstance::output_of_other_type, "an output of another type than q", nothing,
      [](const SeenRow& r) { return of(r).dtype != of(r).out_dtype; }},
+    {Circumstance::output_of_same_type, "an output of the type of q", nothing,
+     [](const SeenRow& r) { return of(r).dtype == of(r).out_dtype; }},
     {Circumstance::tables_given, "tables given", BugClass::table_cache,
      [](const SeenRow& r) { return of(r).source == AngleSource::tables; }},
     {Circumstance::no_tables_given, "no tables given", nothing,
      [](const SeenRow& r) { return of(r).source != AngleSource::tables; }},
     {Circumstance::frequencies_given, field_words::frequencies_given, nothing,
      [](const SeenRow& r) { return of(r).source == AngleSource::frequencies; }},
+    {Circumstance::no_frequencies_given, "no frequencies given", nothing,
+     [](const SeenRow& r) { return of(r).source != AngleSource::frequencies; }},
     {Circumstance::computed_angles, field_words::computed_angles, nothing,
      [](const SeenRow& r) { return of(r).source == AngleSource::computed; }},
+    {Circumstance::angles_given, "tables or frequencies given", nothing,
+     [](const SeenRow& r) { return of(r).source != AngleSource::computed; }},
     {Circumstance::full_width_tables, field_words::full_width_tables, BugClass::table_cache,
      [](const SeenRow& r) { return of(r).full_tables; }},
     {Circumstance::half_width_tables, "half-width tables", BugClass::table_cache,
@@ -127,6 +139,8 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return gives_starts(of(r).form); }},
     {Circumstance::packed_sequences, field_words::packed_sequences, BugClass::varlen_packing_cp,
      [](const SeenRow& r) { return is_packed(of(r).form); }},
+    {Circumstance::no_packed_sequences, "no packed sequences", nothing,
+     [](const SeenRow& r) { return !is_packed(of(r).form); }},
     {Circumstance::second_position_follows, "positions whose second is the first plus one", nothing,
      [](const SeenRow& r) {
        return of(r).seq > 1 && first_position(r, r.key().batch, 1) == first_position(r, r.key().batch, 0) + 1;
@@ -176,6 +190,10 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return of(r).spec.base != 10000; }},
     {Circumstance::attention_factor, field_words::attention_factor, BugClass::scaling_config,
      [](const SeenRow& r) { return r.seen->before.attention_factor != 1; }},
+    {Circumstance::attention_factor_below_1, "an attention factor below 1", BugClass::scaling_config,
+     [](const SeenRow& r) { return r.seen->before.attention_factor < 1; }},
+    {Circumstance::attention_factor_above_1, "an attention factor above 1", BugClass::scaling_config,
+     [](const SeenRow& r) { return r.seen->before.attention_factor > 1; }},
     {Circumstance::no_attention_factor, "no attention factor", nothing,
      [](const SeenRow& r) { return r.seen->before.attention_factor == 1; }},
     {Circumstance::half_split_pairs, "half-split pairs", nothing,
@@ -200,6 +218,8 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return of(r).layout == Layout::seq_last; }},
     {Circumstance::negative_strides, "negative strides, features apart", BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).layout == Layout::reversed; }},
+    {Circumstance::no_negative_strides, "no negative strides", nothing,
+     [](const SeenRow& r) { return of(r).layout != Layout::reversed; }},
     {Circumstance::q_and_k_in_one_memory, field_words::q_and_k_in_one_memory, nothing,
      [](const SeenRow& r) { return of(r).layout == Layout::packed; }},
     {Circumstance::one_row_for_all, field_words::one_row_for_all, nothing,
@@ -209,8 +229,9 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::loose_strides, field_words::loose_strides, BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).layout == Layout::loose_strides; }},
     {Circumstance::output_laid_out_otherwise, "an output with another layout than the input",
-     BugClass::strides_memory_race,
-     [](const SeenRow& r) { return of(r).output != OutputLayout::as_input || of(r).layout == Layout::expanded; }},
+     BugClass::strides_memory_race, is_output_laid_out_otherwise},
+    {Circumstance::output_laid_out_alike, "an output with the layout of the input", nothing,
+     [](const SeenRow& r) { return !is_output_laid_out_otherwise(r); }},
     {Circumstance::tokens_without_one_stride, "outputs whose tokens of all batches have no common stride",
      BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 2); }, true},
     {Circumstance::rows_without_one_stride, "outputs whose heads of all tokens have no common stride",

@@ -10,6 +10,7 @@
 #include "tools/diagnose/cause_class.hpp"
 #include "tools/diagnose/other_evidence.hpp"
 #include "tools/diagnose/rivals.hpp"
+#include "tools/diagnose/said.hpp"
 #include "tools/diagnose/trigger.hpp"
 #include "tools/diagnose/wrong_rows.hpp"
 
@@ -25,6 +26,7 @@ constexpr double nearly_all = 0.9;  // of the failing requirements
 constexpr std::size_t most_candidates = 5;
 constexpr std::int64_t most_deaths = 6;
 constexpr int rounds_of_rivals = 6;            // the later ones if another cause or another limit then fits as well
+constexpr int rounds_of_confirming = 3;        // the later ones if the condition became narrower
 constexpr std::int64_t calls_of_a_plan = 200;  // roughly
 
 class Diagnosing {
@@ -107,22 +109,46 @@ class Diagnosing {
   void part_rivals() {
     if (weighed_.empty() || weighed_[0].fit < worth_naming) return;
     Rivals rivals(report_, seen_, examiner_);
-    const std::int64_t before = examiner_.subject().deaths();
     for (int round = 0; round < rounds_of_rivals; ++round) {
-      bool is_new = false;
-      for (const Case& c : rivals.deciding(weighed_, certain)) {
-        const bool dies_slowly = examiner_.subject().claims().starts_slowly();
-        if (!has_time_for(1) || (dies_slowly && examiner_.subject().deaths() - before >= most_deaths)) break;
-        seen_.push_back(observe(c, examiner_));
-        seen_.back()->decisive = true;
-        is_new = true;
-      }
-      if (!is_new) break;
+      if (!observe_more(rivals.deciding(weighed_, certain))) break;
       weighed_ = scales_.weigh(seen_, Care::thorough);
-      throw_if_requested(stop_);
       if (weighed_.empty()) return;
     }
     tie_ = rivals.has_tie(weighed_);
+    confirm(rivals);
+  }
+
+  // Whether any was run: there may be no time left, or too many ended a process that starts slowly.
+  bool observe_more(const std::vector<Case>& cases) {
+    bool is_any = false;
+    for (const Case& c : cases) {
+      const std::int64_t before = examiner_.subject().deaths();
+      if (!has_time_for(1) || slow_deaths_ >= most_deaths) break;
+      seen_.push_back(observe(c, examiner_));
+      seen_.back()->decisive = is_any = true;
+      if (examiner_.subject().claims().starts_slowly()) slow_deaths_ += examiner_.subject().deaths() - before;
+      throw_if_requested(stop_);
+    }
+    return is_any;
+  }
+
+  // Tries the best cause in cases that have only in common what it needs. If all go as it says under a narrower
+  // condition, that is the condition.
+  void confirm(Rivals& rivals) {
+    const std::size_t before = seen_.size();
+    for (int round = 0; round < rounds_of_confirming && weighed_[0].fit >= certain; ++round) {
+      Weighed& best = weighed_[0];
+      if (!observe_more(rivals.confirming(best))) break;
+      Weighed again = scales_.weigh_again(best, seen_);
+      is_confirmed_ = again.fit >= certain && again.contradicted == 0;
+      if (!is_confirmed_) break;
+      const bool is_settled = std::ranges::equal(again.condition, best.condition);
+      best = std::move(again);
+      if (is_settled) break;
+    }
+    further_ = seen_.size() - before;
+    otherwise_ = std::count_if(seen_.begin() + static_cast<std::ptrdiff_t>(before), seen_.end(),
+                               [&](const auto& one) { return !Said(*one, weighed_[0]).is_so(); });
   }
 
   static void add_words(const PlanDifference& plan, Diagnosis& result) {
@@ -217,9 +243,12 @@ class Diagnosing {
     // Wrong rows outside of its condition: that is another condition, or the kernel has another fault as well. What
     // holds at one head, token or batch only says nothing of the others, and may follow from another rule.
     const bool is_of_one_place = std::ranges::any_of(best.condition, &Literal::names_one_place);
-    result.certain = best.fit >= certain && !tie && best.rows_outside == 0 && !is_of_one_place &&
+    result.certain = best.fit >= certain && is_confirmed_ && !tie && best.rows_outside == 0 && !is_of_one_place &&
                      !Rivals::has_open_limit(best) && !has_gap(best.condition, seen_);
     result.evidence = evidence_for(best);
+    if (!result.certain && otherwise_ > 0) {
+      result.evidence += fmt::format("; {} of {} cases drawn to test it went otherwise", otherwise_, further_);
+    }
   }
 
   static std::string evidence_for(const Weighed& cause) {
@@ -243,28 +272,15 @@ class Diagnosing {
     }
   }
 
-  // Whether every element of a failing case matches a cause's prediction: where its condition does not hold, the kernel
-  // is right. Nullopt if the case was not run again, as
-  // golden cases are not, or if its values hold in that run.
+  // Whether a failing case is as a cause says. Nullopt if the case was not run again, as golden cases are not, or if
+  // its values hold in that run.
   std::optional<bool> is_explained(Case c, const Weighed& cause) const {
     c.requirement = "ROT-01";
     const std::string text = to_text(c);
     const auto found =
         std::find_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s->answered() && to_text(s->c) == text; });
     if (found == seen_.end() || !(*found)->failed()) return std::nullopt;
-    const Observation& s = **found;
-    const Prediction said = s.model->predict(change_of(cause, s.before));
-    std::vector<std::function<bool(const SeenRow&)>> condition;
-    for (const Literal& literal : cause.condition) condition.push_back(predicate_of(literal));
-    const auto dim = static_cast<std::size_t>(s.head_dim);
-    bool explained = true;
-    for (std::size_t row = 0; row < s.rows.size(); ++row) {
-      const bool shows = std::ranges::all_of(condition, [&](const auto& holds) { return holds(SeenRow{&s, row}); });
-      for (std::size_t i = row * dim; i < (row + 1) * dim; ++i) {
-        explained = explained && agrees(s, shows ? said : s.right, i);
-      }
-    }
-    return explained;
+    return Said(**found, cause).is_so();
   }
 
   void name_by_other_evidence(const std::optional<PlanDifference>& plan, const std::optional<Candidate>& by_angle,
@@ -342,8 +358,11 @@ class Diagnosing {
   std::vector<Weighed> weighed_;   // hypotheses, best first
   std::vector<Pointer> pointers_;  // causes from other evidence than values
   std::optional<Candidate> raised_;
-  bool unusual_ = false;  // all failures have inputs of an unusual size
-  bool tie_ = false;      // another cause fits as well as the best
+  bool unusual_ = false;                          // all failures have inputs of an unusual size
+  bool tie_ = false;                              // another cause fits as well as the best
+  bool is_confirmed_ = true;                      // nothing that was seen speaks against the best cause
+  std::size_t further_ = 0;                       // cases to confirm it
+  std::int64_t otherwise_ = 0, slow_deaths_ = 0;  // of these that it does not predict; of slow processes
   Repeated repeated_ = Repeated::same;
   bool state_ = false;  // earlier calls decide
 };

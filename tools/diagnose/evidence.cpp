@@ -7,6 +7,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/crossed.hpp"
 #include "tools/judge/case/fields.hpp"
 #include "tools/judge/case/random_case.hpp"
 
@@ -84,10 +85,15 @@ Scaling of_original_length(Scaling rule, double length) {
 // The same call under each other rule, in a sequence longer than its original length, and with other choices of its own
 // rule. A mistake in what rules share shows under all of them. A flag that is ignored looks inverted where only one of
 // its values was seen.
-std::vector<Case> under_other_rules(const Case& failed) {
+std::vector<Case> under_other_rules(Case failed) {
   std::vector<Case> all;
   if (failed.source != AngleSource::computed || std::holds_alternative<scaling::None>(failed.spec.scaling)) return all;
   constexpr std::int64_t original = 32;
+  constexpr int least_pairs = 4;  // some rules need several pairs, and show nothing if they have few
+  if (failed.spec.rotary_dim < 2 * least_pairs && failed.spec.rotary_dim == failed.spec.head_dim) {
+    failed.spec.head_dim = failed.spec.rotary_dim = 2 * least_pairs;
+    failed.spec.scaling = for_pairs(failed.spec.scaling, least_pairs);
+  }
   const scaling::Setting setting{failed.spec.head_dim, failed.spec.rotary_dim, failed.spec.base, 0};
   const auto add = [&](const Scaling& rule) {
     all.push_back(failed);
@@ -123,6 +129,10 @@ bool agrees(const Observation& seen, const Prediction& said, std::size_t i) {
   const double expected = said.value[i], actual = seen.actual[i];
   if (std::isnan(expected) || std::isnan(actual)) return std::isnan(expected) && std::isnan(actual);
   if (expected == actual) return true;
+  if (std::isinf(actual)) {  // no number of its type is as large
+    const double largest = largest_finite(seen.before.q_result().dtype);
+    return std::signbit(expected) == std::signbit(actual) && std::fabs(expected) + bound > largest;
+  }
   // The model itself rounds in double. If the kernel does too, both errors count.
   const bool wide = seen.before.q.dtype == DType::f64;
   return std::fabs(actual - expected) <= (wide ? 2 : 1.001) * bound;
@@ -237,30 +247,47 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
   return all;
 }
 
+namespace {
+
+// The cases that were run, and those of them that failed.
+class AlreadyRun {
+ public:
+  explicit AlreadyRun(const Observations& seen) {
+    for (const auto& one : seen) {
+      texts_.insert(to_text(one->c));
+      if (one->failed()) failed.push_back(&one->c);
+    }
+  }
+
+  // True once for each case that was not run.
+  bool is_new(const Case& c) { return texts_.insert(to_text(c)).second; }
+
+  std::vector<const Case*> failed;
+
+ private:
+  std::set<std::string> texts_;
+};
+
+}  // namespace
+
 std::vector<Case> failing_cases_with(const std::function<void(Case&)>& change, const SubjectReport& report,
                                      const Claims& claims, const Observations& seen) {
-  std::set<std::string> known;
-  for (const auto& one : seen) known.insert(to_text(one->c));
+  AlreadyRun run(seen);
   std::vector<Case> all;
-  for (const auto& one : seen) {
-    if (!one->failed()) continue;
-    Case changed = one->c;
+  for (const Case* failed : run.failed) {
+    Case changed = *failed;
     change(changed);
-    if (is_usable(changed, report, claims) && known.insert(to_text(changed)).second) all.push_back(std::move(changed));
+    if (is_usable(changed, report, claims) && run.is_new(changed)) all.push_back(std::move(changed));
   }
   return all;
 }
 
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
-  std::set<std::string> known;
-  std::vector<const Case*> failed;
-  for (const auto& one : seen) {
-    known.insert(to_text(one->c));
-    if (one->failed()) failed.push_back(&one->c);
-  }
+  AlreadyRun run(seen);
+  const std::vector<const Case*>& failed = run.failed;
   std::vector<Case> all;
   const auto add = [&](Case c) {
-    if (is_usable(c, report, claims) && known.insert(to_text(c)).second) all.push_back(std::move(c));
+    if (is_usable(c, report, claims) && run.is_new(c)) all.push_back(std::move(c));
   };
   constexpr std::size_t ways_to_move = 4;
   constexpr std::size_t most_moved = 6 * ways_to_move;
@@ -326,6 +353,21 @@ std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claim
   for (const Case* one : failed) {
     if (all.size() >= most) break;
     for (Case& other : under_other_rules(*one)) add(std::move(other));
+  }
+  return all;
+}
+
+std::vector<Case> cases_between(const SubjectReport& report, const Claims& claims, const Observations& seen) {
+  AlreadyRun run(seen);
+  constexpr int most_random = 240;
+  rc::Random random(report.selection.seed + 80);
+  const std::vector<Case> others = random_cases(report, claims, 79, most_random);
+  std::vector<Case> all;
+  for (const int eighths : {6, 4, 2}) {
+    for (std::size_t i = 0; i < others.size() && !run.failed.empty(); ++i) {
+      Case c = crossed(random, *run.failed[i % run.failed.size()], others[i], eighths);
+      if (is_usable(c, report, claims) && run.is_new(c)) all.push_back(std::move(c));
+    }
   }
   return all;
 }

@@ -64,6 +64,10 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
 // and failing ones from another position on.
 std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen);
 
+// Cases between failing and random ones, which were not run yet: many have all that a failure needs, and everything
+// else is different.
+std::vector<Case> cases_between(const SubjectReport& report, const Claims& claims, const Observations& seen);
+
 // The cases that fail, each after a change, as far as it is another case that was not run and the claims cover it.
 std::vector<Case> failing_cases_with(const std::function<void(Case&)>& change, const SubjectReport& report,
                                      const Claims& claims, const Observations& seen);

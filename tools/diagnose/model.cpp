@@ -108,7 +108,7 @@ class Run {
       in_offset_ = row_offset(spot.in(), {spot.batch, spot.seq, spot.head});
       out_offset_ = row_offset(spot.out(), {spot.batch, spot.seq, spot.head});
       if (write == Write::copied) {
-        for (int f = 0; f < params_.head_dim; ++f) save(spot, f, read(spot, f));
+        for (int f = 0; f < params_.head_dim; ++f) save(spot, f, copied(read(spot, f)));
         continue;
       }
       for (std::size_t p = 0; p < pairs_.size(); ++p) {
@@ -278,8 +278,13 @@ class Run {
   void pass(const Spot& spot, int feature) {
     Loaded x = read(spot, feature);
     if (change_.pass) x.value = change_.pass(spot, feature, x.value);
+    save(spot, feature, copied(x));
+  }
+
+  // Rounded, if the output's type is narrower.
+  Loaded copied(Loaded x) const {
     x.bound += expectation_.copy_bound(x.value);
-    save(spot, feature, x);
+    return x;
   }
 
   void collect(bool key) {

@@ -1,11 +1,11 @@
 #include "tools/diagnose/rivals.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <span>
 
 #include "tools/diagnose/cause_class.hpp"
+#include "tools/diagnose/said.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t most_rivals = 6;
 constexpr std::size_t most_cases = 8;  // for each rival, and to test the best cause and each part of its condition
 constexpr std::size_t for_each_condition = 2;
+constexpr std::size_t most_confirming = 48;
 constexpr std::size_t most_around = 4;  // tried at each place about a limit
 
 std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
@@ -20,63 +21,6 @@ std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
   while (count + 1 < weighed.size() && weighed[count + 1].fit >= weighed[0].fit - a_tie) ++count;
   return count;
 }
-
-// What a cause says of a call, under its condition.
-class Said {
- public:
-  Said(const Observation& of, const Weighed& cause)
-      : of_(of), changed_(of.model->predict(change_of(cause, of.before))), holds_(where(cause.condition)) {}
-
-  bool differs_from(const Said& other) const {
-    if (leaves_a_tensor() != other.leaves_a_tensor()) return true;
-    for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
-      if (differs(at(i), i, other.at(i))) return true;
-    }
-    return false;
-  }
-
-  bool says_wrong() const { return calls_wrong(holds_) || leaves_a_tensor(); }
-
-  // Whether it would call other rows wrong if this were its condition.
-  bool would_differ_under(const Condition& other) const {
-    std::vector<char> only_one = where(other);
-    for (std::size_t r = 0; r < only_one.size(); ++r) only_one[r] = only_one[r] != holds_[r] ? 1 : 0;
-    return calls_wrong(only_one);
-  }
-
- private:
-  bool leaves_a_tensor() const {
-    return of_.is_guarded && changed_.outside && std::ranges::find(holds_, 1) != holds_.end();
-  }
-
-  std::vector<char> where(const Condition& condition) const {
-    std::vector<char> rows;
-    for (std::size_t r = 0; r < of_.rows.size(); ++r) {
-      const SeenRow row{&of_, r, 1};
-      rows.push_back(std::ranges::all_of(condition, [&](const Literal& l) { return predicate_of(l)(row); }));
-    }
-    return rows;
-  }
-
-  bool calls_wrong(const std::vector<char>& rows) const {
-    for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
-      if (rows[row_of(i)] != 0 && differs(changed_, i, of_.right)) return true;
-    }
-    return false;
-  }
-
-  std::size_t row_of(std::size_t i) const { return i / static_cast<std::size_t>(of_.head_dim); }
-
-  const Prediction& at(std::size_t i) const { return holds_[row_of(i)] != 0 ? changed_ : of_.right; }
-
-  static bool differs(const Prediction& a, std::size_t i, const Prediction& b) {
-    return a.written[i] != b.written[i] || std::fabs(a.value[i] - b.value[i]) > a.bound[i] + b.bound[i];
-  }
-
-  const Observation& of_;
-  Prediction changed_;
-  std::vector<char> holds_;  // the condition, for each row
-};
 
 // Something to learn of the best cause, and how many cases shall still say it.
 struct Question {
@@ -173,6 +117,17 @@ std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double l
     named_[i] = 1;
     found.push_back(cases_[i]->c);
   }
+  return found;
+}
+
+std::vector<Case> Rivals::confirming(const Weighed& cause) {
+  if (!between_) between_ = cases_between(report_, examiner_.subject().claims(), seen_);
+  std::vector<Case> found, left;
+  for (Case& c : *between_) {
+    const bool tells = found.size() < most_confirming && Said(*prepare(c, examiner_), cause).says_wrong();
+    (tells ? found : left).push_back(std::move(c));
+  }
+  between_ = std::move(left);
   return found;
 }
 

@@ -21,6 +21,9 @@ class Rivals {
   // once. `weighed` is sorted, best first.
   std::vector<Case> deciding(const std::vector<Weighed>& weighed, double least_fit);
 
+  // Cases that a cause calls wrong, with everything that it does not need different.
+  std::vector<Case> confirming(const Weighed& cause);
+
   // Whether another cause fits as well as the best, and says something else about some case.
   bool has_tie(const std::vector<Weighed>& weighed) const;
 
@@ -37,6 +40,7 @@ class Rivals {
   Examiner& examiner_;
   std::vector<std::unique_ptr<Observation>> cases_;  // not run
   std::vector<char> named_;
+  std::optional<std::vector<Case>> between_;  // not run
 };
 
 }  // namespace rope::diagnosis

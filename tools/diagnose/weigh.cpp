@@ -370,4 +370,9 @@ std::vector<Weighed> Scales::weigh(const Observations& seen, Care care) {
   return full;
 }
 
+Weighed Scales::weigh_again(const Weighed& cause, const Observations& seen) const {
+  const Sample sample = sample_of(seen);
+  return Weigher(sample, stop_).weigh(*cause.hypothesis, cause.with);
+}
+
 }  // namespace rope::diagnosis

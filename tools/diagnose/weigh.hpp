@@ -40,6 +40,9 @@ class Scales {
   // Best first; hypotheses that explain nothing are left out. Throws Interrupted once `stop` is requested.
   std::vector<Weighed> weigh(const Observations& seen, Care care);
 
+  // One cause, on more than it was weighed on before.
+  Weighed weigh_again(const Weighed& cause, const Observations& seen) const;
+
  private:
   const Stop* stop_;
   std::vector<const Hypothesis*> screened_, promising_;  // all that can show, and those that explain something

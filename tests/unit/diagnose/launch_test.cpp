@@ -61,9 +61,9 @@ TEST_CASE("A launch that fails for many tokens is found, though no value shows i
 }  // namespace
 
 TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
-  Fake subject = altered([](const Call& call, bool, const RowIndex& row, double x, double y) {
-    const std::int64_t tokens = call.q.shape[1];
-    return tokens > 64 && row.seq >= tokens / 64 * 64 ? x : y;
+  Fake subject = altered([](const ResultElement& e) {
+    const std::int64_t tokens = e.call.q.shape[1];
+    return tokens > 64 && e.row.seq >= tokens / 64 * 64 ? e.x : e.y;
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::launch_limits);
@@ -71,9 +71,9 @@ TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
 }
 
 TEST_CASE("A rest that is left only from so many tokens of all batches on is found with their number") {
-  Fake subject = altered([](const Call& call, bool, const RowIndex& row, double x, double y) {
-    const std::int64_t tokens = call.q.shape[0] * call.q.shape[1], token = row.batch * call.q.shape[1] + row.seq;
-    return tokens >= 48 && token >= tokens / 4 * 4 ? x : y;
+  Fake subject = altered([](const ResultElement& e) {
+    const std::int64_t of_batch = e.call.q.shape[1], tokens = e.call.q.shape[0] * of_batch;
+    return tokens >= 48 && e.row.batch * of_batch + e.row.seq >= tokens / 4 * 4 ? e.x : e.y;
   });
   const auto found = diagnosed(subject, {"ROT-01", "SHP-08"});
   CHECK(first_of(found).sentence == "tokens of all batches left over from blocks of 4 are not rotated");
@@ -81,7 +81,7 @@ TEST_CASE("A rest that is left only from so many tokens of all batches on is fou
 }
 
 TEST_CASE("Zeros that are skipped are found") {
-  Fake subject = altered([](const Call&, bool, const RowIndex&, double x, double y) { return x == 0 ? 0 : y; });
+  Fake subject = altered([](const ResultElement& e) { return e.x == 0 ? 0 : e.y; });
   const auto found = diagnosed(subject, {"ROT-01", "ROT-07", "ANG-01"});
   CHECK(first_of(found).bug_class == BugClass::special_values);
   CHECK(first_of(found).sentence == "features whose input is 0 stay 0");

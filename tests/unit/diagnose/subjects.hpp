@@ -41,9 +41,17 @@ inline Fake misled(std::function<void(Call&)> change, bool compiled = true) {
   });
 }
 
-// A right kernel with all claims. `change` may replace each element of its results, knowing the call and the element of
-// the input in the same place.
-inline Fake altered(std::function<double(const Call& before, bool key, const RowIndex&, double x, double y)> change) {
+// An element of a right result, and the call before it was made.
+struct ResultElement {
+  const Call& call;
+  bool key;
+  RowIndex row;
+  std::int64_t feature;
+  double x, y;  // of the input in the same place, of the result
+};
+
+// A right kernel with all claims. `change` may replace each element of its results.
+inline Fake altered(std::function<double(const ResultElement&)> change) {
   const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
   return Fake(whole->claims(), [=](Call& call) {
     const Call before = call;
@@ -55,7 +63,8 @@ inline Fake altered(std::function<double(const Call& before, bool key, const Row
       for_each_row(output, [&](const RowIndex& row, std::byte* data) {
         for (std::int64_t f = 0; f < output.shape[3]; ++f) {
           std::byte* element = data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype));
-          store(output.dtype, element, change(before, key, row, value_at(input, row, f), load(output.dtype, element)));
+          store(output.dtype, element,
+                change({before, key, row, f, value_at(input, row, f), load(output.dtype, element)}));
         }
       });
     }

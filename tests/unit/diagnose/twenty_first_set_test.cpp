@@ -26,7 +26,7 @@ TEST_CASE("Tables that are taken for half width where rotary_dim is half of head
   });
   const auto found = diagnosed(subject, {"ROT-01", "MEM-03"});
   CHECK(first_of(found).sentence == "full-width tables are read as if they had half width");
-  CHECK(first_of(found).condition == "only rotary_dim half of head_dim");
+  CHECK(first_of(found).condition == "only rotary_dim half of head_dim, interleaved pairs");
 }
 
 TEST_CASE("Axes with the frequencies of ropes of their own are named") {

@@ -12,9 +12,7 @@ namespace {
 
 // A kernel with all claims that leaves some rows of each output as they are in the input.
 Fake leaving(const std::function<bool(const Call&, bool key, const RowIndex&)>& left) {
-  return altered([left](const Call& call, bool key, const RowIndex& row, double x, double y) {
-    return left(call, key, row) ? x : y;
-  });
+  return altered([left](const ResultElement& e) { return left(e.call, e.key, e.row) ? e.x : e.y; });
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ struct FieldText {
   std::function<std::string(const Case&)> print;
   std::function<void(Case&, const std::string&)> read;  // throws InputError
   std::vector<std::string_view> words;                  // all that it can hold; empty if there is no short list
+  std::function<void(Case&, const Case& from)> copy;
 };
 
 namespace field_text {
@@ -89,7 +90,8 @@ FieldText text_of(std::string_view name, Access access) {
   using Value = std::remove_cvref_t<std::invoke_result_t<Access, Case&>>;
   return {name, [=](const Case& c) { return field_text::print(std::invoke(access, c)); },
           [=](Case& c, const std::string& text) { field_text::read(std::invoke(access, c), text); },
-          field_text::words<Value>()};
+          field_text::words<Value>(),
+          [=](Case& c, const Case& from) { std::invoke(access, c) = std::invoke(access, from); }};
 }
 
 }  // namespace rope

@@ -47,6 +47,19 @@ TEST_CASE("fields: each is told from its default, prints what it read, and leave
   }
 }
 
+TEST_CASE("fields: each is copied by itself", "[fields]") {
+  for (const Field& field : fields()) {
+    CAPTURE(field.text.name);
+    Case from, c;
+    field.text.read(from, other_text(field));
+    field.text.copy(c, from);
+    CHECK(field.text.print(c) == other_text(field));
+    for (const Field& other : fields()) {
+      if (&other != &field) CHECK(other.text.print(c) == other.text.print(Case{}));
+    }
+  }
+}
+
 // Fields without a switch: they say nothing of what a kernel computes, or another field's switch covers them.
 const std::set<std::string_view> without_switch{"axes_order", "axes_restart", "out_dtype", "sequence_length", "input",
                                                 "seed",       "fault",        "tool",      "golden"};

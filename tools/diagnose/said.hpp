@@ -1,0 +1,39 @@
+// Said: what a cause says of a call, row by row.
+#pragma once
+
+#include <vector>
+
+#include "tools/diagnose/weigh.hpp"
+
+namespace rope::diagnosis {
+
+class Said {
+ public:
+  // Keeps `of`, which need not have been run.
+  Said(const Observation& of, const Weighed& cause);
+
+  bool differs_from(const Said& other) const;
+
+  // Whether the call must fail.
+  bool says_wrong() const;
+
+  // Whether it would call other rows wrong if this were its condition.
+  bool would_differ_under(const Condition& other) const;
+
+  // Whether the call was run and did just that.
+  bool is_so() const;
+
+ private:
+  bool leaves_a_tensor() const;
+  std::vector<char> where(const Condition& condition) const;
+  bool calls_wrong(const std::vector<char>& rows) const;
+  std::size_t row_of(std::size_t i) const { return i / static_cast<std::size_t>(of_.head_dim); }
+  const Prediction& at(std::size_t i) const { return holds_[row_of(i)] != 0 ? changed_ : of_.right; }
+
+  const Observation& of_;
+  Change change_;
+  Prediction changed_;
+  std::vector<char> holds_;  // the condition, for each row
+};
+
+}  // namespace rope::diagnosis
