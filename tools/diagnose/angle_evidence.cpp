@@ -56,6 +56,29 @@ double share(const Pairs& pairs, Of of) {
   return wrong / (wrong + static_cast<double>(right));
 }
 
+// The integer that a number of turns overflows at an angle that is above `right` and not above `wrong`, if there is one
+// only.
+std::string overflown(double right, double wrong) {
+  struct Turns {
+    const char* words;
+    double radians;
+  };
+  constexpr Turns turns[] = {
+      {"quarter", std::numbers::pi / 2}, {"half", std::numbers::pi}, {"whole", 2 * std::numbers::pi}};
+  std::string found;
+  for (const Turns& of : turns) {
+    for (const int bits : {7, 8, 15, 16, 31, 32}) {
+      const double count = std::ldexp(1.0, bits);
+      // Rounded to nearest, it is reached half a turn before.
+      if (of.radians * count <= right || of.radians * (count - 0.5) > wrong) continue;
+      if (!found.empty()) return "";
+      found = fmt::format("the number of {} turns does not fit into {} integer of {} bits", of.words,
+                          bits % 8 == 0 ? "an unsigned" : "a signed", (bits + 7) / 8 * 8);
+    }
+  }
+  return found;
+}
+
 std::optional<Candidate> beyond_an_angle(const Pairs& pairs) {
   const double least = std::min_element(pairs.wrong.begin(), pairs.wrong.end(), [](const Pair& a, const Pair& b) {
                          return a.angle < b.angle;
@@ -63,10 +86,12 @@ std::optional<Candidate> beyond_an_angle(const Pairs& pairs) {
   const double by_angle = share(pairs, [](const Pair& p) { return p.angle; });
   const double by_position = share(pairs, [](const Pair& p) { return static_cast<double>(p.position); });
   if (least < reduced || by_angle < least_share || by_angle < clearly * by_position) return std::nullopt;
+  double below = 0;
+  for (const Pair& pair : pairs.right) below = std::max(below, pair.angle < least ? pair.angle : 0);
+  const std::string overflow = overflown(below, least);
   return Candidate{BugClass::precision,
-                   fmt::format("pairs that turn by {:.4g} radians or more are wrong at any position: "
-                               "large angles are reduced inaccurately",
-                               least),
+                   fmt::format("pairs that turn by {:.4g} radians or more are wrong at any position: {}", least,
+                               overflow.empty() ? "large angles are reduced inaccurately" : overflow),
                    "", by_angle};
 }
 

@@ -249,7 +249,7 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
 
 namespace {
 
-// The cases that were run, and those of them that failed.
+// The cases that were run; some of them failed.
 class AlreadyRun {
  public:
   explicit AlreadyRun(const Observations& seen) {

@@ -20,6 +20,7 @@ const Hypotheses& all_hypotheses() {
     add_launch_hypotheses(list);
     add_table_hypotheses(list);
     add_precision_hypotheses(list);
+    add_quadrant_hypotheses(list);
     return list;
   }();
   return all;

@@ -26,6 +26,7 @@ using Hypotheses = std::vector<Hypothesis>;
 
 // The families. Each covers a part of the space of bugs.
 void add_position_hypotheses(Hypotheses& all);
+void add_tile_hypotheses(Hypotheses& all);            // part of them
 void add_given_position_hypotheses(Hypotheses& all);  // part of them
 void add_sequence_hypotheses(Hypotheses& all);        // part of them
 void add_kept_row_hypotheses(Hypotheses& all);
@@ -44,6 +45,7 @@ void add_memory_hypotheses(Hypotheses& all);
 void add_launch_hypotheses(Hypotheses& all);
 void add_table_hypotheses(Hypotheses& all);
 void add_precision_hypotheses(Hypotheses& all);
+void add_quadrant_hypotheses(Hypotheses& all);
 
 const Hypotheses& all_hypotheses();
 

@@ -75,7 +75,29 @@ void add_signs_backward(Hypotheses& all) {
   });
 }
 
+// As code for interleaved pairs has it, where the first feature of a pair is even.
+void add_signs_by_parity(Hypotheses& all) {
+  Hypothesis h{BugClass::sign_direction,
+               "half_split pairs: the sign of sin goes by the feature's number, minus for even and plus for odd ones",
+               {},
+               0,
+               {},
+               false};
+  h.applies = [](const Call& call) { return call.pairing == Pairing::half_split; };
+  h.change.row = [](const Spot&, const PairList& pairs, Row& row) {
+    for (const auto& [first, second] : pairs) {
+      if (first % 2 != 0) row.sin[static_cast<std::size_t>(first)] *= -1;
+      if (second % 2 == 0) row.sin[static_cast<std::size_t>(second)] *= -1;
+    }
+  };
+  h.change.direct = [](const Params&, const PairList&, Row& row) {
+    for (double& sine : row.sin) sine = -sine;
+  };
+  all.push_back(std::move(h));
+}
+
 void add_signs(Hypotheses& all) {
+  add_signs_by_parity(all);
   add_sign(all, "the inverse rotation: sin is negated", [](Values x, Values c, Values s) {
     return Values{x.first * c.first + x.second * s.first, x.second * c.second - x.first * s.second};
   });

@@ -4,32 +4,34 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/diagnose/hypothesis.hpp"
+#include "tools/diagnose/positions.hpp"
 
 namespace rope::diagnosis {
-namespace {
 
-constexpr double of_tiles = 0.01;  // in small calls a tile holds all, as simpler causes say
-
-using Map = std::function<long double(const Spot&, int axis, long double)>;
-
-// The position that the call gives to another token.
-long double of(const Spot& s, int axis, std::int64_t batch, std::int64_t seq) {
+long double positions::of(const Spot& s, int axis, std::int64_t batch, std::int64_t seq) {
   const std::vector<std::int64_t> all =
       token_position(s.call, std::clamp<std::int64_t>(batch, 0, s.call.q.shape[0] - 1),
                      std::clamp<std::int64_t>(seq, 0, s.call.q.shape[1] - 1));
   return static_cast<long double>(all[static_cast<std::size_t>(axis)]);
 }
 
-std::int64_t wrapped(std::int64_t value, int bits) {
-  const std::int64_t low = value & ((std::int64_t{1} << bits) - 1);
-  return low >> (bits - 1) != 0 ? low - (std::int64_t{1} << bits) : low;
-}
-
-void add(Hypotheses& all, BugClass bug_class, std::string sentence, Map map, double cost = 0) {
+void positions::add(Hypotheses& all, BugClass bug_class, std::string sentence, Map map, double cost) {
   Hypothesis h{bug_class, std::move(sentence), {}, cost, {}, false};
   h.change.position = std::move(map);
   all.push_back(std::move(h));
+}
+
+namespace {
+
+using positions::add;
+using positions::of;
+using Map = positions::Map;
+
+constexpr double of_tiles = 0.01;  // in small calls a tile holds all, as simpler causes say
+
+std::int64_t wrapped(std::int64_t value, int bits) {
+  const std::int64_t low = value & ((std::int64_t{1} << bits) - 1);
+  return low >> (bits - 1) != 0 ? low - (std::int64_t{1} << bits) : low;
 }
 
 void add_widths(Hypotheses& all) {
@@ -141,63 +143,6 @@ void add_chunks(Hypotheses& all) {
   }
 }
 
-// The tokens of all batches come in runs of one size. A run's first position is right, and the others count on from it.
-void add_runs_over_batches(Hypotheses& all) {
-  for (const std::int64_t runs : {2, 3, 4, 8, 16}) {
-    add(all, BugClass::varlen_packing_cp,
-        fmt::format("the tokens of all batches come in {} runs: positions count on from a run's first token into the "
-                    "next batch",
-                    runs),
-        [=](const Spot& s, int a, long double) {
-          const std::int64_t tokens = s.call.q.shape[1], count = s.call.q.shape[0] * tokens;
-          const std::int64_t length = (count + runs - 1) / runs, number = s.batch * tokens + s.seq;
-          const std::int64_t first = number / length * length;
-          return of(s, a, first / tokens, first % tokens) + static_cast<long double>(number - first);
-        });
-    all.back().applies = [](const Call& call) { return call.q.shape[0] > 1; };
-  }
-}
-
-// Positions of a tile's tokens, or of other tokens and batches.
-void add_tiles(Hypotheses& all) {
-  for (int n : {2, 4, 8, 16, 32}) {
-    add(all, BugClass::position_offset, fmt::format("the {} tokens of a tile all get the first one's position", n),
-        [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
-    add(all, BugClass::position_offset,
-        fmt::format("the {} tokens of a tile get positions counted on from the first one's", n),
-        [=](const Spot& s, int a, long double) {
-          return of(s, a, s.batch, s.seq / n * n) + static_cast<long double>(s.seq % n);
-        });
-    add(all, BugClass::position_offset, fmt::format("the position grows by one only every {} tokens", n),
-        [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
-  }
-  for (int n : {2, 4, 8, 16}) {
-    add(all, BugClass::position_offset,
-        fmt::format("tokens left over from blocks of {} get the position of the last token in a block", n),
-        [=](const Spot& s, int a, long double p) {
-          const std::int64_t whole = s.call.q.shape[1] / n * n;
-          return s.seq < whole || whole == 0 ? p : of(s, a, s.batch, whole - 1);
-        });
-  }
-  for (int n : {16, 32, 64, 128, 256}) {
-    add(all, BugClass::position_offset,
-        fmt::format("each chunk of {} tokens starts at the last position of the chunk before", n),
-        [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n); });
-    add(all, BugClass::position_offset,
-        fmt::format("each chunk of {} tokens starts at the first chunk's position again", n),
-        [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
-  }
-  // The positions go through a buffer of this many tokens.
-  for (const std::int64_t n : {16, 32, 64, 128, 256}) {
-    add(all, BugClass::position_offset,
-        fmt::format("counted over all batches, tokens from {} on get the positions of tokens 0, 1, .. again", n),
-        [=](const Spot& s, int a, long double) {
-          const std::int64_t token = (s.batch * s.call.q.shape[1] + s.seq) % n;
-          return of(s, a, token / s.call.q.shape[1], token % s.call.q.shape[1]);
-        });
-  }
-}
-
 // Positions whose dimensions are taken to come in another order, as by a reshape in the place of a transposition.
 void add_reshaped(Hypotheses& all) {
   // The element of [axis, batch, token] at a place in memory.
@@ -226,37 +171,6 @@ void add_reshaped(Hypotheses& all) {
         const std::int64_t batches = s.call.q.shape[0], row = s.batch * s.call.q.shape[1] + s.seq;
         return of(s, a, row % batches, row / batches);
       });
-}
-
-// The tokens are divided among this many blocks, the first of which get one token more than the others.
-void add_uneven_blocks(Hypotheses& all) {
-  for (const std::int64_t blocks : {2, 3, 4, 8, 16}) {
-    add(all, BugClass::position_offset,
-        fmt::format("of {} blocks of tokens, whose lengths differ by one, each is taken to begin at its number times its "
-                    "own length",
-                    blocks),
-        [=](const Spot& s, int a, long double) {
-          const std::int64_t tokens = s.call.q.shape[1], length = tokens / blocks, longer = tokens % blocks;
-          const bool in_longer = s.seq < longer * (length + 1);
-          const std::int64_t own = in_longer ? length + 1 : length;
-          const std::int64_t rest = in_longer ? s.seq : s.seq - longer * (length + 1);
-          const std::int64_t block = (in_longer ? 0 : longer) + rest / std::max<std::int64_t>(own, 1);
-          return of(s, a, s.batch, block * own + rest % std::max<std::int64_t>(own, 1));
-        });
-    all.back().applies = [=](const Call& call) { return call.q.shape[1] % blocks != 0; };
-  }
-  for (const std::int64_t n : {4, 8, 16, 32, 64, 128}) {
-    add(all, BugClass::position_offset,
-        fmt::format(
-            "tokens left over from tiles of {} are taken to begin at the number of tiles before them times their "
-            "own number",
-            n),
-        [=](const Spot& s, int a, long double p) {
-          const std::int64_t left = s.call.q.shape[1] % n, tile = s.seq / n;
-          return s.seq < s.call.q.shape[1] - left ? p : of(s, a, s.batch, tile * left + s.seq % n);
-        });
-    all.back().applies = [=](const Call& call) { return call.q.shape[1] > n && call.q.shape[1] % n != 0; };
-  }
 }
 
 void add_other_tokens(Hypotheses& all) {
@@ -303,9 +217,7 @@ void add_other_tokens(Hypotheses& all) {
 }
 
 void add_neighbours(Hypotheses& all) {
-  add_runs_over_batches(all);
-  add_tiles(all);
-  add_uneven_blocks(all);
+  add_tile_hypotheses(all);
   add_reshaped(all);
   add_other_tokens(all);
 }

@@ -150,7 +150,7 @@ void add_lost_carry(Hypotheses& all) {
 std::set<double> usual_turns() {
   constexpr double exact = 2 * std::numbers::pi;
   std::set<double> all{double{2 * std::numbers::pi_v<float>}};
-  for (int digits = 2; digits <= 7; ++digits) {
+  for (int digits = 2; digits <= 12; ++digits) {
     const double unit = std::pow(10.0, digits);
     for (const double of : {exact, exact / 2}) {
       for (const double whole : {std::floor(of * unit), std::floor(of * unit + 0.5)})
@@ -284,16 +284,6 @@ void add_precision_hypotheses(Hypotheses& all) {
     };
     add(all, fmt::format("angles are reduced by {}, not by 2 pi, and rounded down to whole turns", turn), change,
         own_angles);
-  }
-  for (const int bits : {7, 8, 15, 16}) {
-    constexpr long double quarter = std::numbers::pi_v<long double> / 2;
-    const long double most = std::ldexp(1.0L, bits) - 1;
-    Change change;
-    change.angle = [=](const Spot&, long double, long double, long double phi) {
-      const long double quarters = std::nearbyint(phi / quarter);
-      return phi - (quarters - std::clamp(quarters, -most - 1, most)) * quarter;
-    };
-    add(all, fmt::format("from quarter turn {} on, all angles have its quadrant", most), change, own_angles);
   }
   for (int bits : {4, 6, 8}) {
     const double steps = std::ldexp(1.0, bits);
