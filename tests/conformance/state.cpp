@@ -124,7 +124,10 @@ std::vector<Case> interludes(const Case& c) {
     o.seq *= 8;
     o.sequence_length = 8 * sequence_length(o);
   });
-  other([](Case& o) { o.start += 2000; });
+  other([](Case& o) {
+    o.start += 2000;
+    if (o.sequence_length != 0) o.sequence_length += 2000;
+  });
   other([](Case& o) {
     const bool follow_on = o.pattern == PositionPattern::consecutive;
     o.pattern = follow_on ? PositionPattern::exchanged : PositionPattern::consecutive;
