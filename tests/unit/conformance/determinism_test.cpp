@@ -113,6 +113,23 @@ TEST_CASE("state that one call leaves for another is found", "[determinism]") {
   CHECK(found("STA-01", keyed_by_tokens).kind == FailureKind::value);
 }
 
+TEST_CASE("calls between are as long as their positions say, also far behind those of the case", "[determinism]") {
+  int far = 0, too_short = 0;
+  Claims claims = test::all_claims();
+  claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
+  test::Fake subject(claims, [&](Call& call) {
+    if (call.position_offset >= 2000) ++far;
+    if (call.position_offset + call.q.shape[1] > call.sequence_length) ++too_short;
+    return test::right(call);
+  });
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  const Case c = case_from_text("STA-01:head_dim=16,source=computed,sequence_length=1000");
+  CHECK(requirement_called("STA-01").check(c, examiner).passed());
+  CHECK(far > 0);
+  CHECK(too_short == 0);
+}
+
 TEST_CASE("rows cached by number of tokens, first and last position are found", "[determinism]") {
   const auto ends = [](const Tensor& p) {
     return std::pair(p.bytes.front(), p.bytes[p.bytes.size() - size_of(p.dtype)]);
