@@ -113,7 +113,7 @@ TEST_CASE("state that one call leaves for another is found", "[determinism]") {
   CHECK(found("STA-01", keyed_by_tokens).kind == FailureKind::value);
 }
 
-TEST_CASE("calls between are as long as their positions say, also far behind those of the case", "[determinism]") {
+TEST_CASE("calls between are as long as their positions say, also far behind the case", "[determinism]") {
   int far = 0, too_short = 0;
   Claims claims = test::all_claims();
   claims.capabilities.pairings = ROPE_BIT(ROPE_HALF_SPLIT);
