@@ -113,28 +113,6 @@ struct RampOfDefaultBase : Kernel {
   }
 };
 
-// The ramp's lower end is not kept from lying below pair 0.
-struct RampBelowTheFirstPair : Kernel {
-  std::vector<double> theta(const rope_call& call) const override {
-    std::vector<double> result = Kernel::theta(call);
-    if (!is_computed(call, ROPE_SCALING_YARN)) return result;
-    const rope_scaling& yarn = call.scaling;
-    const auto end = [&](double turns, double (*rounding)(double)) {
-      const double pair = call.rotary_dim * std::log(yarn.original_max_position / (2 * std::numbers::pi * turns)) /
-                          (2 * std::log(call.base));
-      return yarn.yarn_truncate != 0 ? rounding(pair) : pair;
-    };
-    const double low = end(yarn.beta_fast, std::floor), high = end(yarn.beta_slow, std::ceil);
-    if (low >= 0) return result;
-    for (std::size_t p = 0; p < result.size(); ++p) {
-      const double plain = plain_theta(call, p, call.base);
-      const double ramp = std::clamp((static_cast<double>(p) - low) / (high - low), 0.0, 1.0);
-      result[p] = plain * (1 - ramp) + plain / yarn.factor * ramp;
-    }
-    return result;
-  }
-};
-
 // Each token's position selects its factors: one sequence is rotated with two sets of frequencies.
 struct LongFactorsByPosition : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
@@ -361,8 +339,6 @@ Mutants one_path_angle_mutants() {
       mutant<Llama3FactorEight>("SCALE-LLAMA3-EIGHT", "scaling-config", "llama3: factor 8, whatever is given"),
       mutant<PrefillWithoutYarn>("SCALE-PREFILL-PLAIN", "scaling-config", "yarn: no scaling where tokens are several"),
       mutant<RampOfDefaultBase>("SCALE-RAMP-BASE", "scaling-config", "yarn: ramp found for base 10000"),
-      mutant<RampBelowTheFirstPair>("SCALE-RAMP-BELOW-0", "scaling-config",
-                                    "yarn: lower end of the ramp below pair 0"),
       mutant<LongFactorsByPosition>("SCALE-LONG-BY-POSITION", "scaling-config",
                                     "longrope: factors chosen by each token's position, not by the sequence"),
       mutant<LengthOneShort>("SCALE-LENGTH-ONE-SHORT", "scaling-config",

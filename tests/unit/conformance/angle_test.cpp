@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
+#include <numbers>
 #include <set>
 #include <string>
 
@@ -105,6 +107,49 @@ TEST_CASE("ANG-03: given positions that are cut to 32 bits are found", "[angle]"
     how.selection.level = Level::quick;
     how.selection.only = {"ANG-03"};
     how.shrinks = false;
+    return run_suite(subject, oracles, all_requirements(), how).results.at(0).verdict;
+  };
+  CHECK(verdict(false) == Verdict::pass);
+  CHECK(verdict(true) == Verdict::fail);
+}
+
+// yarn's ramp from the pair that turns beta_fast times, at pair 0 or later, to the one that turns beta_slow times. With
+// `below`, its lower end may lie before pair 0.
+Reply yarn(Call& call, bool below) {
+  const auto& rule = std::get<scaling::Yarn>(call.scaling);
+  const double dims = call.rotary_dim;
+  const auto end = [&](double turns, double (*rounding)(double)) {
+    const double length = rule.original_max_position_embeddings;
+    const double pair = dims * std::log(length / (2 * std::numbers::pi * turns)) / (2 * std::log(call.base));
+    return rule.truncate ? rounding(pair) : pair;
+  };
+  const double most = rule.clamp == scaling::Yarn::Clamp::pairs ? dims / 2 - 1 : dims - 1;
+  const double first = end(rule.beta_fast, std::floor), low = below ? first : std::max(first, 0.0);
+  const double high = std::min(end(rule.beta_slow, std::ceil), most), width = high == low ? 0.001 : high - low;
+  Call given = call;
+  given.source = AngleSource::frequencies;
+  given.theta = Tensor::contiguous(DType::f64, {call.rotary_dim / 2});
+  for (int p = 0; p < call.rotary_dim / 2; ++p) {
+    const double plain = std::pow(call.base, -2 * p / dims), ramp = std::clamp((p - low) / width, 0.0, 1.0);
+    store(DType::f64, given.theta->data() + 8 * p, plain * (1 - ramp) + plain / rule.factor * ramp);
+  }
+  const Reply reply = test::right(given);
+  call.q = given.q;
+  call.q_out = given.q_out;
+  return reply;
+}
+
+TEST_CASE("ANG-04: a yarn whose ramp may begin before pair 0 is rejected", "[angle]") {
+  Claims claims = test::narrow_claims();
+  claims.capabilities.scalings = ROPE_BIT(ROPE_SCALING_NONE) | ROPE_BIT(ROPE_SCALING_YARN);
+  const auto verdict = [&](bool below) {
+    test::Fake subject(claims, [below](Call& call) {
+      return std::holds_alternative<scaling::Yarn>(call.scaling) ? yarn(call, below) : test::right(call);
+    });
+    Oracles oracles;
+    SuiteOptions how;
+    how.selection.level = Level::quick;
+    how.selection.only = {"ANG-04"};
     return run_suite(subject, oracles, all_requirements(), how).results.at(0).verdict;
   };
   CHECK(verdict(false) == Verdict::pass);
