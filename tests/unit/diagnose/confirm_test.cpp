@@ -1,4 +1,5 @@
 // A cause is confirmed in cases that have only in common what it needs.
+#include <cmath>
 #include <limits>
 
 #include "tests/unit/diagnose/subjects.hpp"
@@ -37,7 +38,7 @@ TEST_CASE("A condition that few cases need is found by those that have only the 
 
 TEST_CASE("A cause whose condition has no words is not certain, and the evidence says how often it fails") {
   Fake subject = multiplying([](const Call& call) {
-    return call.direction == Direction::backward && (call.q.shape[1] + 2 * call.q.shape[2]) % 12 != 0;
+    return call.direction == Direction::backward && (call.q.shape[0] + call.q.shape[1] + call.q.shape[2]) % 11 != 0;
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).sentence == multiplied);
@@ -95,6 +96,26 @@ TEST_CASE("A row that is copied is rounded to the type of the output") {
         "tokens at position 0 are left as they are, and not multiplied by the attention factor");
   CHECK(first_of(found).condition.empty());
   CHECK(found->certain);
+}
+
+TEST_CASE("A row that is copied may be off by the rounding to its type, and no more") {
+  Fake subject = misled([](Call&) {});
+  Oracles oracles;
+  Examiner examiner(subject, oracles, nullptr);
+  Case c;
+  c.dtype = DType::f64;
+  c.out_dtype = DType::f32;
+  c.source = AngleSource::computed;
+  c.spec.attention_factor = 0.75;
+  const auto seen = diagnosis::observe(c, examiner);
+  const diagnosis::Prediction said =
+      seen->model->predict(that_says("tokens at position 0 are left as they are, and not multiplied by the attention "
+                                     "factor")
+                               .change);
+  for (std::size_t f = 0; f < 64; ++f) {  // of token 0
+    CHECK(said.bound[f] >= std::fabs(static_cast<float>(said.value[f]) - said.value[f]));
+    CHECK(said.bound[f] <= 1.2e-7 * std::fabs(said.value[f]));
+  }
 }
 
 TEST_CASE("A value beyond the range of the output's type is predicted to be infinite, with its sign") {
