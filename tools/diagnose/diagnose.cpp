@@ -132,8 +132,8 @@ class Diagnosing {
     return is_any;
   }
 
-  // Tries the best cause in cases that have only in common what it needs. If all go as it says under a narrower
-  // condition, that is the condition.
+  // Tries the best cause in cases that have little more in common than what it needs. If all go as it says under a
+  // narrower condition, that is the condition.
   void confirm(Rivals& rivals) {
     const std::size_t before = seen_.size();
     for (int round = 0; round < rounds_of_confirming && weighed_[0].fit >= certain; ++round) {

@@ -21,7 +21,7 @@ class Rivals {
   // once. `weighed` is sorted, best first.
   std::vector<Case> deciding(const std::vector<Weighed>& weighed, double least_fit);
 
-  // Cases that a cause calls wrong, with everything that it does not need different.
+  // Cases that a cause calls wrong, which have little more in common with the failing ones than what it needs.
   std::vector<Case> confirming(const Weighed& cause);
 
   // Whether another cause fits as well as the best, and says something else about some case.

@@ -39,7 +39,7 @@ void add_runs_over_batches(Hypotheses& all) {
         [=](const Spot& s, int a, long double) { return counted_on(s, a, length); }, holds_all);
     all.back().applies = [](const Call& call) { return call.q.shape[0] > 1; };
   }
-  // The batch of the first token is looked up only.
+  // Only the batch of the first token is looked up.
   const auto of_first_batch = [&](std::string words, auto length_of) {
     add(
         all, BugClass::varlen_packing_cp,

@@ -31,22 +31,15 @@ TEST_CASE("A limit is narrowed down to the value from which on the kernel is rig
 TEST_CASE("A limit is tried where it must not hold: in failing cases just beyond it") {
   using namespace diagnosis;
   Fake subject = with_theta([](const Call&) { return true; }, 0.5).kernel();
-  Oracles oracles;
-  SuiteOptions options;
-  options.selection.level = Level::quick;
-  options.selection.only = {"ROT-01"};
-  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
-  Examiner examiner(subject, oracles, nullptr);
-  Observations seen;
-  for (const Case& c : cases_to_observe(report, subject.claims())) seen.push_back(observe(c, examiner));
+  Evidence evidence(subject);
   std::int64_t most = 0;  // tokens of a failing case
-  for (const auto& one : seen) most = std::max<std::int64_t>(most, one->failed() ? one->c.seq : 0);
+  for (const auto& one : evidence.seen) most = std::max<std::int64_t>(most, one->failed() ? one->c.seq : 0);
   Weighed cause;
   cause.hypothesis = &that_says("theta is halved");
   cause.fit = 1;
   const std::int64_t wrong_limit = most + 100;
   cause.condition = {{Quantity::number_of_tokens, Comparison::at_most, wrong_limit}};
-  const std::vector<Case> asked = Rivals(report, seen, examiner).deciding({cause}, 0.95);
+  const std::vector<Case> asked = Rivals(evidence.report, evidence.seen, evidence.examiner).deciding({cause}, 0.95);
   CHECK(std::ranges::any_of(asked, [&](const Case& c) { return c.seq == wrong_limit + 1; }));
 }
 

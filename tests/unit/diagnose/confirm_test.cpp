@@ -1,4 +1,4 @@
-// A cause is confirmed in cases that have only in common what it needs.
+// A cause is confirmed in cases that have little more in common than what it needs.
 #include <cmath>
 #include <limits>
 
@@ -49,30 +49,23 @@ TEST_CASE("A cause whose condition has no words is not certain, and the evidence
 TEST_CASE("Cases that confirm a cause are unlike those that failed, and it calls each of them wrong") {
   using namespace diagnosis;
   Fake subject = multiplying([](const Call& call) { return call.direction == Direction::backward; });
-  Oracles oracles;
-  SuiteOptions options;
-  options.selection.level = Level::quick;
-  options.selection.only = {"ROT-01"};
-  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
-  Examiner examiner(subject, oracles, nullptr);
-  Observations seen;
-  for (const Case& c : cases_to_observe(report, subject.claims())) seen.push_back(observe(c, examiner));
+  Evidence evidence(subject);
   Weighed cause;
   cause.hypothesis = &that_says(multiplied);
   cause.condition = {{Circumstance::backward}};
-  Rivals rivals(report, seen, examiner);
+  Rivals rivals(evidence.report, evidence.seen, evidence.examiner);
   const std::vector<Case> cases = rivals.confirming(cause);
   REQUIRE(cases.size() == 48);
   std::size_t unlike = 0;
   for (const Case& c : cases) {
-    const auto one = observe(c, examiner);
+    const auto one = observe(c, evidence.examiner);
     const Said said(*one, cause);
     CHECK(said.says_wrong());
     INFO(to_text(c));
     CHECK(said.is_so());
     CHECK(one->failed());
     std::size_t least = fields().size();
-    for (const auto& other : seen) {
+    for (const auto& other : evidence.seen) {
       if (other->failed()) least = std::min(least, fields_in_which_differ(c, other->c));
     }
     unlike += least >= 5 ? 1 : 0;
@@ -80,7 +73,7 @@ TEST_CASE("Cases that confirm a cause are unlike those that failed, and it calls
   CHECK(unlike >= cases.size() / 2);
   cause.condition = {{Circumstance::forward}};
   const std::vector<Case> others = rivals.confirming(cause);
-  const auto went_otherwise = [&](const Case& c) { return !Said(*observe(c, examiner), cause).is_so(); };
+  const auto went_otherwise = [&](const Case& c) { return !Said(*observe(c, evidence.examiner), cause).is_so(); };
   // Where one element of a row differs, it may be a slip.
   CHECK(std::ranges::count_if(others, went_otherwise) >= 40);
 }

@@ -6,6 +6,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
 #include "tools/diagnose/diagnose.hpp"
+#include "tools/diagnose/evidence.hpp"
 #include "tools/diagnose/hypothesis.hpp"
 
 namespace rope::test {
@@ -72,14 +73,33 @@ inline Fake altered(std::function<double(const ResultElement&)> change) {
   });
 }
 
-inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::string> only = {"ROT-01"}) {
-  Oracles oracles;
+inline SubjectReport reported(Subject& subject, Oracles& oracles, std::vector<std::string> only) {
   SuiteOptions options;
   options.selection.level = Level::quick;
   options.selection.only = std::move(only);
-  const SubjectReport report = run_suite(subject, oracles, all_requirements(), options);
+  return run_suite(subject, oracles, all_requirements(), options);
+}
+
+inline std::optional<Diagnosis> diagnosed(Subject& subject, std::vector<std::string> only = {"ROT-01"}) {
+  Oracles oracles;
+  const SubjectReport report = reported(subject, oracles, std::move(only));
   return diagnosis::diagnose(report, subject, oracles, nullptr);
 }
+
+// What the diagnosis looks at first.
+struct Evidence {
+  explicit Evidence(Subject& subject)
+      : report(reported(subject, oracles, {"ROT-01"})), examiner(subject, oracles, nullptr) {
+    for (const Case& c : diagnosis::cases_to_observe(report, subject.claims())) {
+      seen.push_back(diagnosis::observe(c, examiner));
+    }
+  }
+
+  Oracles oracles;
+  SubjectReport report;
+  Examiner examiner;
+  diagnosis::Observations seen;
+};
 
 inline const diagnosis::Hypothesis& that_says(std::string_view sentence) {
   for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {

@@ -1,4 +1,5 @@
-// How the fields of a case are written and read: numbers as they are, truth as 0 or 1, enumerators by their words.
+// How the fields of a case are written, read and copied: numbers as they are, truth as 0 or 1, enumerators by their
+// words.
 #pragma once
 
 #include <fmt/format.h>
