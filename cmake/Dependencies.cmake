@@ -1,5 +1,4 @@
 # The packages of Debian; tools/packages.txt lists them for tools/run and tools/test.
-option(ROPECHECK_BLAS "Multiply the naive matrix by BLAS; without it by xtensor, more slowly" ON)
 set(ROPECHECK_PACKAGES "" CACHE PATH "A folder made by tools/portable/packages.py, whose packages are linked statically")
 if(ROPECHECK_PACKAGES)
   include(cmake/PortableDependencies.cmake)
@@ -11,6 +10,7 @@ else()
   find_package(pugixml REQUIRED)
   find_package(rapidcheck REQUIRED)
   find_package(xtensor REQUIRED)
+  find_package(xtensor-blas REQUIRED)
   find_path(MUSTACHE_INCLUDES kainjow/mustache.hpp REQUIRED)
   find_library(MPFR_LIBRARY mpfr REQUIRED)
   find_library(GMP_LIBRARY gmp REQUIRED)
@@ -37,13 +37,9 @@ elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VER
     target_compile_options(ropecheck_xtensor INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${old_matching}>")
   endif()
 endif()
-if(ROPECHECK_BLAS)
-  find_package(xtensor-blas REQUIRED)
-  find_library(OPENBLAS_LIBRARY openblas REQUIRED)
-  target_link_libraries(ropecheck_xtensor INTERFACE "${OPENBLAS_LIBRARY}")
-else()
-  target_compile_definitions(ropecheck_xtensor INTERFACE XTENSOR_USE_FLENS_BLAS)  # the tests' products, by headers only
-endif()
+# Products by the generic code in xtensor-blas's headers, which has no state. Debian's OpenBLAS for one thread hands two
+# threads the same buffer: on a CPU without AVX-512 their products are wrong. Its builds with threads start some.
+target_compile_definitions(ropecheck_xtensor INTERFACE XTENSOR_USE_FLENS_BLAS)
 
 # Some tests are written in Python and need only its standard library. If jsonschema is installed, they also check
 # reports against their schema; the python3 in PATH may lack it.

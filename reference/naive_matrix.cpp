@@ -3,40 +3,15 @@
 #include <array>
 #include <cmath>
 #include <utility>
+#include <xtensor-blas/xlinalg.hpp>
 
 #include "reference/xtensor.hpp"
-
-#ifdef ROPECHECK_BLAS
-#include <xtensor-blas/xlinalg.hpp>
-#endif
 
 namespace rope {
 namespace {
 
 using Matrix = xt::xtensor<double, 2>;  // named wherever it is made: auto would keep an expression of xtensor
 using Shape = std::array<std::size_t, 2>;
-
-#ifdef ROPECHECK_BLAS
-template <class A>
-Matrix product_of(const A& a, const Matrix& b) {
-  return xt::linalg::dot(a, b);
-}
-#else
-// One head after the other, in rows of the transposed matrices: a lazy expression over all three indices, and short
-// rows, are many times as slow.
-template <class A>
-Matrix product_of(const A& a, const Matrix& b) {
-  const Matrix a_rows = xt::transpose(a);
-  Matrix heads = xt::zeros<double>({b.shape(1), a.shape(0)});
-  for (std::size_t h = 0; h < heads.shape(0); ++h) {
-    auto head = xt::row(heads, static_cast<std::ptrdiff_t>(h));
-    for (std::size_t k = 0; k < a_rows.shape(0); ++k) {
-      xt::noalias(head) += b(k, h) * xt::row(a_rows, static_cast<std::ptrdiff_t>(k));
-    }
-  }
-  return xt::transpose(heads);
-}
-#endif
 
 // For heads that hold NaN or infinity, after the product of the finite features.
 void turn_by_its_block(const MatrixBlock& block, std::span<const double> x, std::span<double> y) {
@@ -97,7 +72,7 @@ std::vector<double> multiply(const RotationMatrix& rotation, std::span<const dou
     const auto head = xt::view(x_rows, h, xt::range(0, d));
     xt::view(columns, xt::all(), h) = xt::where(xt::isfinite(head), head, 0.0);
   }
-  const Matrix product = product_of(R, columns);
+  const Matrix product = xt::linalg::dot(R, columns);
   for (std::size_t h = 0; h < heads; ++h) xt::view(y_rows, h, xt::range(0, d)) = xt::view(product, xt::all(), h);
 
   for (std::size_t h = 0; h < heads; ++h) {

@@ -56,10 +56,6 @@ class InABuild(unittest.TestCase):
         (result,) = self.runner.judge([Job(self.subject("mutants.so#none"), "quick", options=("--only", "ROT-01"))])
         self.assertNotIn("candidates", result)
 
-    def test_mutants_do_not_load_openblas(self):
-        # Its threads would start in every worker, and take the time of a hundred calls.
-        self.assertNotIn(b"libopenblas", (self.build / "mutants.so").read_bytes())
-
     def test_two_mutants_are_one_kernel(self):
         self.assertFalse(diagnosis.can_be_joined(self.build, "PREC-01+PREC-F16-THETA"))
         pair = diagnosis.joined(self.subject("mutants.so#FREQ-03"), self.subject("mutants.so#POS-FROM-ONE"))

@@ -156,7 +156,7 @@ class OtherMachine(unittest.TestCase):
         toolchain = ROOT / "cmake" / "PortableToolchain.cmake"
         self.succeeds("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, "-DCMAKE_BUILD_TYPE=Release",
                       f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DROPECHECK_ARCH={ARCH}",
-                      f"-DROPECHECK_PACKAGES={libraries(ARCH)}", "-DROPECHECK_BLAS=OFF", "-DROPECHECK_CUDA=OFF",
+                      f"-DROPECHECK_PACKAGES={libraries(ARCH)}", "-DROPECHECK_CUDA=OFF",
                       f"-DROPECHECK_UNIT_TESTS={';'.join(TESTED)}")
         self.succeeds("cmake", "--build", build, "--target", "unit_tests")
         said = self.succeeds(*runnable(ARCH, build / "unit_tests", self.scratch / "unit_tests"))

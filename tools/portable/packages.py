@@ -20,8 +20,9 @@ from pathlib import Path
 
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 PACKAGES = ("libmpfr-dev", "libgmp-dev", "libpugixml-dev", "librapidcheck-dev", "nlohmann-json3-dev", "libfmt-dev",
-            "libcli11-dev", "libkainjow-mustache-dev", "libxtensor-dev", "xtl-dev", "libgcc-s1")  # fmt: skip
-FOR_TESTS = ("catch2", "libxtensor-blas-dev")
+            "libcli11-dev", "libkainjow-mustache-dev", "libxtensor-dev", "libxtensor-blas-dev", "xtl-dev",
+            "libgcc-s1")  # fmt: skip
+FOR_TESTS = ("catch2",)
 CATCH2 = Path("catch2", "catch.hpp")  # version 2: headers only
 ALREADY_C = ("libmpfr.a", "libgmp.a")
 OF_LIBSTDCXX = {"libpugixml.a": None, "librapidcheck.a": "Random.cpp.o"}  # the one object that is needed; None: all
