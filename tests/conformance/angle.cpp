@@ -39,66 +39,8 @@ void theta_cases(CaseList& list) {
   small_entry_cases(list);
 }
 
-// Narrow types stop holding every integer there, or their products with theta lose the last bit of a turn.
-constexpr std::int64_t integer_limits[] = {254, 2046, 4093, 32766, 65502, 65534, (std::int64_t{1} << 24) - 2};
-
-void limit_cases(CaseList& list) {
-  for (std::int64_t start : integer_limits) {
-    list.for_each_way(64, [&](Case c) {
-      // Past the last row that a 16-bit index reaches. The heads are small, so the table is made quickly.
-      if (start == 65534 && c.source == AngleSource::tables) {
-        Case small = probe(c, start);
-        small.seq = 5;
-        small.spec.head_dim = small.spec.rotary_dim = list.claims().head_dims.empty() ? 4 : 16;
-        list.add(small);
-        if (list.level() != Level::quick) {
-          small.in_place = true;
-          list.add(small);
-          small.direction = Direction::backward;
-          list.add(small);
-        }
-      }
-      if (list.level() == Level::quick && !list.representative().is_width_of(c)) return;
-      if (counts_from_zero(list.claims())) {
-        c.seq = static_cast<int>(std::min(start, longest_table)) + 3;
-        if (start < longest_table) list.add(probe(c, 0));
-        return;
-      }
-      c.seq = 5;
-      if (Case p = probe(c, start); within_table(p)) list.add(p);
-      if (list.level() == Level::quick && !list.representative().is_given_type_of(c)) return;
-      c.form = PositionForm::shared;
-      for (DType position : {DType::i32, DType::i64}) {
-        c.position_dtype = position;
-        if (Case p = probe(c, start); within_table(p)) list.add(p);
-      }
-    });
-  }
-}
-
 void long_cases(CaseList& list) {
-  const std::int64_t most = list.claims().capabilities.max_position;
-  std::vector<std::int64_t> starts;
-  for (int power = 10; power <= 24; power += 2) starts.push_back(std::int64_t{1} << power);
-  starts.push_back((std::int64_t{1} << 20) + 12345);
-  // Across the limits of 32-bit integers, signed and not.
-  for (int power : {31, 32}) {
-    if (std::int64_t{1} << power < most) starts.push_back((std::int64_t{1} << power) - 2);
-  }
-  // Up to the largest claimed position, as far as the exact tables reach quickly.
-  const std::int64_t last = std::min(most, std::int64_t{1} << 31);
-  if (std::ranges::find(starts, last) == starts.end()) starts.push_back(last);
-  for (std::int64_t start : starts) {
-    list.for_each_way(128, [&](Case c) {
-      Case p = probe(c, std::max<std::int64_t>(start == last ? last - c.seq + 1 : start, 0));
-      if (!within_table(p)) return;
-      list.add(p);
-      if (largest_position(p) < std::int64_t{1} << 31) return;
-      p.form = PositionForm::shared;
-      p.position_dtype = DType::i64;
-      list.add(p);
-    });
-  }
+  far_position_cases(list);
   path_cases(list);
 }
 
@@ -117,7 +59,7 @@ void partial_scaling_case(CaseList& list, Case c) {
     c.spec.scaling = rule;
     for (std::int64_t tokens : {trained_length, 2 * trained_length}) {
       Case p = probe(c, 0);
-      p.start = list.claims().has(ROPE_FEATURE_OFFSET) ? tokens - p.seq : 0;
+      p.start = tokens - p.seq;
       p.sequence_length = tokens;
       list.add(p);
       // The gradient of the same sequence's first tokens.
@@ -141,7 +83,28 @@ void one_pair_case(CaseList& list, Case c) {
   }
 }
 
+// A rule may lose its effect far from the original length: at a limit of a table, or of an integer.
+void far_scaling_cases(CaseList& list) {
+  const std::int64_t most = list.claims().capabilities.max_position;
+  list.for_each_way(64, [&](Case c) {
+    if (c.source != AngleSource::computed || !list.representative().is_type_of(c)) return;
+    if (!list.representative().is_output_type_of(c)) return;
+    for (const auto& [rule, base] : every_rule(c)) {
+      c.spec.scaling = rule;
+      c.spec.base = base;
+      c.spec.attention_factor.reset();
+      if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
+      for (std::int64_t power = 4 * trained_length; power - 2 <= most && power <= std::int64_t{1} << 31; power *= 2) {
+        Case p = probe(c, power - 2);
+        p.seq = 5;
+        list.add(p);
+      }
+    }
+  });
+}
+
 void scaling_cases(CaseList& list) {
+  far_scaling_cases(list);
   constexpr std::int64_t length = trained_length;
   for (int dim : {64, 128}) {
     list.for_each_way(dim, [&](Case c) {
@@ -188,7 +151,7 @@ void scaling_cases(CaseList& list) {
           if (within_table(gradient) && tokens == 2 * length) list.add(gradient);
           // The first tokens of such a long sequence: the rule follows the sequence, not the positions of the call.
           const bool is_first = !narrow && (tokens == length || tokens == 2 * length);
-          if (list.claims().has(ROPE_FEATURE_OFFSET) && !is_first) continue;
+          if (!is_first) continue;
           p.start = 0;
           list.add(p);
         }
@@ -202,7 +165,7 @@ void factor_cases(CaseList& list) {
     list.for_each_way(64, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) return;
       c.spec.attention_factor = lambda;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 41 : 0;
+      c.start = 41;
       list.add(c);
     });
   }
@@ -224,7 +187,7 @@ void halves_cases(CaseList& list) {
     list.for_each_way(dim, [&](Case c) {
       if (!c.full_tables) return;
       c.unequal_halves = true;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 20 : 0;
+      c.start = 20;
       list.add(c);
       if (turn_half(c.spec)) list.add(c);
     });
@@ -286,11 +249,14 @@ std::span<const Requirement> angle_requirements() {
   static constexpr Requirement requirements[] = {
       {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
        "bases other than those tried", theta_cases, accuracy},
-      {"ANG-02", "Angles MUST be right at positions around 2^8, 2^11, 2^15, 2^16 and 2^24, the limits of narrow types.",
-       "PREC, POS-11", "positions beyond the claimed maximum", limit_cases, accuracy},
+      {"ANG-02", "Angles MUST be right at every position from 0 on, as far as every one can be tried.", "PREC, POS-11",
+       "positions beyond 65,536 at level quick, 2^20 at the others; other types and sources than the representative where "
+       "heads are wide",
+       every_position_cases, accuracy},
       {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
-       "given tables of more than 2^20 numbers at level quick, 2^22 at full and 2^24 at exhaustive", long_cases,
-       accuracy},
+       "positions between the powers of two, but for samples; beyond 2^20 numbers, given tables of workers that cannot leave "
+       "out rows",
+       long_cases, accuracy},
       {"ANG-04", "Every claimed scaling rule MUST give its frequencies, also at and around its original length.",
        "SCALE", "parameters other than those tried", scaling_cases, accuracy},
       {"ANG-05", "The output MUST be multiplied by the attention factor, once.", "SCALE-07, SCALE-09, PIPE-05",

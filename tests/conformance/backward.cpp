@@ -19,7 +19,7 @@ void round_trip_cases(CaseList& list) {
   };
   list.for_each_way(64, [&](Case c) {
     shape(c);
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 77 : 0;
+    c.start = 77;
     list.add(c);
     c.seq = 1;  // many kernels have a separate path for it
     list.add(c);
@@ -65,7 +65,7 @@ void transpose_cases(CaseList& list) {
   };
   list.for_each_way(64, [&](Case c) {
     shape(c);
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 77 : 0;
+    c.start = 77;
     list.add(c);
     c.unequal_halves = true;
     list.add(c);

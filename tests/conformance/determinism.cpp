@@ -14,7 +14,7 @@ namespace {
 
 void repeated_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 777 : 0;
+    c.start = 777;
     list.add(c);
     c.in_place = true;
     list.add(c);
@@ -42,7 +42,7 @@ void company_cases(CaseList& list) {
     c.seq = 5;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     list.give_positions(c);
-    c.start = c.form != PositionForm::offset || list.claims().has(ROPE_FEATURE_OFFSET) ? 250 : 0;
+    c.start = 250;
     list.add(c);
   });
   list.add_random(60, [](Case& c) { c.batch = std::max(c.batch, 2); });
@@ -92,7 +92,7 @@ void concurrent_cases(CaseList& list) {
     if (!representative.is_source_of(c) && list.level() == Level::quick) return;
     c.seq = 16;
     c.heads = 4;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 40 : 0;
+    c.start = 40;
     list.add(c);
     // Changes for which a kernel may have separate code. Level quick takes one in turn, and at level full all ways but
     // the first from each source that stands for others.

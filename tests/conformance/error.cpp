@@ -15,7 +15,7 @@ void for_each_fault(CaseList& list, std::initializer_list<Fault> faults, const s
     for (Fault fault : faults) {
       Case wrong = c;
       wrong.fault = fault;
-      wrong.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 9 : 0;
+      wrong.start = 9;
       if (needs_positions(fault)) {
         wrong.form = PositionForm::shared;
         wrong.position_dtype = needs_wide_positions(fault) ? DType::i64 : list.claims().position_dtype();

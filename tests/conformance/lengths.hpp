@@ -15,8 +15,16 @@ Case probe(Case c, std::int64_t start);
 // Such a kernel reaches a position only in a call that has all the tokens before it.
 bool counts_from_zero(const Claims& claims);
 
-// Calls that end at every power of two and between two of them: a kernel may choose its path by the largest position,
-// or by the rows of the tables.
+// Every position: at level quick up to 65,536, at the others up to 2^20, and at most to the largest claimed one. One
+// pair is enough. Each type and source of angles meets them, from level full on each way to call the kernel up to
+// 65,536; the representative type does in every claimed form of positions, in place and not.
+void every_position_cases(CaseList& list);
+
+// Positions up to the largest claimed one: both sides of every power of two for each type and source, and of places
+// between these in turn. Of the tables only the last rows exist, so they reach beyond 2^32 bytes.
+void far_position_cases(CaseList& list);
+
+// Tables that end at every power of two and between two of them: a kernel may choose its path by their rows.
 void path_cases(CaseList& list);
 
 }  // namespace rope

@@ -11,7 +11,7 @@ namespace {
 
 void linear_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 300 : 0;
+    c.start = 300;
     list.add(c);
   });
   list.add_random(60, [](Case& c) { c.unequal_halves = false; });

@@ -211,7 +211,7 @@ void strided_cases(CaseList& list) {
 void in_place_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
     c.in_place = true;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 19 : 0;
+    c.start = 19;
     list.add(c);
     Case gradient = c;
     gradient.direction = Direction::backward;

@@ -96,7 +96,7 @@ void decode_cases(CaseList& list) {
     c.seq = 1;
     c.batch = 3;
     c.heads = 4;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 1023 : 0;
+    c.start = 1023;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : 0;
     list.add(c);
     c.in_place = true;
@@ -121,7 +121,7 @@ void decode_cases(CaseList& list) {
     c.seq = 1;
     c.heads = 4;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 4;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 2047 : 0;
+    c.start = 2047;
     list.add(c);
     c.in_place = true;
     list.add(c);
@@ -253,7 +253,7 @@ void packed_cases(CaseList& list) {
       one.form = with_starts ? PositionForm::cu_seqlens_and_offsets : PositionForm::cu_seqlens;
       one.sequences = sequences;
       one.seq = seq;
-      one.start = with_starts || list.claims().has(ROPE_FEATURE_OFFSET) ? 200 : 0;
+      one.start = 200;
       one.position_dtype = list.claims().position_dtype();
       return one;
     };

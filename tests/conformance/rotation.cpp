@@ -26,7 +26,7 @@ void accuracy_cases(CaseList& list) {
     list.for_each_way(dim, [&](Case c) {
       if (quick && !usual && way++ % 3 != 0) return;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? (list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 2) : 0;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
+      c.start = 5;
       list.add(c);
       if (dim != 64) return;
       Case chunk = c;  // of a prompt: longer than a tile of 64 tokens, and not from position 0
@@ -85,7 +85,6 @@ void large_angle_cases(CaseList& list) {
   const std::int64_t most = list.claims().capabilities.max_position;
   list.for_each_way(64, [&](Case c) {
     if (c.source == AngleSource::tables || (quick && !list.representative().is_output_type_of(c))) return;
-    if (!list.claims().has(ROPE_FEATURE_OFFSET)) list.give_positions(c);
     std::vector<std::int64_t> starts{std::int64_t{1} << 19, most - 4};
     if (!quick) starts.insert(starts.end(), {std::int64_t{1} << 13, std::int64_t{1} << 16, std::int64_t{1} << 24});
     for (const std::int64_t start : starts) {
@@ -98,7 +97,7 @@ void large_angle_cases(CaseList& list) {
 
 void norm_cases(CaseList& list) {
   list.for_each_way(64, [&](Case c) {
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 300 : 0;
+    c.start = 300;
     list.add(c);
   });
   large_angle_cases(list);
@@ -221,7 +220,7 @@ void partial_cases(CaseList& list) {
     list.for_each_way(dim, [&](Case c) {
       for (int rotary : {c.spec.head_dim / 2, c.spec.head_dim / 4, c.spec.head_dim - 1}) {
         c.spec.rotary_dim = std::max(rotary / 2 * 2, 2);
-        c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
+        c.start = 3;
         list.add(c);
         if (rotary != c.spec.head_dim / 2) continue;
         Case scaled = c;  // the factor is for features that rotate
@@ -242,7 +241,7 @@ void partial_cases(CaseList& list) {
       const bool seen = bf16 ? c.dtype == DType::bf16 : list.representative().is_type_of(c);
       if (list.level() == Level::quick && (!seen || dim != 192)) return;
       c.spec.rotary_dim = 64;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 33 : 0;
+      c.start = 33;
       list.add(c);
     });
   }

@@ -28,7 +28,7 @@ void many_element_cases(CaseList& list) {
     c.seq = tokens_for(rotary_dim);
     c.heads = heads;
     const std::int64_t spare = list.claims().capabilities.max_position - (c.seq - 1);
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? std::clamp<std::int64_t>(spare, 0, 300) : 0;
+    c.start = std::clamp<std::int64_t>(spare, 0, 300);
     list.add(c);
   };
   list.for_each_way(128, [&](const Case& c) { add(c, list.level() == Level::quick ? 1 : 2); });

@@ -17,7 +17,7 @@ void batched_cases(CaseList& list) {
     c.batch = 3;
     c.heads = 4;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : list.claims().has(ROPE_FEATURE_KEY) ? 4 : 0;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 600 : 0;
+    c.start = 600;
     list.add(c);
     const bool is_usual = list.representative().is_output_type_of(c) && list.representative().is_given_type_of(c);
     if (c.key_heads > 0 && (is_usual || list.level() != Level::quick)) {  // more heads than a warp has threads
@@ -97,7 +97,7 @@ void every_head_dim_cases(CaseList& list) {
       if (!representative.is_width_of(c) || !representative.is_source_of(c)) return;
       c.batch = c.heads = 1;
       c.seq = 2;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 3 : 0;
+      c.start = 3;
       if (list.claims().has(ROPE_FEATURE_KEY)) c.key_heads = 1;  // a kernel may dispatch k separately
       list.add(c);
       if (!quick || dim < 96) return;
@@ -120,7 +120,7 @@ void head_count_cases(CaseList& list) {
       if (!list.representative().is_given_type_of(c) && c.given != c.dtype) return;
       c.heads = q;
       c.key_heads = k;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 70 : 0;
+      c.start = 70;
       // Level quick takes in place and out of place in turn if a kernel claims both.
       const bool in_turn = list.level() == Level::quick && list.claims().has(ROPE_FEATURE_IN_PLACE);
       if (!in_turn || way % 2 == 0) list.add(c);

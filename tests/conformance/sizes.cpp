@@ -80,7 +80,7 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
     tokens.pattern = PositionPattern::scattered;
     tokens.start = list.claims().capabilities.max_position;
   }
-  c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;  // at position 0 nothing turns
+  c.start = 5;  // at position 0 nothing turns
   Case heads = c;
   heads.heads = many;
   Case batches = c;
@@ -121,6 +121,21 @@ std::vector<Case> many_rows(Case c, const CaseList& list) {
   return all;
 }
 
+// A kernel may choose a path by the number of rows and one feature.
+std::vector<Case> many_rows_and_one_feature(Case c, const CaseList& list) {
+  // Of wide heads fewer, which lie beyond the limits of paths that are known.
+  c.seq = c.spec.head_dim > small_head ? 16385 : many;
+  c.batch = c.heads = 1;
+  std::vector<Case> all;
+  if (list.level() == Level::quick && c.spec.head_dim > widest_with_key) return all;
+  for (const auto& feature : {half_turns, in_place, strided, with_key, backward}) {
+    Case& one = all.emplace_back(c);
+    feature(one);
+    if (!list.covers(one)) all.pop_back();
+  }
+  return all;
+}
+
 constexpr std::size_t plain = 4;
 
 // The plain calls and one of the others.
@@ -142,8 +157,6 @@ std::vector<Case> one_of_each(const std::vector<Case>& cases, std::size_t turn) 
 //
 // A case of 65,537 rows of 128 features takes half a second. So if no small head is claimed, only the first way has all
 // of them (two at level quick). The first way of every other dtype has two, each further way the next one in turn.
-constexpr int small_head = 16;
-
 std::vector<int> wide_head_dims(Level level) {
   switch (level) {
     case Level::quick: return {1280};
@@ -218,6 +231,8 @@ void many_rows_cases(CaseList& list) {
       ++turn;
     }
     for (const Case& one : cases) list.add(one);
+    if (!is_first) return;
+    for (const Case& one : many_rows_and_one_feature(c, list)) list.add(one);
   });
 }
 
@@ -230,7 +245,7 @@ void wide_head_cases(CaseList& list) {
       if (list.level() == Level::quick && !of_type_and_width) return;
       c.batch = 1;
       c.seq = 2;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 11 : 0;
+      c.start = 11;
       list.add(c);
       c.batch = 2;
       list.add(with(c, list, {half_turns, strided, backward, given, given_by_batch, scaled_by, with_key}));
@@ -249,7 +264,7 @@ void block_cases(CaseList& list) {
     const Representative& representative = list.representative();
     if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
     if (!representative.is_width_of(c)) return;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 5 : 0;
+    c.start = 5;
     ways.push_back(c);
     c.in_place = true;
     if (list.covers(c)) ways.push_back(c);
@@ -258,6 +273,8 @@ void block_cases(CaseList& list) {
   std::vector<int> sizes = quick ? sizes_beside_blocks(32, 256) : sizes_beside_blocks(4, 4096);
   // The smallest n for which n * (1/n) is below 1 in f32: a kernel that divides a row's number so gets the row before.
   sizes.push_back(41);
+  // Whole blocks of any usual size: one too many turns the rows behind a sequence, where the next one begins.
+  if (quick) sizes.insert(sizes.end(), {512, 1024, 2048, 4096});
   for (const int size : sizes) {
     for (std::size_t w = 0; w < ways.size(); ++w) {
       const bool large = ways[w].spec.head_dim > small_head;

@@ -18,7 +18,6 @@ void non_finite_cases(CaseList& list) {
     list.for_each_way(dim, [&](Case c) {
       // At position 0 a kernel may leave the input as it is; then nothing spreads within a pair.
       c.start = 5;
-      if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
       list.add(c);
       c.in_place = true;
       list.add(c);
@@ -173,7 +172,7 @@ void cases_with(CaseList& list, InputKind input) {
   for (int dim : {22, 128}) {
     list.for_each_way(dim, [&](Case c) {
       c.input = input;
-      c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 7 : 0;
+      c.start = 7;
       list.add(c);
     });
   }
@@ -187,7 +186,7 @@ void subnormal_cases(CaseList& list) { cases_with(list, InputKind::subnormal); }
 void flushable_cases(CaseList& list) {
   list.for_each_way(22, [&](Case c) {
     c.input = InputKind::subnormal;
-    c.start = list.claims().has(ROPE_FEATURE_OFFSET) ? 7 : 0;
+    c.start = 7;
     list.add(c);
   });
   list.add_random(20, [](Case& c) { c.input = InputKind::subnormal; });

@@ -26,7 +26,7 @@ namespace {
 BugClass class_of_answers(const Finding& first, const Condition& condition, const std::vector<SeenRow>& with) {
   // If rows are far apart in the tables but not in the tensors, the index of a table row is wrong.
   if (std::all_of(with.begin(), with.end(),
-                  [](const SeenRow& row) { return row.seen->c.layout == Layout::distant_rows; })) {
+                  [](const SeenRow& row) { return is_distant(row.seen->c.layout) && !distant_dimension(row.seen->c.layout); })) {
     return BugClass::table_cache;
   }
   if (first.kind != FailureKind::status) return BugClass::strides_memory_race;

@@ -31,6 +31,9 @@ struct Tensor {
   // For k or k_out in the same memory as q or q_out, if not 0: the elements from q's element [0, 0, ..] to this
   // tensor's.
   std::int64_t behind_q = 0;
+  // Of a table: its first rows that take no memory, because the call does not ask for them. They are zeros, which a
+  // kernel may read. See sparse_memory.hpp.
+  std::int64_t absent_rows = 0;
   // Of an output apart from its input: the bits of each element before the call.
   std::optional<std::uint64_t> poison;
 

@@ -23,7 +23,7 @@ std::size_t page_size() {
 // visit(bytes from the first element of the memory to the row's place, the stored row).
 template <class T, class Visitor>  // Tensor or const Tensor
 void for_each_placed_row(T& tensor, Visitor&& visit) {
-  const std::vector<std::int64_t>& far = tensor.placed_strides;
+  const std::vector<std::int64_t>& far = tensor.kernel_strides();
   const auto visit_at = [&](std::int64_t elements, auto* data) {
     visit(static_cast<std::size_t>(tensor.behind_q + elements) * size_of(tensor.dtype), data);
   };
@@ -33,7 +33,7 @@ void for_each_placed_row(T& tensor, Visitor&& visit) {
     });
     return;
   }
-  for (std::int64_t row = 0; row < tensor.shape[0]; ++row) {  // of a table
+  for (std::int64_t row = tensor.absent_rows; row < tensor.shape[0]; ++row) {  // of a table
     visit_at(row * far[0], tensor.data() + row * tensor.strides[0] * static_cast<std::int64_t>(size_of(tensor.dtype)));
   }
 }

@@ -19,7 +19,7 @@ struct Island {
   std::size_t length;
 };
 
-// In ascending order, for tensors with placed_strides in one memory.
+// In ascending order, for tensors with placed_strides in one memory, or for a table with absent rows.
 std::vector<Island> islands_of(std::span<const Tensor* const> tensors);
 std::vector<Island> islands_of(const Tensor& tensor);
 std::size_t packed_bytes(const std::vector<Island>& islands);

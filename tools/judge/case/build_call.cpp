@@ -68,7 +68,8 @@ Tensor laid_out(DType dtype, const std::vector<std::int64_t>& shape, Layout of_a
     put_at(tensor, address, gap);
     return tensor;
   }
-  if (layout == Layout::contiguous || layout == Layout::packed || layout == Layout::distant_rows) return without_gaps();
+  if (is_contiguous(layout) && layout != Layout::shifted && layout != Layout::loose_strides) return without_gaps();
+  if (layout == Layout::packed || layout == Layout::distant_rows) return without_gaps();
   if (const std::optional<std::size_t> dimension = distant_dimension(layout)) {
     tensor.placed_strides = placed_strides(shape, *dimension);
     return without_gaps();

@@ -68,11 +68,13 @@ enum class Layout {
   distant_batches,  // a stride of more than 2^31 elements from batch to batch, row_placement.hpp
   distant_tokens,
   distant_heads,
-  distant_rows  // contiguous tensors, and tables with such a stride from row to row
+  distant_rows,  // contiguous tensors, and tables with such a stride from row to row
+  late_rows      // contiguous; of the tables, rows before the smallest position take no memory, sparse_memory.hpp
 };
 
 constexpr bool is_contiguous(Layout layout) {
-  return layout == Layout::contiguous || layout == Layout::shifted || layout == Layout::loose_strides;
+  return layout == Layout::contiguous || layout == Layout::shifted || layout == Layout::loose_strides ||
+         layout == Layout::late_rows;
 }
 
 // The dimension of q and k whose rows are distant; nullopt if there is none.
@@ -86,7 +88,7 @@ constexpr std::optional<std::size_t> distant_dimension(Layout layout) {
 }
 
 constexpr bool is_distant(Layout layout) {
-  return distant_dimension(layout).has_value() || layout == Layout::distant_rows;
+  return distant_dimension(layout).has_value() || layout == Layout::distant_rows || layout == Layout::late_rows;
 }
 
 // The outputs' layout, if they are not the inputs.
@@ -190,6 +192,7 @@ std::vector<std::int64_t> positions(const Case& c);
 // are few, the first ones are, too.
 std::vector<std::int64_t> sequence_starts(const Case& c);
 std::vector<std::int64_t> packed_borders(const Case& c);
+std::int64_t smallest_position(const Case& c);
 std::int64_t largest_position(const Case& c);
 std::int64_t sequence_length(const Case& c);
 

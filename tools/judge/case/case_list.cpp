@@ -66,7 +66,10 @@ void CaseList::give_rule(Case& c) const {
   }
 }
 
-bool CaseList::covers(const Case& c) const { return uncovered(c, claims_).empty(); }
+bool CaseList::covers(Case c) const {
+  if (c.golden.empty()) keep_to_claims(c, claims_);
+  return uncovered(c, claims_).empty();
+}
 
 void CaseList::add(Case c) { keep(std::move(c)); }
 
@@ -86,13 +89,13 @@ bool CaseList::keep(Case c) {
   c.requirement = requirement_;
   if (selection_.spec) {
     if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return false;
-    c.spec = *selection_.spec;
   } else if (c.golden.empty()) {
     c.spec.base = selection_.base.value_or(c.spec.base);
     give_rule(c);
-    keep_to_claims(c, claims_);
   }
-  if (!selected(c) || !covers(c)) return false;
+  if (c.golden.empty()) keep_to_claims(c, claims_);
+  if (selection_.spec) c.spec = *selection_.spec;  // even if its base is not the claimed one: then it is not covered
+  if (!selected(c) || !uncovered(c, claims_).empty()) return false;
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
   return true;
 }
@@ -152,7 +155,7 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
       Case candidate = c;
       give_rule(candidate);
       keep_to_claims(candidate, claims_);
-      if (selected(candidate) && covers(candidate)) candidates.push_back(std::move(candidate));
+      if (selected(candidate) && uncovered(candidate, claims_).empty()) candidates.push_back(std::move(candidate));
     }
     // Quick alternates between the two pairings.
     if (level() == Level::quick && candidates.size() == 2) candidates.erase(candidates.begin() + way++ % 2);

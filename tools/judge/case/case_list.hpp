@@ -62,8 +62,8 @@ class CaseList {
   // Adds one case that is kept, another one with each turn.
   void add_one_in_turn(std::size_t turn, std::vector<Case> cases);
 
-  // Whether the claims cover this case. For cases that a check derives from a covered one.
-  bool covers(const Case& c) const;
+  // Whether add() would keep this case, as far as claims decide.
+  bool covers(Case c) const;
 
   // Gives positions as a tensor, in the widest form and type that are claimed; unchanged if none is claimed.
   void give_positions(Case& c) const;

@@ -155,6 +155,12 @@ std::int64_t largest_position(const Case& c) {
   return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
 }
 
+std::int64_t smallest_position(const Case& c) {
+  if (c.form == PositionForm::offset && c.pattern == PositionPattern::consecutive) return c.start;
+  const std::vector<std::int64_t> all = positions(c);
+  return all.empty() ? 0 : *std::min_element(all.begin(), all.end());
+}
+
 std::int64_t sequence_length(const Case& c) {
   return c.sequence_length != 0 ? c.sequence_length : largest_position(c) + 1;
 }

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tools/judge/call/sparse_memory.hpp"
 #include "tools/judge/case/build_call.hpp"
 
 namespace rope {
@@ -109,6 +110,23 @@ Oracles::Tables make_tables(const Case& c, bool padded_rows, const Oracles::Tabl
   return tables;
 }
 
+// Without memory for the rows before the smallest position.
+Oracles::Tables late_tables(const Case& c, std::int64_t rows, Oracles& oracles) {
+  const std::int64_t width = c.full_tables ? c.spec.rotary_dim : c.spec.rotary_dim / 2;
+  Tensor table = Tensor::without_bytes(c.given, {rows, width});
+  table.absent_rows = smallest_position(c);
+  const auto row = static_cast<std::size_t>(table.strides[0]) * size_of(c.given);
+  const auto bytes = [&] {
+    return sparse_bytes(static_cast<std::size_t>(rows) * row, static_cast<std::size_t>(table.absent_rows) * row);
+  };
+  Oracles::Tables tables{table, table};
+  tables.first.bytes = bytes();
+  tables.second.bytes = bytes();
+  TableRow written(c, table.strides[0]);
+  fill_rows<double>(oracles.of(c.spec, sequence_length(c)), written, table.absent_rows, rows, tables);
+  return tables;
+}
+
 Tensor first_rows(const Tensor& table, std::int64_t rows) {
   Tensor result = table;
   result.shape[0] = rows;
@@ -120,6 +138,7 @@ Tensor first_rows(const Tensor& table, std::int64_t rows) {
 
 Oracles::Tables case_tables(const Case& c, bool padded_rows, std::int64_t rows, Oracles& oracles,
                             TensorMemory* memory) {
+  if (c.layout == Layout::late_rows) return late_tables(c, rows, oracles);
   const Oracles::TableKind kind{c.given, c.full_tables, c.unequal_halves, padded_rows};
   const Oracles::Tables& tables =
       oracles.tables(c.spec, sequence_length(c), kind, rows, [&](const Oracles::Tables& before, std::int64_t wanted) {

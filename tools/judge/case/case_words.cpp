@@ -42,6 +42,7 @@ constexpr Word<Layout> layouts[] = {
     {Layout::distant_tokens, "distant_tokens"},
     {Layout::distant_heads, "distant_heads"},
     {Layout::distant_rows, "distant_rows"},
+    {Layout::late_rows, "late_rows"},
 };
 
 constexpr Word<OutputLayout> output_layouts[] = {

@@ -71,6 +71,17 @@ std::string unplaceable(const Case& c, const Claims& claims) {
   return "data at such an address is not claimed";
 }
 
+// A worker has 96 GiB of address space for a tensor.
+constexpr std::int64_t most_table_bytes = std::int64_t{1} << 36;
+
+std::string unplaceable_tables(const Case& c) {
+  if (c.fault != Fault::none || !c.before.empty()) return "each call has a table of its own then";
+  const std::int64_t width = c.spec.rotary_dim / (c.full_tables ? 1 : 2);
+  const std::int64_t row = width * static_cast<std::int64_t>(size_of(c.given));
+  if (largest_position(c) > most_table_bytes / row) return "its tables would take more than 2^36 bytes";
+  return "";
+}
+
 std::string uncovered_features(const Case& c, const Claims& claims) {
   const bool is_counted = c.pattern == PositionPattern::consecutive || c.pattern == PositionPattern::recurring;
   if (!gives_positions(c.form) && !is_counted) return "positions that are not given are counted from a start";
@@ -102,7 +113,11 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   if (is_distant(c.layout) && !claims.far_tensors) {
     return "its worker cannot place rows beyond 2^31 elements";
   }
-  if (c.layout == Layout::distant_rows && c.source != AngleSource::tables) return "it has no tables with distant rows";
+  const bool of_tables = c.layout == Layout::distant_rows || c.layout == Layout::late_rows;
+  if (of_tables && c.source != AngleSource::tables) return "it has no tables with distant rows";
+  if (c.layout == Layout::late_rows) {
+    if (std::string why = unplaceable_tables(c); !why.empty()) return why;
+  }
   if (c.key_heads > 0 && c.heads % c.key_heads != 0) return "q's heads must be a multiple of k's heads";
   if (c.tool != SanitizerTool::none && (claims.capabilities.device != ROPE_CUDA || !claims.compiled)) {
     return "compute-sanitizer watches kernels of libraries on a CUDA device";
@@ -186,7 +201,33 @@ std::span<const FeatureNeed> feature_needs() {
   return needs;
 }
 
+namespace {
+
+bool begins_at_0(const Case& c) {
+  return c.start == 0 && std::ranges::all_of(c.before, [](const EarlierCall& earlier) { return earlier.start == 0; });
+}
+
+// A start is reached in whatever way is claimed: by an offset, by positions, or by starts of sequences. A kernel with
+// none of these counts from 0.
+void reach_start(Case& c, const Claims& claims) {
+  const bool counts = c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens;
+  if (!counts || claims.has(ROPE_FEATURE_OFFSET) || begins_at_0(c)) return;
+  if (c.form == PositionForm::offset && claims.has(ROPE_FEATURE_POSITIONS)) {
+    c.form = PositionForm::shared;
+  } else if (claims.has(ROPE_FEATURE_SEQLEN_OFFSETS)) {
+    c.form = is_packed(c.form) ? PositionForm::cu_seqlens_and_offsets : PositionForm::seqlen_offsets;
+  } else {
+    c.start = 0;
+    for (EarlierCall& earlier : c.before) earlier.start = 0;
+    return;
+  }
+  c.position_dtype = claims.position_dtype();
+}
+
+}  // namespace
+
 void keep_to_claims(Case& c, const Claims& claims) {
+  reach_start(c, claims);
   const rope_capabilities& k = claims.capabilities;
   if (c.source == AngleSource::computed && k.base != 0) c.spec.base = k.base;
   if (c.source == AngleSource::tables && k.seq_within_rows != 0) {

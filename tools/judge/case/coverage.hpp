@@ -20,7 +20,8 @@ struct FeatureNeed {
 };
 std::span<const FeatureNeed> feature_needs();
 
-// Gives the case what the claims leave no choice of: the only base, and tables with a row for each token.
+// Gives the case what the claims leave no choice of: the only base, tables with a row for each token, and the way in
+// which a start is given.
 void keep_to_claims(Case& c, const Claims& claims);
 
 }  // namespace rope

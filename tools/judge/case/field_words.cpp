@@ -18,6 +18,7 @@ std::string words_of(Layout layout) {
     case Layout::packed: return std::string(q_and_k_in_one_memory);
     case Layout::expanded: return std::string(one_row_for_all);
     case Layout::distant_rows: return "table rows more than 2^31 elements apart";
+    case Layout::late_rows: return "long tables";
     case Layout::distant_batches:
     case Layout::distant_tokens:
     case Layout::distant_heads: return "rows more than 2^31 elements apart";

@@ -65,10 +65,7 @@ class Map {
     Case c = probe_;
     c.seq = static_cast<int>(std::min<std::int64_t>(4, std::max<std::int64_t>(1, last_ - position + 1)));
     c.start = position;
-    if (!examiner_.subject().claims().has(ROPE_FEATURE_OFFSET)) {
-      c.form = PositionForm::shared;
-      c.position_dtype = examiner_.subject().claims().position_dtype();
-    }
+    keep_to_claims(c, examiner_.subject().claims());
     if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
   }
 

@@ -74,9 +74,11 @@ void append_call(std::string& message, const BoundCall& described, bool beside, 
     if (placed.beside != beside || placed.shares) continue;
     HandedTensor tensor = handed_tensor(placed);
     if (i + 1 < layout.tensors.size() && layout.tensors[i + 1].shares) extend(tensor, layout.tensors[i + 1]);
-    tensor.parts = placed.is_far() ? static_cast<std::uint32_t>(placed.islands.size()) : 1;
+    const bool has_zeros = placed.tensor->absent_rows > 0 && placed.islands.front().offset > 0;
+    tensor.parts = (placed.is_far() ? static_cast<std::uint32_t>(placed.islands.size()) : 1) + (has_zeros ? 1 : 0);
     append_bytes(message, tensor);
     if (!placed.is_far()) append_bytes(message, HandedPart{0, placed.map_offset, placed.map_length});
+    if (has_zeros) append_bytes(message, HandedPart{0, HandedPart::zeros, placed.islands.front().offset});
     if (!placed.is_far()) continue;
     for (const Island& island : placed.islands) {
       append_bytes(message, HandedPart{island.offset, placed.map_offset + island.packed, island.length});

@@ -41,7 +41,7 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
       layout.tensors.push_back(placed);
       return;
     }
-    if (tensor.placed_strides.empty()) {
+    if (tensor.placed_strides.empty() && tensor.absent_rows == 0) {
       const std::size_t size = tensor.bytes.size(), origin = placed.at();
       if (read_only && rules.lent != nullptr && rules.placement == Placement::at_end) {
         const auto lent = rules.lent->pages_of(std::as_const(tensor).bytes.data(), size);

@@ -28,7 +28,7 @@ struct Placed {
   std::uint32_t slot = 0;              // of the worker's address space
   std::uint32_t room = outside_rooms;  // of the slot
   std::vector<Island>
-      islands{};        // of a tensor with placed_strides; their pages lie one behind the other from map_offset
+      islands{};        // of a tensor with placed_strides or absent rows; their pages lie one behind the other from map_offset
   bool shares = false;  // k or k_out, in the pages of the tensor before it
   bool lent = false;    // lies in LentMemory already
   // From map_offset to element [0, 0, ..], in bytes.

@@ -57,6 +57,12 @@ std::byte* GuardedMemory::map(Place place, int fd, std::span<const HandedPart> p
 
 // Populated at once: our page faults must not count as the kernel's time.
 void GuardedMemory::put(std::byte* address, int fd, const HandedPart& part, bool writable) {
+  if (part.offset == HandedPart::zeros) {
+    if (mmap(address + part.at, part.length, PROT_READ, reserved | MAP_FIXED, -1, 0) == MAP_FAILED) {
+      throw std::runtime_error(std::string("mapping the first rows of a table: ") + std::strerror(errno));
+    }
+    return;
+  }
   if (mmap(address + part.at, part.length, writable ? PROT_READ | PROT_WRITE : PROT_READ,
            MAP_SHARED | MAP_FIXED | MAP_POPULATE, fd, static_cast<off_t>(part.offset)) == MAP_FAILED) {
     throw std::runtime_error(std::string("mapping a tensor: ") + std::strerror(errno));

@@ -42,8 +42,10 @@ struct HandedTensor {
   std::string_view named() const { return {name.data(), strnlen(name.data(), name.size())}; }
 };
 
-// Whole pages of a file, at an offset from the tensor's address.
+// Whole pages of a file, or zeros, at an offset from the tensor's address.
 struct HandedPart {
+  static constexpr std::uint64_t zeros = ~std::uint64_t{0};  // in place of an offset in the file: they take no memory
+
   std::uint64_t at = 0;
   std::uint64_t offset = 0;  // in the file
   std::uint64_t length = 0;
