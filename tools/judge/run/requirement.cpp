@@ -1,10 +1,20 @@
 #include "tools/judge/run/requirement.hpp"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "tools/judge/run/explain.hpp"
+
 namespace rope {
 
 Finding checked(const Requirement& requirement, const Case& c, Examiner& examiner) {
   examiner.make_earlier_calls(c);
-  return requirement.check(c, examiner);
+  Finding finding = requirement.check(c, examiner);
+  if (relates_results(finding) && !finding.passed() && finding.message.empty()) {
+    throw std::logic_error(fmt::format("the check of {} has no words for what it compares: told()", requirement.id));
+  }
+  return finding;
 }
 
 bool decides(const Requirement& requirement, Demands demanded, const Claims& claims) {
