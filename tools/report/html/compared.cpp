@@ -26,7 +26,7 @@ Json moved_row(const MovedError& moved) {
   Json row{{"what", moved.what},
            {"a", fmt::format("{:.3g}", moved.before)},
            {"b", fmt::format("{:.3g}", moved.after)},
-           {"factor", std::isfinite(factor) ? fmt::format("{:.3g}", factor) : "–"}};
+           {"factor", std::isfinite(factor) && factor > 0 ? fmt::format("{:.3g} times", factor) : "–"}};
   set_tone(row, moved.after > 1 && moved.before <= 1 ? bad : moved.after <= 1 && moved.before > 1 ? good : neutral);
   return row;
 }
