@@ -141,6 +141,8 @@ TEST_CASE("comparison: a cause that is not certain is told as one, with its cond
   REQUIRE(change_of(changed, "diagnosis") != nullptr);
   CHECK(change_of(changed, "diagnosis")->before == "pairs neighbours; only in place");
   CHECK(change_of(changed, "diagnosis")->after == "most likely pairs neighbours; only in place");
+  CHECK_THAT(html::page_of(changed, "0.2.0"),
+             Contains("<dt>diagnosis, B</dt><dd>most likely pairs neighbours; only in place</dd>"));
 }
 
 TEST_CASE("comparison: subjects are found by name, a single one by its place", "[comparison]") {
