@@ -4,6 +4,7 @@
 
 #include "reference/norm.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -54,7 +55,8 @@ Finding round_trip(const Case& c, Examiner& examiner) {
       }
     }
   });
-  return finding;
+  return told(finding, "results", "the result of forward and then backward",
+              "the input times the square of the attention factor");
 }
 
 void transpose_cases(CaseList& list) {
@@ -116,9 +118,9 @@ Finding transpose(const Case& c, Examiner& examiner) {
       bound += std::numbers::sqrt2 * (rx.pair_bound[p] * norm_g + rg.pair_bound[p] * norm_x);
     }
     relate(finding, "q", row, 0, std::nullopt, static_cast<double>(left), static_cast<double>(right),
-           static_cast<double>(bound));
+           static_cast<double>(bound), Compared::row);
   });
-  return finding;
+  return told(finding, "rows", "<x, backward(g)>", "<forward(x), g>");
 }
 
 void gradient_cases(CaseList& list) {

@@ -7,6 +7,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/case/rearrange.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -33,7 +34,7 @@ Finding repetition(const Case& c, Examiner& examiner) {
     if (!again.ok()) return again.problem;
     finding.merge(same_bits(first, again));
   }
-  return finding;
+  return told(finding, "two runs of the same call");
 }
 
 void company_cases(CaseList& list) {
@@ -61,7 +62,7 @@ Finding unmoved_by_company(const Case& c, Examiner& examiner) {
       same_row(finding, "q", together.call.q_result(), {batch, row.seq, row.head}, alone.call.q_result(), row);
     });
   }
-  return finding;
+  return told(finding, "a call with other batches and k, and one without them");
 }
 
 // The concurrent call: the same call at other positions and with another base, as far as that is claimed. A kernel that

@@ -1,9 +1,12 @@
 // ROT: a rotation is linear.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -50,6 +53,8 @@ bool far_from_underflow(const Trial& trial, const RowIndex& row, std::size_t pai
   return smallest > smallest_relative(trial);
 }
 
+std::string times(double factor) { return factor == -1 ? "minus" : fmt::format("{:g} times", factor); }
+
 // y(factor x) = factor y(x), factor a power of two or -1.
 Finding scaled_by(double factor, Exactness exactness, const Case& c, Examiner& examiner) {
   const Trial one = examiner.run(c);
@@ -74,7 +79,8 @@ Finding scaled_by(double factor, Exactness exactness, const Case& c, Examiner& e
       }
     }
   });
-  return finding;
+  return told(finding, "results", fmt::format("the result of {} the input", times(factor)),
+              fmt::format("{} the result", times(factor)));
 }
 
 double power_of_two(const Case& c) { return c.seed % 2 == 0 ? 8 : 0.25; }
@@ -117,7 +123,7 @@ Finding additivity(const Case& c, Examiner& examiner) {
       }
     }
   });
-  return finding;
+  return told(finding, "results", "the result of x + y", "the sum of the results of x and of y");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -265,14 +266,14 @@ Finding like_out_of_place(const Case& c, Examiner& examiner) {
   };
   compare("q", both.in_place.q, both.in_place.call.q_result(), both.apart.call.q_result());
   if (both.in_place.k) compare("k", *both.in_place.k, both.in_place.call.k_result(), both.apart.call.k_result());
-  return finding;
+  return told(finding, "results", "the result in place", "the result out of place");
 }
 
 Finding exactly_like_out_of_place(const Case& c, Examiner& examiner) {
   const InBothWays both = run_in_both_ways(c, examiner);
   if (!both.in_place.ok()) return both.in_place.problem;
   if (!both.apart.ok()) return both.apart.problem;
-  return same_bits(both.apart, both.in_place);
+  return told(same_bits(both.apart, both.in_place), "a call out of place and the same in place");
 }
 
 void far_cases(CaseList& list) {

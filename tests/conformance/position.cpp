@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -69,26 +70,28 @@ Finding sliced(const Case& c, Examiner& examiner) {
   const Trial whole = examiner.run(c);
   if (!whole.ok()) return whole.problem;
   Expectation expected = examiner.expectation(c, whole.call);
-  return each_slice(c, whole, examiner, [&](Finding& finding, const Slice& slice) {
+  const Finding finding = each_slice(c, whole, examiner, [&](Finding& found, const Slice& slice) {
     const Trial& alone = slice.alone;
     Expectation expected_alone = examiner.expectation(slice.c, alone.call);
     for_each_row(alone.q, [&](const RowIndex& row, const std::byte*) {
       const RelatedRow a = related_row(alone, alone.q, alone.call.q_result(), row, expected_alone);
       const RowIndex same{row.batch, row.seq + slice.from, row.head};
-      relate_pairs(finding, "q", row, expected, related_row(whole, whole.q, whole.call.q_result(), same, expected), a);
+      relate_pairs(found, "q", row, expected, related_row(whole, whole.q, whole.call.q_result(), same, expected), a);
     });
   });
+  return told(finding, "results", "the result of a slice at its offset", "the result of the whole sequence there");
 }
 
 Finding sliced_bit_for_bit(const Case& c, Examiner& examiner) {
   const Trial whole = examiner.run(c);
   if (!whole.ok()) return whole.problem;
-  return each_slice(c, whole, examiner, [&](Finding& finding, const Slice& slice) {
+  const Finding finding = each_slice(c, whole, examiner, [&](Finding& found, const Slice& slice) {
     for_each_row(slice.alone.q, [&](const RowIndex& row, const std::byte*) {
-      same_row(finding, "q", whole.call.q_result(), {row.batch, row.seq + slice.from, row.head},
+      same_row(found, "q", whole.call.q_result(), {row.batch, row.seq + slice.from, row.head},
                slice.alone.call.q_result(), row);
     });
   });
+  return told(finding, "a call with the whole sequence and one with a slice of it, at its offset");
 }
 
 void decode_cases(CaseList& list) {

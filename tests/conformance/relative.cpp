@@ -1,8 +1,11 @@
 // REL: attention sees only the distance between two tokens.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -126,12 +129,13 @@ Finding shift_invariance(const Case& c, Examiner& examiner) {
           const Score before = score(q0[m], k0[n], at_here);
           const Score after = score(q1[m], k1[n], at_there);
           relate(finding, "q.k", {b, static_cast<std::int64_t>(m), h}, static_cast<std::int64_t>(n), std::nullopt,
-                 before.value, after.value, before.bound + after.bound);
+                 before.value, after.value, before.bound + after.bound, Compared::score);
         }
       }
     }
   }
-  return finding;
+  return told(finding, "scores", fmt::format("the score when both positions have moved by {}", shifted.start - c.start),
+              "the score before");
 }
 
 void grid_cases(CaseList& list) {
@@ -176,11 +180,11 @@ Finding toeplitz(const Case& c, Examiner& examiner) {
         const Score here = score(q[m], k[n], expected);
         const Score before = score(q[m - 1], k[n - 1], expected);
         relate(finding, "q.k", {0, static_cast<std::int64_t>(m), h}, static_cast<std::int64_t>(n), std::nullopt,
-               before.value, here.value, here.bound + before.bound);
+               before.value, here.value, here.bound + before.bound, Compared::score);
       }
     }
   }
-  return finding;
+  return told(finding, "scores", "the score", "the score of both tokens before, at the same distance,");
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // ROT: what a rotation is.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -7,6 +9,7 @@
 
 #include "reference/norm.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -76,7 +79,7 @@ Finding identity(const Case& c, Examiner& examiner) {
   };
   compare("q", trial.q, trial.call.q_result());
   if (trial.k) compare("k", *trial.k, trial.call.k_result());
-  return finding;
+  return told(finding, "results", "the result at position 0", "the input times the attention factor");
 }
 
 // Where an error of the angle hides most, so that only the norm shows that cos and sin belong to no angle.
@@ -122,7 +125,7 @@ Finding norm(const Case& c, Examiner& examiner) {
   };
   compare("q", trial.q, trial.call.q_result());
   if (trial.k) compare("k", *trial.k, trial.call.k_result());
-  return finding;
+  return told(finding, "norms of pairs", "the norm of the output", "the norm of the input times the attention factor");
 }
 
 void lonely_cases(CaseList& list) {
@@ -212,7 +215,8 @@ Finding composition(const Case& c, Examiner& examiner) {
       }
     }
   });
-  return finding;
+  return told(finding, "results", fmt::format("the result of rotating by {} and then by {}", c.start, later.start),
+              fmt::format("the result of rotating by {}, times the attention factor,", sum.start));
 }
 
 void partial_cases(CaseList& list) {

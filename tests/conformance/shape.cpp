@@ -1,4 +1,6 @@
 // SHP: sizes beyond the limits of launches, blocks and index types.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -7,6 +9,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tests/conformance/sizes.hpp"
 #include "tools/judge/case/rearrange.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -46,6 +49,15 @@ InBothOrders run_in_both_orders(const Case& c, Examiner& examiner) {
   return {examiner.run(c), examiner.run(reversed(examiner.build(c)))};
 }
 
+// What has another order in the second call.
+std::string reordered(const Case& c) {
+  std::vector<std::string> things;
+  if (c.batch > 1) things.emplace_back("batches");
+  if (c.form != PositionForm::offset && c.seq > 1) things.emplace_back("tokens");
+  if (c.heads > 1 || c.key_heads > 1) things.emplace_back("heads");
+  return fmt::format("{}", fmt::join(things, ", "));
+}
+
 // compare(finding, name, output, row, output of the other order, row there, whether of k) for each row.
 template <class Compare>
 Finding each_moved_row(const InBothOrders& both, Compare&& compare) {
@@ -65,21 +77,25 @@ Finding equivariance(const Case& c, Examiner& examiner) {
   if (!both.problem().passed()) return both.problem();
   Expectation here = examiner.expectation(c, both.one.call);
   Expectation there = examiner.expectation(c, both.other.call);
-  return each_moved_row(both, [&](Finding& finding, const char* name, const Tensor& one, const RowIndex& row,
-                                  const Tensor& other, const RowIndex& moved, bool key) {
-    const Tensor& input = key ? *both.one.k : both.one.q;
-    const Tensor& moved_input = key ? *both.other.k : both.other.q;
-    relate_pairs(finding, name, row, here, related_row(both.one, input, one, row, here),
-                 related_row(both.other, moved_input, other, moved, there));
-  });
+  const Finding finding =
+      each_moved_row(both, [&](Finding& found, const char* name, const Tensor& one, const RowIndex& row,
+                               const Tensor& other, const RowIndex& moved, bool key) {
+        const Tensor& input = key ? *both.one.k : both.one.q;
+        const Tensor& moved_input = key ? *both.other.k : both.other.q;
+        relate_pairs(found, name, row, here, related_row(both.one, input, one, row, here),
+                     related_row(both.other, moved_input, other, moved, there));
+      });
+  return told(finding, "results", fmt::format("the result with another order of {}", reordered(c)),
+              "the result as it was");
 }
 
 Finding exact_equivariance(const Case& c, Examiner& examiner) {
   const InBothOrders both = run_in_both_orders(c, examiner);
   if (!both.problem().passed()) return both.problem();
-  return each_moved_row(
-      both, [](Finding& finding, const char* name, const Tensor& one, const RowIndex& row, const Tensor& other,
-               const RowIndex& moved, bool) { same_row(finding, name, one, row, other, moved); });
+  const Finding finding = each_moved_row(
+      both, [](Finding& found, const char* name, const Tensor& one, const RowIndex& row, const Tensor& other,
+               const RowIndex& moved, bool) { same_row(found, name, one, row, other, moved); });
+  return told(finding, fmt::format("two calls whose {} are in another order", reordered(c)));
 }
 
 // Every even head_dim, in types for which a kernel may have separate code for each head_dim.

@@ -1,4 +1,6 @@
 // SPC: values that arithmetic treats specially.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/judge.hpp"
 
 namespace rope {
@@ -126,6 +129,16 @@ void look_for_plants(Finding& finding, const char* name, const std::vector<Plant
   }
 }
 
+Finding told_of_plants(Finding finding) {
+  if (finding.kind != FailureKind::relation) return finding;
+  const Element& e = *finding.element;
+  finding.message =
+      fmt::format("{} of {} results do not show the NaN or infinity of their pair; the first is feature {}: {} where the "
+                  "pair holds {}",
+                  finding.wrong, finding.compared, e.feature, value_with_bits(e.dtype, e.actual), e.expected);
+  return finding;
+}
+
 // Without the planted pairs, the rest is judged like any other result.
 void clear_plants(const std::vector<Plant>& plants, std::optional<int> passed, Tensor& input, Tensor& output) {
   for (const Plant& plant : plants) {
@@ -165,7 +178,7 @@ Finding contained(const Case& c, Examiner& examiner) {
   };
   examine("q", in_q, trial.q, trial.call.q_result());
   if (trial.k && finding.passed()) examine("k", in_k, *trial.k, trial.call.k_result());
-  return finding;
+  return told_of_plants(finding);
 }
 
 void cases_with(CaseList& list, InputKind input) {

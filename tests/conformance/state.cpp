@@ -11,6 +11,7 @@
 #include "reference/input_error.hpp"
 #include "tests/conformance/requirements.hpp"
 #include "tools/judge/case/coverage.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
 namespace rope {
@@ -197,7 +198,7 @@ Finding unmoved_by_others(const Case& c, Examiner& examiner) {
     const Trial again = examiner.run(call);
     if (!again.ok()) return again.problem;
     const Finding same = same_bits(first, again);
-    if (!same.passed()) return same;
+    if (!same.passed()) return told(same, "two runs of the same call, with other calls between them");
   }
   return is_wrong ? same_bits(first, first) : own;
 }

@@ -16,7 +16,7 @@ class OutputOptions {
  public:
   void add_to(CLI::App& command);
 
-  void add_verbose_to(CLI::App& command);  // after add_to(); only where subjects are started
+  void add_verbose_to(CLI::App& command, const char* help);  // after add_to(); only where requirements are judged
 
   TerminalStyle style(std::FILE* text) const;
   bool verbose() const { return verbose_; }

@@ -50,7 +50,7 @@ int replay_case(const std::string& id, const std::string& subject_name, const st
   fmt::print("{}  {}\n", requirement.id, requirement.sentence);
   fmt::print("  spec      {}\n", to_flags(c.spec));
   fmt::print("  found     {}\n", indented(explain(finding)));
-  if (finding.element) {
+  if (finding.element && finding.element->what != Compared::mean) {
     fmt::print("  worst     {}\n", place(*finding.element, c));
     for (const auto& [label, text] : details(finding)) fmt::print("  {:<9} {}\n", label, text);
   }

@@ -197,6 +197,7 @@ Action add_vectors(CLI::App& app) {
   judging->time_limit.add_to(*from);
   judging->expected_failures.add_to(*from);
   judging->output.add_to(*from);
+  judging->output.add_verbose_to(*from, "every requirement and each failure by itself");
   judging->reports.add_to(*from);
   return [=]() -> int {
     if (to->parsed()) return export_to(*exporting);

@@ -151,6 +151,11 @@ class VerifyRun {
       judge_all();
     } catch (const Interrupted&) {
       run_.not_judged = titles_from(run_.subjects.size(), subjects_, selections_);
+    } catch (const SubjectError& error) {
+      // The only subject. Who reads the reports would else take a missing one for none that was wanted.
+      run_.refused.push_back({subjects_.front(), error.what()});
+      options_.reports.write(run_);
+      throw;
     }
     if (!golden_) {
       print_text(text_, "no golden files were found, so GLD was not run; set ROPECHECK_GOLDEN to their folder\n");
@@ -274,7 +279,8 @@ Action add_verify(CLI::App& app) {
   command->add_flag("--no-diagnosis", options->no_diagnosis, "do not look for what a failing kernel computes instead");
   options->expected_failures.add_to(*command);
   options->output.add_to(*command);
-  options->output.add_verbose_to(*command);
+  options->output.add_verbose_to(*command,
+                                 "every requirement and each failure by itself; and what the sandbox does and lacks");
   options->reports.add_to(*command);
   return [options, command]() -> int { return command->parsed() ? verify(*options) : -1; };
 }

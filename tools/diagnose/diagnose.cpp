@@ -51,10 +51,6 @@ class Diagnosing {
     if (!decides_by_state()) part_rivals();
     gather_pointers();
     Diagnosis result;
-    if (plan) {
-      add_words(*plan, result);
-      result.pairs = plan->pairs;
-    }
     result.wrong_rows = wrong_rows(seen_);
     const std::optional<Candidate> by_angle = told_by_angle(seen_);
     if (is_by_value(by_angle) && !says_less_than(plan)) {
@@ -63,6 +59,7 @@ class Diagnosing {
     } else {
       name_by_other_evidence(plan, by_angle, result);
     }
+    if (plan) add_plan(*plan, result);
     const std::optional<Trigger> found = has_time_for(1) ? trigger() : std::nullopt;
     const bool has_condition = result.first() != nullptr && !result.first()->condition.empty();
     // That any call fails is of another failure than the one that needs a condition.
@@ -151,9 +148,18 @@ class Diagnosing {
                                [&](const auto& one) { return !Said(*one, weighed_[0]).is_so(); });
   }
 
-  static void add_words(const PlanDifference& plan, Diagnosis& result) {
+  // The plan was measured with one call. What it shows beside a certain cause is an effect of it: several bugs make
+  // frequencies look other. So it says what both say.
+  static void add_plan(const PlanDifference& plan, Diagnosis& result) {
+    std::vector<std::string> words;
+    for (const Difference& d : plan.found) {
+      const bool agrees = !result.certain || !d.bug_class || *d.bug_class == result.candidates[0].bug_class;
+      if (agrees) words.push_back(d.words);
+    }
+    if (words.empty()) return;
     result.plan.push_back(plan.asked);
-    for (const Difference& d : plan.found) result.plan.push_back(d.words);
+    result.plan.insert(result.plan.end(), words.begin(), words.end());
+    result.pairs = plan.pairs;
   }
 
   // Collects what requirements and answers say, the most telling first; and whether values can say anything.

@@ -145,7 +145,11 @@ void compare_claims(const Json& a, const Json& b, SubjectComparison& result) {
 
 std::string cause(const Json& subject) {
   if (!subject.contains("diagnosis") || subject["diagnosis"].at("candidates").empty()) return "none";
-  return word(subject["diagnosis"]["candidates"][0], "sentence");
+  const Json& diagnosis = subject["diagnosis"];
+  const Json& first = diagnosis["candidates"][0];
+  const std::string condition = word(first, "condition");
+  return fmt::format("{}{}{}{}", diagnosis.at("certain") ? "" : "most likely ", word(first, "sentence"),
+                     condition.empty() ? "" : "; ", condition);
 }
 
 // Why a run has no verdict on all that it was to ask.

@@ -17,6 +17,16 @@ std::string bits(DType dtype, double value) {
   return fmt::format("0x{:0{}x}", raw, 2 * size_of(dtype));
 }
 
+const char* name(Compared what) {
+  switch (what) {
+    case Compared::element: return "element";
+    case Compared::row: return "row";
+    case Compared::score: return "score";
+    case Compared::mean: return "mean";
+  }
+  return "";
+}
+
 }  // namespace
 
 Json json_number(double value) {
@@ -41,6 +51,7 @@ Json element_json(const Element& e, const Case& c) {
             {"bound", json_number(e.bound)},
             {"place", place(e, c)}};
   json["pair"] = e.pair ? Json(*e.pair) : Json(nullptr);
+  if (e.what != Compared::element) json["what"] = name(e.what);
   return json;
 }
 

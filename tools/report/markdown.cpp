@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "tools/judge/run/explain.hpp"
+#include "tools/report/failure_blocks.hpp"
 #include "tools/report/terminal.hpp"
 
 namespace rope {
@@ -46,27 +47,55 @@ std::string cases_cell(const RequirementResult& result) {
   return fmt::format("{} of {}", result.cases, result.cases + result.left_out);
 }
 
+// What needs a look first.
+int rank(const SubjectReport& report) { return report.count(Verdict::fail) > 0 ? 0 : report.as_expected() ? 2 : 1; }
+
+std::vector<const SubjectReport*> worst_first(const RunReport& run) {
+  std::vector<const SubjectReport*> subjects;
+  for (const SubjectReport& report : run.subjects) subjects.push_back(&report);
+  std::ranges::stable_sort(subjects, {}, [](const SubjectReport* report) { return rank(*report); });
+  return subjects;
+}
+
 std::string overview(const RunReport& run, std::size_t limit) {
-  std::string text = "| subject | verdict | |\n| --- | --- | --- |\n";
+  std::string text = "| subject | verdict | diagnosis | requirements |\n| --- | --- | --- | --- |\n";
   std::size_t left_out = 0;
-  const auto add = [&](const std::string& row) {
+  const auto add = [&](const std::string& subject, const std::string& verdict, const std::string& why,
+                       const std::string& counts) {
+    const std::string row = fmt::format("| {} | {} | {} | {} |\n", plain(subject), verdict, plain(why), counts);
     if (text.size() + row.size() > limit) {
       ++left_out;
     } else {
       text += row;
     }
   };
-  for (const SubjectReport& report : run.subjects) {
-    add(fmt::format("| {} | {} | {} |\n", plain(title_of(report)), plain(verdict_words(report)), count_words(report)));
+  for (const RefusedSubject& one : run.refused) add(one.subject, "**refused**", one.why, "");
+  for (const SubjectReport* report : worst_first(run)) {
+    const std::string verdict = plain(verdict_words(*report));
+    add(title_of(*report), rank(*report) == 0 ? fmt::format("**{}**", verdict) : verdict,
+        report->diagnosis ? diagnosis_words(*report->diagnosis) : "", count_words(*report));
   }
-  for (const std::string& subject : run.not_judged) {
-    add(fmt::format("| {} | interrupted before it was judged | |\n", plain(subject)));
-  }
-  for (const RefusedSubject& one : run.refused) {
-    add(fmt::format("| {} | **refused** | {} |\n", plain(one.subject), plain(one.why)));
-  }
+  for (const std::string& subject : run.not_judged) add(subject, "interrupted before it was judged", "", "");
   if (left_out > 0) text += fmt::format("\n.. and {} more subjects\n", left_out);
   return text;
+}
+
+std::string table(const SubjectReport& report, bool (*is_wanted)(Verdict verdict)) {
+  std::string rows;
+  for (const RequirementResult& result : report.results) {
+    if (!is_wanted(result.verdict)) continue;
+    const std::string reason = result.reason.empty() ? "" : ": " + plain(result.reason);
+    rows += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, plain(result.sentence),
+                        verdict_cell(result.verdict), reason, cases_cell(result), worst_words(result));
+  }
+  if (rows.empty()) return "";
+  return "\n| id | requirement | verdict | cases | worst |\n| --- | --- | --- | ---: | --- |\n" + rows;
+}
+
+bool needs_no_look(Verdict verdict) { return verdict == Verdict::pass || verdict == Verdict::not_claimed; }
+
+std::string folded(const std::string& summary, const std::string& text) {
+  return fmt::format("\n<details><summary>{}</summary>\n{}\n</details>\n", html_text(summary), text);
 }
 
 std::string head(const SubjectReport& report) {
@@ -102,22 +131,27 @@ std::string head(const SubjectReport& report) {
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
   }
-  text += "\n| id | requirement | verdict | cases | worst |\n| --- | --- | --- | ---: | --- |\n";
-  for (const RequirementResult& result : report.results) {
-    const std::string reason = result.reason.empty() ? "" : ": " + plain(result.reason);
-    text += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, plain(result.sentence),
-                        verdict_cell(result.verdict), reason, cases_cell(result), worst_words(result));
-  }
-  return text;
+  text += table(report, [](Verdict verdict) { return !needs_no_look(verdict); });
+  const std::string rest = table(report, needs_no_look);
+  const std::string summary = fmt::format("{} passed, {} not claimed", report.count(Verdict::pass),
+                                          report.count(Verdict::not_claimed));
+  return rest.empty() ? text : text + folded(summary, rest);
 }
 
-std::string details_of(const RequirementResult& result, const SubjectReport& report) {
-  const Failure& failure = *result.failure;
-  return fmt::format(
-      "\n<details><summary>{}: {}. {}</summary>\n\n{}\n</details>\n", result.id, name(result.verdict),
-      html_text(result.sentence),
-      code_block(finding_lines(failure) + fmt::format("      failed    {} of {}\n", result.failed, counted(result.cases, "case")) +
-                 replay_line(failure.minimal, report.subject, report.selection.grade)));
+std::string details_of(const FailureBlock& block, const SubjectReport& report) {
+  const RequirementResult& first = block.first();
+  const std::string summary =
+      fmt::format("{}: {}. {}", fmt::join(block.ids(), ", "), name(first.verdict), first.sentence);
+  return folded(summary, "\n" + code_block(block_lines(block, report)));
+}
+
+// A block for each smallest case; notes and expected failures each by itself.
+std::vector<FailureBlock> all_blocks(const SubjectReport& report) {
+  std::vector<FailureBlock> blocks = blocks_of(report);
+  for (const RequirementResult& result : report.results) {
+    if (result.failure && result.verdict != Verdict::fail) blocks.push_back({{&result}, {}, false});
+  }
+  return blocks;
 }
 
 std::string left_out_line(std::size_t subjects, std::size_t failures, std::size_t limit) {
@@ -132,36 +166,36 @@ std::string left_out_line(std::size_t subjects, std::size_t failures, std::size_
 
 std::string markdown_report(const RunReport& run, std::size_t limit) {
   const std::string title = fmt::format("# ropecheck {}\n\n", run.version);
-  const std::string table = overview(run, limit / 2);
-  std::size_t size = title.size() + table.size() + room_for_the_line;
+  const std::string top = overview(run, limit / 2);
+  std::size_t size = title.size() + top.size() + room_for_the_line;
   const auto fits = [&](const std::string& text) {
     if (size + text.size() > limit) return false;
     size += text.size();
     return true;
   };
   // Every subject comes before the first failure: a verdict says more than one more case of a known failure.
+  const std::vector<const SubjectReport*> subjects = worst_first(run);
   std::vector<std::string> sections;
   std::vector<const SubjectReport*> shown;
-  for (const SubjectReport& report : run.subjects) {
-    const std::string section = head(report);
+  for (const SubjectReport* report : subjects) {
+    const std::string section = head(*report);
     if (!fits(section)) continue;
     sections.push_back(section);
-    shown.push_back(&report);
+    shown.push_back(report);
   }
   std::size_t failures_left_out = 0;
-  for (const SubjectReport& report : run.subjects) {
-    const auto at = std::find(shown.begin(), shown.end(), &report);
-    for (const RequirementResult& result : report.results) {
-      if (!result.failure) continue;
-      const std::string text = details_of(result, report);
+  for (const SubjectReport* report : subjects) {
+    const auto at = std::ranges::find(shown, report);
+    for (const FailureBlock& block : all_blocks(*report)) {
+      const std::string text = details_of(block, *report);
       if (at == shown.end() || !fits(text)) {
-        ++failures_left_out;
+        failures_left_out += block.ids().size();
       } else {
         sections[static_cast<std::size_t>(at - shown.begin())] += text;
       }
     }
   }
-  std::string page = title + table + left_out_line(run.subjects.size() - shown.size(), failures_left_out, limit);
+  std::string page = title + top + left_out_line(run.subjects.size() - shown.size(), failures_left_out, limit);
   for (const std::string& section : sections) page += section;
   return page;
 }

@@ -86,6 +86,7 @@ std::string why_no_snippet(const Finding& finding) {
     return finding.passed() ? "the check compares bits and found none that differ"
                             : "the call itself went wrong, so there is no element to compute again";
   }
+  if (finding.element->what == Compared::mean) return "the check takes the mean of all results";
   const bool is_relation = finding.kind == FailureKind::relation || finding.kind == FailureKind::repetition;
   // Copied elements have no bound; a relation has one.
   if (!finding.element->pair && finding.element->bound == 0 && !is_relation) {

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "tools/judge/run/explain.hpp"
+
 namespace rope {
 
 std::string_view name(FailureKind kind) {
@@ -119,19 +121,33 @@ std::string candidate_words(const Candidate& c) {
 
 }  // namespace
 
-std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
-  std::vector<std::string> lines;
-  if (diagnosis.candidates.empty()) {
-    lines.push_back("diagnosis: no known bug explains the evidence");
-  } else {
-    lines.push_back(fmt::format("diagnosis: {}{}", diagnosis.certain ? "" : "not certain, most likely ",
-                                candidate_words(diagnosis.candidates[0])));
-  }
-  if (!diagnosis.evidence.empty()) lines.push_back("  evidence: " + diagnosis.evidence);
+std::string diagnosis_words(const Diagnosis& diagnosis) {
+  if (diagnosis.candidates.empty()) return "no known bug explains the evidence";
+  return fmt::format("{}{}", diagnosis.certain ? "" : "not certain, most likely ",
+                     candidate_words(diagnosis.candidates[0]));
+}
+
+namespace {
+
+void add_trigger(const Diagnosis& diagnosis, std::vector<std::string>& lines) {
   if (!diagnosis.trigger.empty()) lines.push_back("  fails with: " + diagnosis.trigger);
   if (!diagnosis.unexplained.empty()) {
     lines.push_back(fmt::format("  not explained by it: {}", fmt::join(diagnosis.unexplained, ", ")));
   }
+}
+
+}  // namespace
+
+std::vector<std::string> short_diagnosis(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines{"diagnosis: " + headline(diagnosis_words(diagnosis))};
+  add_trigger(diagnosis, lines);
+  return lines;
+}
+
+std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis) {
+  std::vector<std::string> lines{"diagnosis: " + diagnosis_words(diagnosis)};
+  if (!diagnosis.evidence.empty()) lines.push_back("  evidence: " + diagnosis.evidence);
+  add_trigger(diagnosis, lines);
   if (!diagnosis.plan.empty()) {
     lines.push_back("  executed plan: asked for " + diagnosis.plan[0]);
     for (std::size_t i = 1; i < diagnosis.plan.size(); ++i) lines.push_back("    " + diagnosis.plan[i]);

@@ -56,8 +56,10 @@ std::string counted(std::int64_t count, std::string_view thing);
 
 std::string grade_words(const MeasuredGrade& grade);  // "grade A1, 0.97 of its bound used"
 std::string horizon_words(const Horizon& horizon);    // "scores shift-invariant to 0.001 up to position .."
+std::string diagnosis_words(const Diagnosis& diagnosis);  // the cause, and whether it is certain
 // What the kernel computes instead: first the cause, then its evidence, trigger and rivals.
 std::vector<std::string> diagnosis_lines(const Diagnosis& diagnosis);
+std::vector<std::string> short_diagnosis(const Diagnosis& diagnosis);  // the cause and the trigger; at most three lines
 // How much time the kernel took and where; empty if it was not slow.
 std::string slow_words(const SubjectReport& report);
 // Calls that hung once; empty if there were none.

@@ -104,7 +104,7 @@ class Judging(Scratch):
         self.assertEqual(done.code, 0, done.text)
         self.assertEqual(self.job.outputs(), {"exit-code": "0"})
         self.assertNotIn("::error", done.text)
-        self.assertEqual(self.reports(), {"rope.xml", "rope.md", "rope.json"})
+        self.assertEqual(self.reports(), {"rope.xml", "rope.md", "rope.json", "rope.html"})
         folder = self.job.work / "ropecheck-reports"
         report = json.loads((folder / "rope.json").read_text())
         self.assertEqual([subject["subject"] for subject in report["subjects"]], ["half_split", "naive_matrix"])

@@ -47,8 +47,8 @@ TEST_CASE("command: --only takes known requirements and families") {
 
 TEST_CASE("command: --fail-fast ends the run at the first requirement that fails") {
   const std::string broken = mutants + "#PIPE-01";
-  const Result all = ropecheck(verify({broken}));
-  const Result fast = ropecheck(verify({broken}, {"--fail-fast"}));
+  const Result all = ropecheck(verify({broken}, {"--verbose"}));
+  const Result fast = ropecheck(verify({broken}, {"--fail-fast", "--verbose"}));
   const auto failures = [](const std::string& text) {
     std::size_t count = 0;
     for (std::size_t at = text.find("  FAIL "); at != text.npos; at = text.find("  FAIL ", at + 1)) ++count;

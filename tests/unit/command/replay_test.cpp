@@ -88,6 +88,19 @@ TEST_CASE("command: replay says why it prints no program") {
                              "so no single element can be computed.\n"));
 }
 
+TEST_CASE("command: replay tells the number of a mean, of a kernel that passes too") {
+  const auto found = [](const std::string& subject) {
+    const Result result = ropecheck({"replay", "ROT-13:seq=256,heads=1,dtype=bf16,out_dtype=bf16", "--subject", subject});
+    CHECK_THAT(result.out, !Contains("0x"));
+    return line_with(result.out, "  found  ");
+  };
+  CHECK_THAT(found(mutants + "#PREC-TRUNCATION"),
+             Contains("the mean error of ") && Contains(" results is -0.49") &&
+                 Catch::EndsWith(" ulp; a right kernel's is within 0.25: results are cut off"));
+  CHECK_THAT(found(mutants + "#PREC-ROUND-AWAY"), Catch::EndsWith(": results are rounded away from zero"));
+  CHECK_THAT(found("half_split"), Contains("holds: the mean error of ") && Catch::EndsWith("is within 0.25"));
+}
+
 TEST_CASE("command: replay tells two results of the kernel from a result and an exact value") {
   const auto replayed = [](const std::string& id, const std::string& kernel) {
     const Result result = ropecheck({"replay", id, "--subject", mutants + "#" + kernel});
@@ -95,7 +108,7 @@ TEST_CASE("command: replay tells two results of the kernel from a result and an 
     return result.out;
   };
   const std::string related = replayed("REL-01:source=computed,head_dim=8,seq=3,start=5", "SIGN-REFLECTION");
-  CHECK_THAT(line_with(related, "  found  "), Contains("where the relation asks for"));
+  CHECK_THAT(line_with(related, "  found  "), Contains("scores are beyond the bound; the worst: the score when both positions have moved by "));
   CHECK_FALSE(line_with(related, "  asked for ").empty());
   CHECK_FALSE(line_with(related, "  apart  ").empty());
   CHECK(line_with(related, "  error  ").empty());
@@ -110,6 +123,7 @@ TEST_CASE("command: replay tells two results of the kernel from a result and an 
   const std::string repeated = replayed("DET-01:source=computed,head_dim=64,seq=4", "NAN-03");
   CHECK_FALSE(line_with(repeated, "  at first ").empty());
   CHECK_FALSE(line_with(repeated, "  then  ").empty());
+  CHECK_THAT(line_with(repeated, "  found  "), Contains("differ between two runs of the same call"));
   CHECK(line_with(repeated, "  error  ").empty());
 }
 

@@ -163,7 +163,7 @@ TEST_CASE("command: responses that are missing, cut short or of another type are
   const std::string wrong = read(response("ROT-05.0001.2"));
   write(response("ROT-05.0001.2"), wrong.substr(0, wrong.size() - 4) + std::string("\0\0\x80\x3f", 4));
   const Exchange::Judged judged =
-      files.judged({"--junit", files.file("r.xml").string(), "--markdown", files.file("r.md").string()});
+      files.judged({"--verbose", "--junit", files.file("r.xml").string(), "--markdown", files.file("r.md").string()});
   CHECK(judged.result.exit_code == 1);
   CHECK(judged.kinds ==
         std::map<std::string, std::string>{{"ROT-01", "missing"}, {"ROT-02", "malformed"}, {"ROT-05", "relation"}});

@@ -103,6 +103,36 @@ TEST_CASE("command: a kernel that cannot be asked for or opened does not stop it
                 {"kernels 0 and 1 have the same name, twin; choose one by its index, as in", "odd_twins.so#0"});
 }
 
+TEST_CASE("command: if the only kernel cannot be started, every report says so") {
+  const TemporaryFolder folder;
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  const std::string missing = file("missing.so");
+  const Result result = ropecheck({"verify", missing, "--json", file("json"), "--junit", file("junit"), "--markdown",
+                                   file("md"), "--html", file("html")});
+  CHECK(result.exit_code == 3);
+  CHECK_THAT(result.err, Contains("\nropecheck: " + missing + " does not exist"));
+  const Json report = Json::parse(read(folder / "json"));
+  CHECK(report["subjects"].empty());
+  REQUIRE(report["refused"].size() == 1);
+  CHECK(report["refused"][0]["subject"] == missing);
+  CHECK_THAT(read(folder / "junit"), Contains("tests=\"1\" failures=\"0\" errors=\"1\"") &&
+                                         Contains("<error message=\"refused: ") && Contains("does not exist"));
+  CHECK_THAT(read(folder / "md"), Contains("| **refused** | ") && Contains("does not exist"));
+  CHECK_THAT(read(folder / "html"), Contains("refused") && Contains("does not exist"));
+}
+
+TEST_CASE("command: --quiet takes 15 lines at most, --verbose tells every requirement") {
+  const auto printed = [](const char* option) {
+    return ropecheck({"verify", mutants + "#PAIR-01", "--level", "quick", "--only", "ROT,ANG,POS", option}).out;
+  };
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  const std::string quiet = printed("--quiet"), verbose = printed("--verbose");
+  CHECK(lines(quiet) <= 15);
+  CHECK_THAT(quiet, Contains("diagnosis: pairing-layout") && Contains("ropecheck replay ") && Contains("ANG-07"));
+  CHECK(lines(verbose) > 100);
+  CHECK_THAT(verbose, Contains("  ROT-01  FAIL ") && Contains("  ANG-01  FAIL ") && Contains("  ROT-02  pass "));
+}
+
 TEST_CASE("command: an invalid spec given by flags is refused by field, value and limit") {
   const auto spec = [](const Words& flags, const Words& expected) {
     Words command{"verify", "half_split"};
@@ -249,7 +279,7 @@ TEST_CASE("command: on a terminal there is colour, and a line of progress that g
 TEST_CASE("command: NO_COLOR, TERM=dumb and --color decide on colours, --quiet on the rest") {
   const auto on_terminal = [](const std::string& more, const Words& variables) {
     const std::string command =
-        (build_folder() / "ropecheck").string() + " verify --only ROT-02 half_split --dtype f32 --level quick " + more;
+        (build_folder() / "ropecheck").string() + " verify --only ROT-02 half_split --dtype f32 --level quick --verbose " + more;
     return run_program({"script", "-qec", command, "/dev/null"}, variables).out;
   };
   CHECK_THAT(on_terminal("", {"TERM=xterm", "NO_COLOR="}), Contains("\x1b[32mpass"));
@@ -258,7 +288,7 @@ TEST_CASE("command: NO_COLOR, TERM=dumb and --color decide on colours, --quiet o
   CHECK_THAT(dumb, !Contains("\x1b") && Contains("ROT-02  pass"));
   CHECK_THAT(on_terminal("--color always", {"TERM=dumb", "NO_COLOR=1"}), Contains("\x1b[32mpass"));
   const Result quiet = ropecheck({"verify", "--only", "ROT-02", "half_split", "--level", "quick", "-q"});
-  CHECK_THAT(quiet.out, Catch::StartsWith("  half_split: conforms  (1 passed"));
+  CHECK_THAT(quiet.out, Catch::StartsWith("half_split: conforms  (1 passed"));
   CHECK(std::count(quiet.out.begin(), quiet.out.end(), '\n') == 1);
 }
 

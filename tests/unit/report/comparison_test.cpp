@@ -130,6 +130,19 @@ TEST_CASE("comparison: by how much errors moved", "[comparison]") {
   CHECK(moved.subjects[0].moved[0].after == 0.3125);
   CHECK_FALSE(moved.is_worse());
   CHECK_THAT(comparison_text(moved), Contains("moved   ROT-03           0.625 → 0.312 of the bound\n"));
+  const std::string page = html::page_of(moved, "0.2.0");
+  CHECK_THAT(page, Contains(">0.5 times</td>") && Contains("<h3>Errors that moved") && !Contains("<details>"));
+}
+
+TEST_CASE("comparison: a cause that is not certain is told as one, with its condition", "[comparison]") {
+  SubjectReport after = pictured_report();
+  after.diagnosis->certain = false;
+  const Comparison changed = compare({pictured_report()}, {after});
+  REQUIRE(change_of(changed, "diagnosis") != nullptr);
+  CHECK(change_of(changed, "diagnosis")->before == "pairs neighbours; only in place");
+  CHECK(change_of(changed, "diagnosis")->after == "most likely pairs neighbours; only in place");
+  CHECK_THAT(html::page_of(changed, "0.2.0"),
+             Contains("<dt>diagnosis, B</dt><dd>most likely pairs neighbours; only in place</dd>"));
 }
 
 TEST_CASE("comparison: subjects are found by name, a single one by its place", "[comparison]") {

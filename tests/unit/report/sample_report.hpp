@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/run/suite.hpp"
 
 namespace rope {
@@ -103,7 +104,7 @@ inline SubjectReport sample_report() {
   Finding otherwise = worst(2, 1, 1.0000002, 2e-7, 1e-7);
   otherwise.kind = FailureKind::repetition;
   otherwise.wrong = 2;
-  noted.failure = failure_of("POS-09:head_dim=4,seq=3,batch=2", otherwise);
+  noted.failure = failure_of("POS-09:head_dim=4,seq=3,batch=2", told(otherwise, "two runs of the same call"));
 
   RequirementResult crashed = judged("STA-01", Verdict::fail, 3, 3);
   Finding crash;

@@ -20,12 +20,9 @@ std::string against_oracle(const Element& e) {
                      value_with_bits(e.dtype, e.expected), against_bound(e));
 }
 
-// Neither side of a relation is exact. The expected value may not be a number, for example: a NaN must show.
-std::string against_relation(const Element& e) {
-  std::string text = fmt::format("{} where the relation asks for {}", value_with_bits(e.dtype, e.actual),
-                                 value_with_bits(e.dtype, e.expected));
-  if (std::isfinite(e.expected)) text += fmt::format("; the difference {}", against_bound(e));
-  return text;
+std::string in_digits(const Element& e, double value) {
+  const std::string actual = fmt::format("{:.9g}", e.actual), expected = fmt::format("{:.9g}", e.expected);
+  return actual == expected ? fmt::format("{:.17g}", value) : fmt::format("{:.9g}", value);
 }
 
 }  // namespace
@@ -42,6 +39,11 @@ std::string value_with_bits(DType dtype, double value) {
 }
 
 std::string place(const Element& e, const Case& c) {
+  if (e.what == Compared::mean) return fmt::format("the mean of {}", e.tensor);
+  if (e.what == Compared::score) {
+    return fmt::format("the query at token {} and the key at token {}, batch {}, head {}", e.row.seq, e.feature,
+                       e.row.batch, e.row.head);
+  }
   std::string text = fmt::format("{}[batch {}, token {}, head {}]", e.tensor, e.row.batch, e.row.seq, e.row.head);
   if (e.pair) {
     const auto p = static_cast<int>(*e.pair);
@@ -50,10 +52,30 @@ std::string place(const Element& e, const Case& c) {
     text += fmt::format(", pair {} (features {} and {})", p, split ? p : 2 * p, split ? p + half : 2 * p + 1);
     if (e.position != 0 || e.phi != 0) text += fmt::format(", position {}", e.position);
     if (e.phi != 0) text += fmt::format(", phi {:.4g}", e.phi);
-  } else {
+  } else if (e.what == Compared::element) {
     text += fmt::format(", feature {}", e.feature);
   }
   return text;
+}
+
+Finding told(Finding finding, std::string_view things, std::string_view actual, std::string_view expected) {
+  if (finding.kind != FailureKind::relation) return finding;
+  const Element& e = *finding.element;
+  finding.message = fmt::format("{} of {} {} are {}; the worst: {} is {}, {} is {}", finding.wrong, finding.compared,
+                                things, e.bound > 0 ? "beyond the bound" : "not equal", actual, in_digits(e, e.actual),
+                                expected, in_digits(e, e.expected));
+  if (std::isfinite(e.expected)) finding.message += fmt::format("; the difference {}", against_bound(e));
+  return finding;
+}
+
+Finding told(Finding finding, std::string_view calls) {
+  if (finding.kind != FailureKind::repetition) return finding;
+  const Element& e = *finding.element;
+  finding.message =
+      fmt::format("{} of {} elements differ between {}; the first is feature {}: {}, then {}", finding.wrong,
+                  finding.compared, calls, e.feature, value_with_bits(e.dtype, e.expected),
+                  value_with_bits(e.dtype, e.actual));
+  return finding;
 }
 
 bool relates_results(const Finding& finding) {
@@ -69,7 +91,7 @@ bool relates_results(const Finding& finding) {
 }
 
 std::vector<Detail> details(const Finding& finding) {
-  if (!finding.element) return {};
+  if (!finding.element || finding.element->what == Compared::mean) return {};
   const Element& e = *finding.element;
   const std::string expected = value_with_bits(e.dtype, e.expected);
   const std::string actual = value_with_bits(e.dtype, e.actual);
@@ -96,7 +118,9 @@ std::string explain(const Failure& failure) {
 
 std::string explain(const Finding& finding) {
   switch (finding.kind) {
-    case FailureKind::none: return finding.decided ? "holds" : "not decided: " + finding.message;
+    case FailureKind::none:
+      if (!finding.decided) return "not decided: " + finding.message;
+      return finding.message.empty() ? "holds" : "holds: " + finding.message;
     case FailureKind::value:
       return fmt::format("{} of {} elements are wrong; the worst is {}", finding.wrong, finding.compared,
                          against_oracle(*finding.element));
@@ -104,14 +128,7 @@ std::string explain(const Finding& finding) {
       return fmt::format("{} elements were never written: feature {} still holds what it held before, 0x{:x}",
                          finding.wrong, finding.element->feature, finding.element->actual_bits);
     case FailureKind::relation:
-      return fmt::format("{} of {} relations do not hold; the worst gives {}", finding.wrong, finding.compared,
-                         against_relation(*finding.element));
     case FailureKind::repetition:
-      return fmt::format(
-          "{} of {} elements differ between two runs of the same call; the first is feature {}: {}, then {}",
-          finding.wrong, finding.compared, finding.element->feature,
-          value_with_bits(finding.element->dtype, finding.element->expected),
-          value_with_bits(finding.element->dtype, finding.element->actual));
     case FailureKind::status:
     case FailureKind::exception:
     case FailureKind::crash:

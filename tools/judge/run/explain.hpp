@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tools/judge/run/suite.hpp"
@@ -11,6 +12,13 @@ namespace rope {
 // What went wrong, in one or two sentences.
 std::string explain(const Finding& finding);
 std::string explain(const Failure& failure);  // also says whether earlier calls matter
+
+// The finding of a relation with its sentence, in the words of its check, which name what is counted and both sides:
+// "scores", "the score after both positions moved", "the score before".
+Finding told(Finding finding, std::string_view things, std::string_view actual, std::string_view expected);
+
+// The same if bits are compared: of "two calls whose heads are in another order".
+Finding told(Finding finding, std::string_view calls);
 
 // The first line of a message: without the trace of an exception.
 std::string headline(const std::string& message);

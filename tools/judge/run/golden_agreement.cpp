@@ -7,6 +7,7 @@
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/case/golden_call.hpp"
+#include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/judge.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
@@ -92,9 +93,15 @@ Finding golden_agreement(const Case& asked, Examiner& examiner) {
   Expectation expected = examiner.expectation(c, trial.call);
   Expectation of_source(trial.call, c.spec, examiner.oracles());
   Finding finding = judge_call(trial.call, trial.q, trial.k, expected);
+  Finding agreement;
   const std::vector<double> excess = excess_of_source(c, examiner);
-  compare(finding, "q", trial, trial.q, trial.call.q_result(), golden.q, excess, expected, of_source);
-  if (golden.k) compare(finding, "k", trial, *trial.k, trial.call.k_result(), *golden.k, excess, expected, of_source);
+  compare(agreement, "q", trial, trial.q, trial.call.q_result(), golden.q, excess, expected, of_source);
+  if (golden.k) compare(agreement, "k", trial, *trial.k, trial.call.k_result(), *golden.k, excess, expected, of_source);
+  if (finding.passed()) {
+    finding.merge(told(agreement, "results", "the kernel's result", "the result of the source"));
+  } else {
+    finding.unlike_source = agreement.unlike_source;  // an exact value says more than the source's
+  }
   return finding;
 }
 

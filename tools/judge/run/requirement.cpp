@@ -1,13 +1,29 @@
 #include "tools/judge/run/requirement.hpp"
 
+#include <fmt/format.h>
+
+#include <stdexcept>
+
 #include "tools/judge/call/row_placement.hpp"
+#include "tools/judge/run/explain.hpp"
 
 namespace rope {
+namespace {
+
+Finding found(const Requirement& requirement, const Case& c, Examiner& examiner) {
+  examiner.make_earlier_calls(c);
+  Finding finding = requirement.check(c, examiner);
+  if (relates_results(finding) && !finding.passed() && finding.message.empty()) {
+    throw std::logic_error(fmt::format("the check of {} has no words for what it compares: told()", requirement.id));
+  }
+  return finding;
+}
+
+}  // namespace
 
 Finding checked(const Requirement& requirement, const Case& c, Examiner& examiner) {
   try {
-    examiner.make_earlier_calls(c);
-    return requirement.check(c, examiner);
+    return found(requirement, c, examiner);
   } catch (const NoRoom& error) {  // this machine has no room for the call; the kernel is not to blame
     Finding undecided;
     undecided.decided = false;

@@ -25,8 +25,17 @@ struct Rotation {
   bool of_second = false;  // the element is the pair's second feature
 };
 
+// What a relation compares: elements, or numbers that are made of many.
+enum class Compared {
+  element,
+  row,    // of features
+  score,  // of the query at token row.seq and the key at token `feature`
+  mean    // of a whole output
+};
+
 // One element of one output, compared with its expected value.
 struct Element {
+  Compared what = Compared::element;
   std::string tensor;  // "q" or "k"
   RowIndex row{};
   std::int64_t feature = 0;
@@ -62,7 +71,9 @@ bool is_of_values(FailureKind kind);
 
 struct Finding {
   FailureKind kind = FailureKind::none;
-  std::string message;                  // a sentence, for failures other than a value, and if nothing was decided
+  // A sentence, except for wrong and unwritten values. A relation's check writes it: it knows both sides. Also of a mean
+  // that holds, and of what was not decided.
+  std::string message;
   std::int32_t status = ROPE_OK;        // the kernel's rope_status, if that is the failure
   std::optional<OutsideAccess> access;  // the access in the message
   bool breaks_mode = false;             // the message is about the thread's floating-point mode

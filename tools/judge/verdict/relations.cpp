@@ -55,7 +55,7 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
 }
 
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
-            std::optional<std::size_t> pair, double expected, double actual, double bound) {
+            std::optional<std::size_t> pair, double expected, double actual, double bound, Compared what) {
   ++finding.compared;
   const double smaller = std::min(std::fabs(expected), std::fabs(actual));
   if (bound > 0 && std::isfinite(smaller)) bound += own_rounding * smaller;
@@ -72,6 +72,7 @@ void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int6
   if (finding.element && use <= finding.use) return;
   finding.use = use;
   Element e;
+  e.what = what;
   e.tensor = tensor;
   e.row = row;
   e.feature = feature;

@@ -28,7 +28,8 @@ RelatedRow related_row(const Trial& trial, const Tensor& input, const Tensor& ou
 // the bound of two numbers is none. A bound above 0 grows by the error of computing both
 // sides in double.
 void relate(Finding& finding, const char* tensor, const RowIndex& row, std::int64_t feature,
-            std::optional<std::size_t> pair, double expected, double actual, double bound);
+            std::optional<std::size_t> pair, double expected, double actual, double bound,
+            Compared what = Compared::element);
 
 // Checks that the pairs of two rows are equal, within the sum of their bounds.
 void relate_pairs(Finding& finding, const char* tensor, const RowIndex& row, const Expectation& expectation,

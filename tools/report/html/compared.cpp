@@ -26,7 +26,7 @@ Json moved_row(const MovedError& moved) {
   Json row{{"what", moved.what},
            {"a", fmt::format("{:.3g}", moved.before)},
            {"b", fmt::format("{:.3g}", moved.after)},
-           {"factor", std::isfinite(factor) ? fmt::format("{:.3g}", factor) : "–"}};
+           {"factor", std::isfinite(factor) && factor > 0 ? fmt::format("{:.3g} times", factor) : "–"}};
   set_tone(row, moved.after > 1 && moved.before <= 1 ? bad : moved.after <= 1 && moved.before > 1 ? good : neutral);
   return row;
 }
@@ -42,7 +42,12 @@ std::string page_of(const Comparison& comparison, std::string_view version) {
     Json one{{"anchor", fmt::format("c{}", compared["pairs_compared"].size() + 1)}, {"name", subject.name},
              {"change", change_words(subject)}, {"rows", Json::array()}, {"moved_rows", Json::array()},
              {"count", std::to_string(subject.moved.size())}};
+    one["causes"] = false;
     for (const Change& change : subject.changes) {
+      if (change.what == "diagnosis") {  // sentences, which would make two columns wide
+        one["causes"] = {{"a", change.before}, {"b", change.after}};
+        continue;
+      }
       if (++rows <= most_rows) one["rows"].push_back(row_of(change));
     }
     for (const MovedError& moved : subject.moved) {

@@ -49,14 +49,13 @@ Json heat_legend() {
   return model;
 }
 
-Json heat_picture(const Json& map) {
+Json heat_picture(const Json& map, const Json& grade) {
   const Json& positions = map.at("positions");
   const Json& use = map.at("use");  // of each pair, one for each position; null: not judged
   const std::size_t columns = positions.size(), pairs = use.size();
   const std::string dtype = word(map, "dtype");
   Json model{{"labels", Json::array()}, {"cells", Json::array()}};
-  const std::string grade = word(map, "grade");
-  model["title"] = fmt::format("{}, {}", dtype, grade.empty() ? "no grade" : "grade " + grade);
+  model["title"] = grade.is_null() ? dtype : fmt::format("{}, grade {}", dtype, grade.get<std::string>());
   const bool has_values = std::ranges::any_of(use, [](const Json& row) {
     return std::ranges::any_of(row, [](const Json& share) { return !share.is_null(); });
   });

@@ -1,5 +1,6 @@
 #include "tools/report/html/model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -16,6 +17,16 @@ std::string word(const Json& object, std::string_view key) {
 }
 
 Json fact(std::string_view name, const std::string& value) { return {{"name", name}, {"value", value}}; }
+
+Json parts_of_case(const std::string& text) {
+  Json parts = Json::array();
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find(',', from), text.size() - 1) + 1;
+    parts.push_back({{"text", text.substr(from, to - from)}});
+    from = to;
+  }
+  return parts;
+}
 
 void set_tone(Json& model, const Tone& tone) {
   model["tone"] = tone.colour;

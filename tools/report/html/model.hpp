@@ -29,6 +29,9 @@ std::string word(const Json& object, std::string_view key);
 
 Json fact(std::string_view name, const std::string& value);
 
+// A case cut behind its commas, where a line may break.
+Json parts_of_case(const std::string& text);
+
 // A colour and a mark, because a colour says nothing to some readers.
 struct Tone {
   const char* colour;  // a class of style.css

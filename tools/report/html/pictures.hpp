@@ -16,8 +16,12 @@ Json thetas_picture(const Json& pairs);
 // Which rows of a call came out wrong: {"call", "tensors"}.
 Json rows_picture(const Json& wrong_rows);
 
+// The mean error of all results: an element of a report whose "what" is "mean".
+Json bias_picture(const Json& element);
+
 Json heat_legend();
-Json heat_picture(const Json& map);
+// `grade`: what the verdict says of the dtype; null if it says none, or nothing.
+Json heat_picture(const Json& map, const Json& grade);
 
 // Counts of pairs by their error, from a 2^-(bins - 2) of the bound to beyond the bound.
 Json histogram_picture(const Json& counts, const std::string& title);

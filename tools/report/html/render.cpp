@@ -18,7 +18,7 @@ namespace mustache = kainjow::mustache;
 constexpr int schema = 1;
 constexpr const char* partials[] = {"overview",    "subject", "requirement", "pairs",      "thetas", "rows",
                                     "heat_legend", "heatmap", "horizon",     "identified", "golden", "compared",
-                                    "certified",   "histogram"};
+                                    "certified",   "histogram", "bias"};
 
 std::string shown(std::string text) {
   for (std::size_t tab = text.find('\t'); tab != text.npos; tab = text.find('\t', tab)) text.replace(tab, 1, "    ");

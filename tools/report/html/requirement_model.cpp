@@ -2,12 +2,21 @@
 #include <cmath>
 
 #include "tools/report/html/model.hpp"
+#include "tools/report/html/pictures.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope::html {
 namespace {
 
-constexpr double bound_at = 80, bar_end = 100;  // of the bar in requirement.mustache
+constexpr double bound_at = 40, bar_end = 100;  // of the bar in requirement.mustache
+constexpr double most_decades = 18;             // beyond the bound
+
+// Within the bound a bar is linear. Beyond it each power of ten is a step, so that it shows how far.
+double bar_width(double use) {
+  if (use <= 1) return bound_at * use;
+  if (!std::isfinite(use)) return bar_end;
+  return bound_at + (bar_end - bound_at) * std::min(1.0, std::log10(use) / most_decades);
+}
 
 struct Group {
   std::string_view verdict;
@@ -48,6 +57,10 @@ Json number_row(const char* name, const std::string& value, const std::string& b
 }
 
 Json numbers_of(const Json& element) {
+  if (word(element, "what") == "mean") {
+    return {number_row("mean error", fmt::format("{:.3g} ulp", number(element.at("actual"))), ""),
+            number_row("bound", fmt::format("{:g} ulp", number(element.at("bound"))), "")};
+  }
   const std::string dtype = word(element, "dtype");
   const double error = number(element.at("error")), bound = number(element.at("bound"));
   return {number_row("expected", decimal(number(element.at("expected")), dtype), word(element, "expected_bits")),
@@ -56,7 +69,11 @@ Json numbers_of(const Json& element) {
           number_row("bound", fmt::format("{:.3g}", bound), "")};
 }
 
-Json snippet(const char* label, const std::string& text) { return {{"label", label}, {"text", text}}; }
+Json snippet(const char* label, const std::string& text) { return {{"label", label}, {"parts", {{{"text", text}}}}, {"wraps", false}}; }
+
+Json case_snippet(const char* label, const std::string& text) {
+  return {{"label", label}, {"parts", parts_of_case(text)}, {"wraps", true}};
+}
 
 std::string cases_words(const Json& r) {
   const auto cases = r.at("cases").get<std::int64_t>(), failed = r.at("failed").get<std::int64_t>();
@@ -80,8 +97,8 @@ Json failure_facts(const Json& failure, Json& model, Detail detail) {
     facts.push_back(fact("note", "in a new process the case holds: it fails only after earlier calls"));
   }
   model["snippets"] = Json::array();
-  if (failure.contains("case")) model["snippets"].push_back(snippet("minimal case", word(failure, "case")));
-  model["snippets"].push_back(snippet("replay command", word(failure, "replay")));
+  if (failure.contains("case")) model["snippets"].push_back(case_snippet("minimal case", word(failure, "case")));
+  model["snippets"].push_back(case_snippet("replay command", word(failure, "replay")));
   if (failure.contains("numpy") && detail < Detail::without_pictures) {
     model["snippets"].push_back(snippet("numpy snippet", word(failure, "numpy")));
   }
@@ -97,7 +114,8 @@ Json requirement_model(const Json& r, Detail detail) {
   if (r.contains("worst")) {
     const double use = number(r["worst"].at("use"));
     model["share"] = share_words(use);
-    model["bar"] = fmt::format("{:.1f}", use <= 1 ? bound_at * use : bar_end);
+    model["bar"] = fmt::format("{:.1f}", bar_width(use));
+    if (word(r["worst"]["element"], "what") == "mean") model["bias"] = bias_picture(r["worst"]["element"]);
     model["over"] = !(use <= 1);
     facts.push_back(fact("worst case", word(r["worst"], "case")));
     facts.push_back(fact("worst at", fmt::format("{}, {} of the bound", word(r["worst"].at("element"), "place"),

@@ -17,7 +17,7 @@ void add_run(std::string& path, std::size_t from, std::size_t to, double cell, d
 }  // namespace
 
 Json rows_picture(const Json& data) {
-  Json model{{"labels", Json::array()}, {"call", data.at("call")}};
+  Json model{{"labels", Json::array()}, {"parts", parts_of_case(data.at("call"))}};
   const Json& heads = data.at("heads");
   std::size_t tokens = 1;
   for (const Json& head : heads) tokens = std::max(tokens, word(head, "tokens").size());

@@ -137,7 +137,12 @@ Json precision_model(const Json& subject, Detail detail) {
   if (has_maps && detail < Detail::without_pictures) {
     model["maps"] = heat_legend();
     model["maps"]["heatmaps"] = Json::array();
-    for (const Json& map : subject["heatmaps"]) model["maps"]["heatmaps"].push_back(heat_picture(map));
+    for (const Json& map : subject["heatmaps"]) {
+      const auto of_type = [&](const Json& grade) { return grade.at("dtype") == map.at("dtype"); };
+      const auto grade = std::ranges::find_if(subject.at("grades"), of_type);
+      const bool is_known = grade != subject.at("grades").end();
+      model["maps"]["heatmaps"].push_back(heat_picture(map, is_known ? grade->at("grade") : Json()));
+    }
   }
   return model;
 }

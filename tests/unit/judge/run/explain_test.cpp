@@ -66,22 +66,63 @@ TEST_CASE("every kind of failure has its own sentence", "[explain]") {
   finding.kind = FailureKind::unwritten;
   CHECK(explain(finding) ==
         "3 elements were never written: feature 37 still holds what it held before, 0x3fc00000");
-  finding.kind = FailureKind::relation;
-  CHECK(explain(finding) ==
-        "3 of 10 relations do not hold; the worst gives 1.5 (0x3fc00000) where the relation asks for 1.25 "
-        "(0x3fa00000); the difference nan is beyond the bound 0.125");
-  finding.element->error = 0.25;
-  CHECK_THAT(explain(finding), Catch::EndsWith("; the difference 0.25 is 2 times the bound 0.125"));
-  finding.element->expected = std::numeric_limits<double>::infinity();
-  CHECK_THAT(explain(finding), Catch::EndsWith("gives 1.5 (0x3fc00000) where the relation asks for inf (0x7f800000)"));
-  finding.kind = FailureKind::repetition;
-  finding.element->expected = 1.25;
-  CHECK_THAT(explain(finding), Catch::EndsWith("the first is feature 37: 1.25 (0x3fa00000), then 1.5 (0x3fc00000)"));
   for (const auto kind : {FailureKind::status, FailureKind::crash, FailureKind::timeout, FailureKind::misbehaviour}) {
     finding.kind = kind;
     finding.message = "what happened";
     CHECK(explain(finding) == "what happened");
   }
+}
+
+std::string told_words(const Finding& finding) { return explain(told(finding, "norms", "the new one", "the old one")); }
+
+TEST_CASE("a relation is told in the words of its check", "[explain]") {
+  Finding finding;
+  finding.kind = FailureKind::relation;
+  finding.compared = 10;
+  finding.wrong = 3;
+  finding.element = element();
+  CHECK(told_words(finding) ==
+        "3 of 10 norms are beyond the bound; the worst: the new one is 1.5, the old one is 1.25; the difference 0.25 is 2 "
+        "times the bound 0.125");
+  finding.element->error = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THAT(told_words(finding), Catch::EndsWith("; the difference nan is beyond the bound 0.125"));
+  finding.element->expected = std::numeric_limits<double>::infinity();
+  CHECK_THAT(told_words(finding), Catch::EndsWith("the new one is 1.5, the old one is inf"));
+  finding.element->actual = 1;
+  finding.element->expected = 1 + 0x1p-52;
+  finding.element->bound = 0;
+  CHECK_THAT(told_words(finding), Catch::StartsWith("3 of 10 norms are not equal; the worst: the new one is 1, the old one is "
+                                                    "1.0000000000000002;"));
+  finding.kind = FailureKind::none;
+  CHECK(told_words(finding) == "holds");
+}
+
+TEST_CASE("results that differ are told with the calls that gave them", "[explain]") {
+  Finding finding;
+  finding.kind = FailureKind::repetition;
+  finding.compared = 10;
+  finding.wrong = 3;
+  finding.element = element();
+  CHECK(explain(told(finding, "two calls whose heads are in another order")) ==
+        "3 of 10 elements differ between two calls whose heads are in another order; the first is feature 37: 1.25 "
+        "(0x3fa00000), then 1.5 (0x3fc00000)");
+}
+
+TEST_CASE("scores, rows and means have places of their own", "[explain]") {
+  const Case c;
+  Element e = element();
+  e.pair.reset();
+  e.what = Compared::score;
+  CHECK(place(e, c) == "the query at token 2 and the key at token 37, batch 1, head 3");
+  e.what = Compared::row;
+  CHECK(place(e, c) == "k[batch 1, token 2, head 3]");
+  e.what = Compared::mean;
+  CHECK(place(e, c) == "the mean of k");
+  Finding finding;
+  finding.message = "the mean is small";
+  finding.element = e;
+  CHECK(explain(finding) == "holds: the mean is small");
+  CHECK(details(finding).empty());
 }
 
 std::string lines_of(FailureKind kind, const Element& e) {

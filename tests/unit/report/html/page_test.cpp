@@ -45,7 +45,7 @@ TEST_CASE("html: verdict, diagnosis, precision, horizon, requirements, claims an
 TEST_CASE("html: a failure has its numbers as decimals and bits, its case, a command and a snippet", "[html]") {
   const std::string text = visible(page({pictured_report()}));
   CHECK_THAT(text, Contains("0.841470957") && Contains("0x3f576aa4") && Contains("0.454648674") && Contains("0x3ee8c7b6"));
-  CHECK_THAT(text, Contains("ropecheck replay &apos;ROT-01:head_dim=4,batch=2,seq=3,in_place=1&apos; --subject "
+  CHECK_THAT(text, Contains("ropecheck replay &apos;ROT-01:head_dim=4,<wbr>batch=2,<wbr>seq=3,<wbr>in_place=1&apos; --subject "
                             "&apos;my lib.so#kernel&apos;"));
   CHECK_THAT(text, Contains("import numpy"));
   CHECK_THAT(text, Contains("the subject read 4 bytes after the end of q"));
@@ -58,7 +58,8 @@ TEST_CASE("html: pictures say in words what they show, and mark what is wrong", 
   CHECK_THAT(text, Contains("1 of 2 pairs differ; 1 pair turn the other way."));
   CHECK_THAT(text, Contains("3 of 6 are wrong."));
   CHECK_THAT(text, Contains("3 of 7 cells exceed the bound, worst: pair 1, position 4 and beyond."));
-  CHECK_THAT(text, Contains("f32, grade B2"));
+  CHECK_THAT(text, Contains("f32, grade A1") && !Contains("B2"));  // the verdict's, not the picture's own
+  CHECK_THAT(text, Contains("<pre class=\"wraps\" tabindex=\"0\"><code>ROT-01:head_dim=4,<wbr>seq=3<wbr></code></pre>"));
   CHECK_THAT(text, Contains("f64: within its limit up to position 1048576."));
   // A cross for each cell beyond the bound, for each wrong row, and for each step of the scale beyond the bound.
   const auto crosses = [&](const std::string& figure) {
@@ -68,6 +69,50 @@ TEST_CASE("html: pictures say in words what they show, and mark what is wrong", 
   CHECK(crosses("aria-label=\"Error by pair") == 3);
   CHECK(crosses("aria-label=\"3 of 6 rows") == 3);
   CHECK(crosses("aria-label=\"Scale") == 3);
+}
+
+TEST_CASE("html: a picture says no grade that the verdict denies", "[html]") {
+  SubjectReport report = pictured_report();
+  report.grades[0].grade = "";
+  CHECK_THAT(visible(page({report})), Contains(">f32</text>") && !Contains("f32, grade"));
+}
+
+SubjectReport biased(double mean) {
+  SubjectReport report = sample_report();
+  RequirementResult& result = report.results[0];
+  Element& e = *result.worst->element;
+  e.what = Compared::mean;
+  e.actual = mean;
+  e.bound = 0.25;
+  result.failure->finding.kind = FailureKind::relation;
+  result.failure->finding.message = "results are cut off";
+  result.failure->finding.element = e;
+  return report;
+}
+
+TEST_CASE("html: a mean error has a picture", "[html]") {
+  const std::string text = visible(page({biased(-0.5)}));
+  CHECK_THAT(text, Contains("aria-label=\"The mean error is -0.5 ulp; a right kernel&apos;s is within 0.25\"") &&
+                       Contains("d=\"M91.0 22V44\"") && !Contains("outside of the picture"));
+  CHECK_THAT(text, Contains("mean error</th><td class=\"number\">-0.5 ulp</td>"));
+  CHECK_THAT(visible(page({biased(1e7)})), Contains("d=\"M328.0 22V44\"") && Contains("outside of the picture"));
+  CHECK_THAT(visible(page({sample_report()})), !Contains("The mean error"));
+}
+
+TEST_CASE("html: bars beyond the bound say how far", "[html]") {
+  const auto bar_of = [](double use) {
+    SubjectReport report = sample_report();
+    report.results.resize(1);
+    report.results[0].worst->use = use;
+    const std::string text = visible(page({report}));
+    const std::string before = "fill over\" width=\"";
+    const std::size_t from = text.find(before) + before.size();
+    return text.substr(from, text.find('"', from) - from);
+  };
+  CHECK(bar_of(1e3) == "50.0");  // 40 is the bound
+  CHECK(bar_of(1e9) == "70.0");
+  CHECK(bar_of(1e30) == "100.0");
+  CHECK(bar_of(std::numeric_limits<double>::quiet_NaN()) == "100.0");
 }
 
 TEST_CASE("html: without values there is a sentence in place of an empty picture", "[html]") {
