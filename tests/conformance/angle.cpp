@@ -286,7 +286,7 @@ std::span<const Requirement> angle_requirements() {
   static constexpr Requirement requirements[] = {
       {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
        "bases other than those tried", theta_cases, accuracy},
-      {"ANG-02", "Angles MUST be right at positions around 2^8, 2^11, 2^15, 2^16 and 2^24, the limits of narrow types.",
+      {"ANG-02", "Angles MUST be right around the positions where a narrow type stops holding every integer.",
        "PREC, POS-11", "positions beyond the claimed maximum", limit_cases, accuracy},
       {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
        "given tables of more than 2^20 numbers at level quick, 2^22 at full and 2^24 at exhaustive", long_cases,

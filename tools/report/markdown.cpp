@@ -6,6 +6,7 @@
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/terminal.hpp"
+#include "tools/report/tried_words.hpp"
 
 namespace rope {
 namespace {
@@ -44,6 +45,11 @@ std::string verdict_cell(Verdict verdict) {
 std::string cases_cell(const RequirementResult& result) {
   if (result.left_out == 0) return std::to_string(result.cases);
   return fmt::format("{} of {}", result.cases, result.cases + result.left_out);
+}
+
+std::string measured_cell(const RequirementResult& result) {
+  const std::string worst = worst_words(result), reached = reached_words(result);
+  return worst + (worst.empty() || reached.empty() ? "" : "; ") + reached;
 }
 
 std::string overview(const RunReport& run, std::size_t limit) {
@@ -89,10 +95,8 @@ std::string head(const SubjectReport& report) {
     text +=
         fmt::format("- permitted variants: {}\n", plain(fmt::format("{}", fmt::join(report.permitted_variants, "; "))));
   }
+  for (const std::string& words : few_tried_lines(report.tried)) text += fmt::format("- tried {}\n", plain(words));
   if (!report.claims_note.empty()) text += fmt::format("- claims: {}\n", plain(report.claims_note));
-  if (report.conforms_without) {
-    text += fmt::format("- claims: {}\n", plain(conforms_without_words(*report.conforms_without)));
-  }
   if (!report.ended_by.empty()) text += fmt::format("- ended early: {}\n", plain(report.ended_by));
   if (const std::string left_out = budget_words(report); !left_out.empty()) text += fmt::format("- {}\n", left_out);
   if (const std::string hangs = hang_words(report.recovered_hangs, report.calls); !hangs.empty()) {
@@ -102,11 +106,15 @@ std::string head(const SubjectReport& report) {
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
   }
+  if (report.conforms_without) {
+    text += fmt::format("\nclaims: {}\n", plain(conforms_without_words(*report.conforms_without)));
+  }
   text += "\n| id | requirement | verdict | cases | worst |\n| --- | --- | --- | ---: | --- |\n";
   for (const RequirementResult& result : report.results) {
-    const std::string reason = result.reason.empty() ? "" : ": " + plain(result.reason);
+    const std::string& why = result.lacks.empty() ? result.reason : result.lacks;
+    const std::string reason = why.empty() ? "" : ": " + plain(why);
     text += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, plain(result.sentence),
-                        verdict_cell(result.verdict), reason, cases_cell(result), worst_words(result));
+                        verdict_cell(result.verdict), reason, cases_cell(result), measured_cell(result));
   }
   return text;
 }

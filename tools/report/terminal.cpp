@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tools/judge/run/explain.hpp"
+#include "tools/report/tried_words.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {
@@ -26,6 +27,7 @@ std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
     case Verdict::fail: return painted(style, red, "FAIL       ");
     case Verdict::note: return painted(style, yellow, "note       ");
     case Verdict::not_claimed: return painted(style, fmt::emphasis::faint, "not claimed");
+    case Verdict::no_case: return painted(style, fmt::emphasis::faint, "no case    ");
     case Verdict::expected_failure: return painted(style, yellow, "expected failure");
     case Verdict::unexpected_pass: return painted(style, red, "UNEXPECTED PASS");
     case Verdict::not_judged: return painted(style, yellow, "not judged");
@@ -84,6 +86,7 @@ std::string measurements(const SubjectReport& report) {
   if (!report.permitted_variants.empty()) {
     text += fmt::format("  permitted variants: {}\n", fmt::join(report.permitted_variants, "; "));
   }
+  for (const std::string& words : few_tried_lines(report.tried)) text += fmt::format("  tried {}\n", words);
   return text;
 }
 
@@ -119,7 +122,9 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
       const std::string of_all = result.left_out > 0 ? fmt::format("of {} ", result.cases + result.left_out) : "";
       text += fmt::format("  {:>5} {}{}{}{}", result.cases, of_all, result.cases == 1 ? "case" : "cases",
                           worst.empty() ? "" : result.cases == 1 ? "   " : "  ", worst);
+      if (result.largest_position) text += fmt::format("  ({})", reached_words(result));
     }
+    if (!result.lacks.empty()) text += ": " + result.lacks;
     text += "\n";
     if (!result.reason.empty()) text += line("listed", result.reason);
     if (!result.undecided.empty()) text += line("undecided", result.undecided);
@@ -144,8 +149,8 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
          (left_out.empty() ? "" : fmt::format("  {}\n", left_out)) +
          (slow.empty() ? "" : fmt::format("  slow: {}\n", slow)) +
          (hangs.empty() ? "" : fmt::format("  hangs: {}\n", hangs)) +
-         (without.empty() ? "" : fmt::format("  claims: {}\n", without)) +
-         (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "");
+         (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "") +
+         (without.empty() ? "" : fmt::format("  claims: {}\n", without));
 }
 
 }  // namespace rope

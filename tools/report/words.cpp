@@ -164,7 +164,8 @@ std::string budget_words(const SubjectReport& report) {
   for (const RequirementResult& result : report.results) {
     if (result.verdict == Verdict::not_judged) not_asked.push_back(result.id);
   }
-  const std::int64_t all = std::ssize(report.results) - report.count(Verdict::not_claimed);
+  const std::int64_t without = report.count(Verdict::not_claimed) + report.count(Verdict::no_case);
+  const std::int64_t all = std::ssize(report.results) - without;
   return fmt::format("budget of {:g} s used: {} of {} requirements were not asked{}, {} only in part",
                      report.budget->time.count(), not_asked.size(), all,
                      not_asked.empty() ? "" : fmt::format(" ({})", fmt::join(not_asked, ", ")), report.in_part());
@@ -231,6 +232,7 @@ std::string count_words(const SubjectReport& report) {
   add(Verdict::unexpected_pass, "unexpected pass", "unexpected passes");
   add(Verdict::note, "note", "notes");
   add(Verdict::not_judged, "not judged", "not judged");
+  add(Verdict::no_case, "without a case", "without a case");
   return text + fmt::format("{} not claimed", report.count(Verdict::not_claimed));
 }
 

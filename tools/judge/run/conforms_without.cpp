@@ -36,12 +36,6 @@ class Narrowed final : public Subject {
   Claims claims_;
 };
 
-bool hangs(const SubjectReport& report) {
-  return std::ranges::any_of(report.results, [](const RequirementResult& r) {
-    return r.failure && r.failure->finding.kind == FailureKind::timeout;
-  });
-}
-
 }  // namespace
 
 void JudgedCases::note(const Case& c, bool passed) {
@@ -66,14 +60,13 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
                                                 std::span<const Requirement> requirements, SuiteOptions options) {
   if (report.count(Verdict::fail) == 0 || report.interrupted || report.left_out() > 0) return std::nullopt;
   // A kernel that hangs now and then hangs less often in fewer calls, whatever it claims.
-  if (report.recovered_hangs > 0) return std::nullopt;
+  if (report.recovered_hangs > 0 || std::ranges::any_of(report.results, &RequirementResult::hangs)) return std::nullopt;
   ConformsWithout result;
   for (const RequirementResult& one : report.results) {
     if (one.verdict == Verdict::fail) result.judged_again.push_back(one.id);
   }
   options.selection.only = result.judged_again;
   options.shrinks = false;
-  options.fail_fast = hangs(report);  // each hang costs a deadline, and one of them refutes the claims
   options.progress = {};
   std::vector<Case> failing, passing;
   judged.add_to(failing, passing, report);
