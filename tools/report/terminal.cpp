@@ -27,7 +27,7 @@ std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
     case Verdict::fail: return painted(style, red, "FAIL       ");
     case Verdict::note: return painted(style, yellow, "note       ");
     case Verdict::not_claimed: return painted(style, fmt::emphasis::faint, "not claimed");
-    case Verdict::no_case: return painted(style, fmt::emphasis::faint, "no case    ");
+    case Verdict::no_case: return painted(style, fmt::emphasis::faint, "no case");
     case Verdict::expected_failure: return painted(style, yellow, "expected failure");
     case Verdict::unexpected_pass: return painted(style, red, "UNEXPECTED PASS");
     case Verdict::not_judged: return painted(style, yellow, "not judged");

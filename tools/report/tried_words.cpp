@@ -11,8 +11,8 @@
 namespace rope {
 namespace {
 
-std::string range_words(std::int64_t least, std::int64_t most) {
-  return least == most ? std::to_string(least) : fmt::format("{} to {}", least, most);
+std::string range_words(const Range& range) {
+  return range.least == range.most ? std::to_string(range.least) : fmt::format("{} to {}", range.least, range.most);
 }
 
 std::string position_words(const Tried& tried) {
@@ -32,7 +32,7 @@ std::string words_of(const Tried& tried) {
                                                    : fmt::format("head_dims {} to {} ({})", dims.front(), dims.back(),
                                                                  dims.size());
   return fmt::format("{}; {}; tokens {}; heads {}", position_words(tried), dim_words,
-                     range_words(tried.tokens.least, tried.tokens.most), range_words(tried.heads.least, tried.heads.most));
+                     range_words(tried.tokens), range_words(tried.heads));
 }
 
 // What both tried, or more.

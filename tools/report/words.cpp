@@ -173,9 +173,8 @@ std::string budget_words(const SubjectReport& report) {
 
 std::string conforms_without_words(const ConformsWithout& without) {
   const std::size_t again = without.judged_again.size();
-  const std::string result = again == 1
-                                 ? fmt::format("{} does not fail", without.judged_again.front())
-                                 : fmt::format("none of the {} requirements that failed does so", again);
+  const std::string result = again == 1 ? fmt::format("{} does not fail", without.judged_again.front())
+                                        : fmt::format("none of {} requirements fails", again);
   const char* what = without.claims.size() == 1 ? "this claim" : "these claims";
   return fmt::format("it would conform without {}: {} (judged again, {})", what, fmt::join(without.claims, ", "),
                      result);

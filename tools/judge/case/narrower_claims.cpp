@@ -15,7 +15,7 @@ namespace {
 
 // A claim that a kernel could do without, and the cases that need it.
 struct Droppable {
-  std::string words;
+  std::string words;  // empty: positions
   std::function<void(Claims&)> drop;
   std::vector<bool> failing, passing;
   std::int64_t failures = 0, passes = 0;
@@ -51,10 +51,7 @@ std::vector<Droppable> claims_to_drop(const Claims& claims, std::span<const Case
     all.push_back({fmt::format("head_dim {}", dim), [=](Claims& c) { std::erase(c.head_dims, dim); }, {}, {}});
   }
   for (const std::int64_t position : first_failing_positions(failing)) {
-    all.push_back({fmt::format("positions beyond {}", position - 1),
-                   [=](Claims& c) { c.capabilities.max_position = position - 1; },
-                   {},
-                   {}});
+    all.push_back({"", [=](Claims& c) { c.capabilities.max_position = position - 1; }, {}, {}});
   }
   return all;
 }
@@ -123,10 +120,11 @@ std::optional<NarrowerClaims> narrower_claims(const Claims& claims, std::span<co
       ++i;
     }
   }
-  NarrowerClaims result{claims, {}};
+  NarrowerClaims result{claims, {}, false};
   for (const Droppable& claim : dropped) {
     claim.drop(result.claims);
-    result.dropped.push_back(claim.words);
+    result.has_fewer_positions = result.has_fewer_positions || claim.words.empty();
+    if (!claim.words.empty()) result.dropped.push_back(claim.words);
   }
   const auto is_left = [&](const Case& c) { return uncovered(c, result.claims).empty(); };
   return dropped.empty() || std::ranges::none_of(passing, is_left) ? std::nullopt : std::optional(std::move(result));

@@ -113,13 +113,13 @@ struct Choice {
 
 std::vector<Choice> choices(const Selection& selection) {
   std::vector<Choice> all;
-  if (!selection.dtypes.empty()) all.push_back({"the chosen dtypes", [](Selection& s) { s.dtypes.clear(); }});
-  if (selection.pairing) all.push_back({"the chosen pairing", [](Selection& s) { s.pairing.reset(); }});
-  if (selection.base) all.push_back({"the chosen base", [](Selection& s) { s.base.reset(); }});
+  if (!selection.dtypes.empty()) all.push_back({"the choice of dtypes", [](Selection& s) { s.dtypes.clear(); }});
+  if (selection.pairing) all.push_back({"the choice of a pairing", [](Selection& s) { s.pairing.reset(); }});
+  if (selection.base) all.push_back({"the choice of a base", [](Selection& s) { s.base.reset(); }});
   if (selection.most_tokens) {
     all.push_back({"the model's longest sequence", [](Selection& s) { s.most_tokens.reset(); }});
   }
-  if (selection.spec) all.push_back({"the chosen rotation", [](Selection& s) { s.spec.reset(); }});
+  if (selection.spec) all.push_back({"the choice of a rotation", [](Selection& s) { s.spec.reset(); }});
   return all;
 }
 
@@ -154,23 +154,26 @@ NoCase why_no_case(const Task& task, const Claims& claims, const SuiteOptions& o
   if (!missing) {
     return {Verdict::no_case, search.reason().empty() ? "it asks nothing of such claims" : search.reason()};
   }
-  const bool lacks_claims = std::ranges::any_of(*missing, &Addition::is_claim);
-  std::vector<std::string> words;
-  for (const Addition& one : *missing) {
-    if (one.is_claim == lacks_claims) words.insert(words.begin(), one.words);
-  }
-  return lacks_claims ? NoCase{Verdict::not_claimed, fmt::format("{}", fmt::join(words, ", "))}
-                      : NoCase{Verdict::no_case, fmt::format("its worker lacks: {}", fmt::join(words, ", "))};
+  const auto words = [&](bool of_claims) {
+    std::vector<std::string> found;
+    for (const Addition& one : *missing) {
+      if (one.is_claim == of_claims) found.insert(found.begin(), one.words);
+    }
+    return fmt::format("{}", fmt::join(found, ", "));
+  };
+  const std::string of_claims = words(true), of_worker = words(false);
+  if (of_claims.empty()) return {Verdict::no_case, "its worker lacks " + of_worker};
+  return {Verdict::not_claimed, of_claims + (of_worker.empty() ? "" : "; its worker lacks " + of_worker)};
 }
 
 }  // namespace
 
 void say_why_no_case(std::span<Task> tasks, const Claims& claims, const SuiteOptions& options,
-                     const std::function<bool(const Task&)>& is_over) {
+                     const std::function<bool(const Task&)>& is_dropped) {
   Lanes each;
   for (const Task& task : tasks) {
     const bool was_cut_short = !task.cases.empty() && task.executed == 0;
-    if (task.result.cases == 0 && !was_cut_short && !is_over(task)) each.push_back({task.index});
+    if (task.result.cases == 0 && !was_cut_short && !is_dropped(task)) each.push_back({task.index});
   }
   run_lanes(each, options.jobs, [&](std::size_t i, std::size_t, std::size_t) {
     try {

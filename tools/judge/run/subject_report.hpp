@@ -58,7 +58,7 @@ struct Responses {
 // Claims that a failing kernel should not make.
 struct ConformsWithout {
   std::vector<std::string> claims;        // "in place", "bf16 input"
-  std::vector<std::string> judged_again;  // without these claims: the requirements that failed. None did so again
+  std::vector<std::string> judged_again;  // without these claims: requirements with cases. None fails
 };
 
 struct SubjectReport {

@@ -56,7 +56,7 @@ class Run {
     std::set<DType> failed;
     ClaimsSeen claims_seen;
     TriedCalls tried_calls;
-    say_why_no_case(tasks_, subject_.claims(), options_, [&](const Task& task) { return is_over(task); });
+    say_why_no_case(tasks_, subject_.claims(), options_, [&](const Task& task) { return is_dropped(task); });
     for (Task& task : tasks_) {
       if (task.begun || options_.budget) {
         claims_seen.add(task.claims_seen);
@@ -100,8 +100,8 @@ class Run {
   // Horizons, and heatmaps beside them, by a process of their own if there may be two.
   void measure_along(SubjectReport& report) {
     const bool wants_horizons = measures(&Handling::with_horizon);
-    // A kernel that hangs would hang again.
-    const bool wants_maps = measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, &RequirementResult::hangs);
+    const bool hangs = std::ranges::any_of(report.results, &RequirementResult::hangs);  // it would hang again
+    const bool wants_maps = measures(&Handling::with_heatmap) && !hangs;
     const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
     Lane second;
     const bool both =
@@ -131,8 +131,9 @@ class Run {
     return {};
   }
 
-  // Whether nobody wants the task's result any more.
-  bool is_over(const Task& task) const { return end_.has_come_for(task.index) || task.index > last_ || clock_.is_over(); }
+  // Whether nobody wants the task's result any more, or has time for it.
+  bool is_dropped(const Task& task) const { return end_.has_come_for(task.index) || task.index > last_; }
+  bool is_over(const Task& task) const { return is_dropped(task) || clock_.is_over(); }
 
   // The run ends with this task: the results of later ones are dropped.
   void end_with(const Task& task) {
