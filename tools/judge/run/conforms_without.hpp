@@ -33,10 +33,9 @@ class JudgedCases {
 };
 
 // Looks for such claims, and judges the kernel once more without them, with other random cases: what failed, then all
-// else that had cases. For positions it looks for the limit, from one call to the next. nullopt, unless
-// - no requirement fails again,
-// - each requirement has cases again, except one about a feature that is not claimed any more,
-// - what failed would have failed again if the claims made no difference.
+// else that had cases. For positions it looks for the limit, from one call to the next. The result is nullopt if a
+// requirement fails again, or if it has no case any more and is not about a feature that was dropped. It is nullopt, too,
+// if so many cases could hold by chance, because few of those that needed the claims failed.
 // `options` are the run's.
 std::optional<ConformsWithout> conforms_without(const SubjectReport& report, const JudgedCases& judged,
                                                 Subject& subject, Oracles& oracles,

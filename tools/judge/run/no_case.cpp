@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "tools/judge/case/missing_claim.hpp"
 #include "tools/judge/case/single_claims.hpp"
 
 namespace rope {
@@ -47,11 +48,11 @@ std::vector<Addition> additions(const Claims& claims) {
   if (k.overwrites_inputs != 0) add("keeping its inputs", [](Claims& c) { c.capabilities.overwrites_inputs = 0; });
   add(fmt::format("positions beyond {}", k.max_position),
       [](Claims& c) { c.capabilities.max_position = std::numeric_limits<std::int64_t>::max() / 2; });
-  add_way("compiled code", &Claims::compiled);
-  add_way("tensors that begin at any element", &Claims::shifted_tensors);
-  add_way("rows that lie far apart", &Claims::far_tensors);
-  add_way("q and k in one memory", &Claims::packed_tensors);
-  add_way("two calls at once", &Claims::concurrent_calls);
+  add_way("runs no compiled code", &Claims::compiled);
+  add_way("cannot begin a tensor at any element", &Claims::shifted_tensors);
+  add_way("cannot place rows far apart", &Claims::far_tensors);
+  add_way("cannot put q and k into one memory", &Claims::packed_tensors);
+  add_way("cannot make two calls at once", &Claims::concurrent_calls);
   return all;
 }
 
@@ -144,7 +145,10 @@ NoCase why_no_case(const Task& task, const Claims& claims, const SuiteOptions& o
   if (options.cases != nullptr) return {Verdict::no_case, "the files have none"};
   const Selection& selection = options.selection;
   Search search(task.requirement, options.golden, options.stop);
-  if (std::string why = left_out_by_choice(search, claims, selection); !why.empty()) return {Verdict::no_case, why};
+  // A choice that is not claimed at all is not what leaves a case out: `--dtype bf16` for a kernel without bf16.
+  const bool chooses_claims = missing_claim(claims, selection).empty();
+  const std::string why = chooses_claims ? left_out_by_choice(search, claims, selection) : "";
+  if (!why.empty()) return {Verdict::no_case, why};
   std::optional<std::vector<Addition>> missing = search.missing(claims, selection);
   if (!missing) {
     Selection free = selection;
@@ -162,8 +166,8 @@ NoCase why_no_case(const Task& task, const Claims& claims, const SuiteOptions& o
     return fmt::format("{}", fmt::join(found, ", "));
   };
   const std::string of_claims = words(true), of_worker = words(false);
-  if (of_claims.empty()) return {Verdict::no_case, "its worker lacks " + of_worker};
-  return {Verdict::not_claimed, of_claims + (of_worker.empty() ? "" : "; its worker lacks " + of_worker)};
+  if (of_claims.empty()) return {Verdict::no_case, "its worker " + of_worker};
+  return {Verdict::not_claimed, of_claims + (of_worker.empty() ? "" : "; its worker " + of_worker)};
 }
 
 }  // namespace

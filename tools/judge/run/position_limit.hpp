@@ -9,8 +9,8 @@
 
 namespace rope {
 
-// Moves one of the failing cases: calls that end at the result hold, calls that end one position later fail, whatever
-// their numbers. nullopt: there is no such position, or no case that can be moved.
+// Moves one of the failing cases. Calls that end at the result hold, and calls that end one position later fail,
+// whatever their numbers. nullopt: there is no such position, or no case can be moved.
 std::optional<std::int64_t> position_limit(std::span<const Case> failing, std::span<const Requirement> requirements,
                                            Examiner& examiner);
 

@@ -53,7 +53,7 @@ def _counts(requirements: Sequence[dict[str, Any]]) -> str:
         return sum(one["verdict"] in verdicts for one in requirements)
 
     return (f"{count('pass')} passed, {count('fail', 'unexpected_pass')} failed, {count('note')} notes, "
-            f"{count('not_claimed', 'no_case')} not claimed")
+            f"{count('no_case')} without a case, {count('not_claimed')} not claimed")
 
 
 def _asked_of(kinds: Sequence[dict[str, Any]]) -> dict[str, Any]:

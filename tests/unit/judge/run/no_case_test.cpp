@@ -42,11 +42,11 @@ Claims compiled_claims() {
 }
 
 TEST_CASE("no case: what the worker lacks is named, too") {
-  CHECK(result_of("MEM-06").lacks == "strides; its worker lacks rows that lie far apart");
+  CHECK(result_of("MEM-06").lacks == "strides; its worker cannot place rows far apart");
   Claims apart = narrow_claims();
   apart.capabilities.features |= ROPE_BIT(ROPE_FEATURE_STRIDED);
   CHECK(result_of("MEM-06", apart).verdict == Verdict::no_case);
-  CHECK(result_of("MEM-06", apart).lacks == "its worker lacks rows that lie far apart");
+  CHECK(result_of("MEM-06", apart).lacks == "its worker cannot place rows far apart");
 }
 
 TEST_CASE("no case: with the claims that are named, each requirement has a case") {
@@ -80,6 +80,9 @@ TEST_CASE("no case: what is claimed is never called not claimed, whatever else l
   CHECK(chosen.lacks == "the choice of dtypes leaves none");
   const auto only_f32 = [](Selection& s) { s.dtypes = {DType::f32}; };
   CHECK(result_of("ROT-13", narrow_claims(), only_f32).verdict == Verdict::not_claimed);
+  const RequirementResult other = result_of("ROT-01", narrow_claims(), [](Selection& s) { s.dtypes = {DType::bf16}; });
+  CHECK(other.verdict == Verdict::not_claimed);
+  CHECK(other.lacks == "bf16 input");
   const RequirementResult golden = result_of("GLD-03");
   CHECK(golden.verdict == Verdict::no_case);
   CHECK(golden.lacks == "there are no golden files");
