@@ -38,7 +38,7 @@ Kind kind_of(const std::string& before, const std::string& after) {
   const std::optional<int> a = badness(before), b = badness(after);
   if (a && (after == "not_judged" || after == missing)) return Kind::worse;
   // A kernel that claims less may hide what it does wrong.
-  if (a && after == "not_claimed") return *a == 0 ? Kind::worse : Kind::other;
+  if (a && (after == "not_claimed" || after == "no_case")) return *a == 0 ? Kind::worse : Kind::other;
   if (!a || !b) return b == 2 ? Kind::worse : Kind::other;
   return *b > *a ? Kind::worse : *b < *a ? Kind::better : Kind::other;
 }

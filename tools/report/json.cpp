@@ -8,6 +8,7 @@
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/finding_json.hpp"
+#include "tools/report/tried_words.hpp"
 
 namespace rope {
 namespace {
@@ -37,6 +38,8 @@ Json result_json(const RequirementResult& result, const SubjectReport& report) {
             {"seconds", result.seconds},
             {"kernel_seconds", result.kernel_seconds}};
   if (result.left_out > 0) json["left_out"] = result.left_out;
+  if (result.largest_position) json["largest_position"] = *result.largest_position;
+  if (!result.lacks.empty()) json["lacks"] = result.lacks;
   if (!result.reason.empty()) json["reason"] = result.reason;
   if (!result.undecided.empty()) json["undecided"] = result.undecided;
   if (const Finding* worst = shown_worst(result)) {
@@ -171,6 +174,7 @@ Json subject_json(const SubjectReport& report) {
                               {"not_asked", kind.not_asked},
                               {"not_claimed", kind.not_claimed}});
   }
+  json["tried"] = tried_json(report.tried);
   if (!report.claims_note.empty()) json["claims_note"] = report.claims_note;
   if (!report.missing_claim.empty()) json["missing_claim"] = report.missing_claim;
   if (report.only_position_0) json["only_position_0"] = true;

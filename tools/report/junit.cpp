@@ -7,6 +7,7 @@
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/terminal.hpp"
+#include "tools/report/tried_words.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {
@@ -85,6 +86,7 @@ Properties add_properties(pugi::xml_node testcase, const RequirementResult& resu
   properties.add("cases", std::to_string(result.cases));
   properties.add("failed", std::to_string(result.failed));
   if (result.left_out > 0) properties.add("left_out", std::to_string(result.left_out));
+  if (result.largest_position) properties.add("largest_position", std::to_string(*result.largest_position));
   const Finding* const worst = shown_worst(result);
   if (worst == nullptr) return properties;
   properties.add("worst_use", fmt::format("{:.6g}", worst->use));
@@ -122,10 +124,16 @@ void add_testcase(pugi::xml_node suite, const RequirementResult& result, const S
       set_text(testcase.append_child("system-out"), "note: " + details(result, report));
       break;
     case Verdict::not_claimed:
-      set(testcase.append_child("skipped"), "message",
-          result.undecided.empty() ? "not claimed by the kernel, or not asked for" : result.undecided);
+    case Verdict::no_case: {
+      const std::string& why = result.undecided.empty() ? result.lacks : result.undecided;
+      set(testcase.append_child("skipped"), "message", fmt::format("{}: {}", name(result.verdict), why));
       break;
-    case Verdict::not_judged: set(testcase.append_child("skipped"), "message", budget_words(report)); break;
+    }
+    case Verdict::not_judged: {
+      const std::string budget = budget_words(report);
+      set(testcase.append_child("skipped"), "message", budget.empty() ? "the run ended before it" : budget);
+      break;
+    }
     case Verdict::expected_failure:
       set(testcase.append_child("skipped"), "message", with_reason("expected failure", result));
       set_text(testcase.append_child("system-out"), details(result, report));
@@ -164,8 +172,8 @@ Counts counts_of(const SubjectReport& report) {
   }
   counts.failures =
       static_cast<int>(report.count(Verdict::fail) + report.count(Verdict::unexpected_pass)) - counts.errors;
-  counts.skipped = static_cast<int>(report.count(Verdict::not_claimed) + report.count(Verdict::not_judged) +
-                                    report.count(Verdict::expected_failure));
+  counts.skipped = static_cast<int>(report.count(Verdict::not_claimed) + report.count(Verdict::no_case) +
+                                    report.count(Verdict::not_judged) + report.count(Verdict::expected_failure));
   if (has_no_verdict(report)) ++counts.errors;
   return counts;
 }
@@ -192,6 +200,7 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
     properties.add(fmt::format("horizon {}", name(horizon.dtype)), horizon_words(horizon));
   }
   for (const std::string& variant : report.permitted_variants) properties.add("permitted variant", variant);
+  for (const std::string& words : tried_lines(report.tried)) properties.add("tried", words);
   if (report.recovered_hangs > 0) properties.add("hangs", hang_words(report.recovered_hangs, report.calls));
   if (report.left_out() > 0) properties.add("budget", budget_words(report));
   if (report.diagnosis) properties.add("diagnosis", joined(diagnosis_lines(*report.diagnosis)));

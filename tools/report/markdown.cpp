@@ -7,6 +7,7 @@
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/failure_blocks.hpp"
 #include "tools/report/terminal.hpp"
+#include "tools/report/tried_words.hpp"
 
 namespace rope {
 namespace {
@@ -57,6 +58,11 @@ std::vector<const SubjectReport*> worst_first(const RunReport& run) {
   return subjects;
 }
 
+std::string measured_cell(const RequirementResult& result) {
+  const std::string worst = worst_words(result), reached = reached_words(result);
+  return worst + (worst.empty() || reached.empty() ? "" : "; ") + reached;
+}
+
 std::string overview(const RunReport& run, std::size_t limit) {
   std::string text = "| subject | verdict | diagnosis | requirements |\n| --- | --- | --- | --- |\n";
   std::size_t left_out = 0;
@@ -84,9 +90,10 @@ std::string table(const SubjectReport& report, bool (*is_wanted)(Verdict verdict
   std::string rows;
   for (const RequirementResult& result : report.results) {
     if (!is_wanted(result.verdict)) continue;
-    const std::string reason = result.reason.empty() ? "" : ": " + plain(result.reason);
+    const std::string& why = result.lacks.empty() ? result.reason : result.lacks;
+    const std::string reason = why.empty() ? "" : ": " + plain(why);
     rows += fmt::format("| {} | {} | {}{} | {} | {} |\n", result.id, plain(result.sentence),
-                        verdict_cell(result.verdict), reason, cases_cell(result), worst_words(result));
+                        verdict_cell(result.verdict), reason, cases_cell(result), measured_cell(result));
   }
   if (rows.empty()) return "";
   return "\n| id | requirement | verdict | cases | worst |\n| --- | --- | --- | ---: | --- |\n" + rows;
@@ -118,10 +125,8 @@ std::string head(const SubjectReport& report) {
     text +=
         fmt::format("- permitted variants: {}\n", plain(fmt::format("{}", fmt::join(report.permitted_variants, "; "))));
   }
+  for (const std::string& words : few_tried_lines(report.tried)) text += fmt::format("- tried {}\n", plain(words));
   if (!report.claims_note.empty()) text += fmt::format("- claims: {}\n", plain(report.claims_note));
-  if (report.conforms_without) {
-    text += fmt::format("- claims: {}\n", plain(conforms_without_words(*report.conforms_without)));
-  }
   if (!report.ended_by.empty()) text += fmt::format("- ended early: {}\n", plain(report.ended_by));
   if (const std::string left_out = budget_words(report); !left_out.empty()) text += fmt::format("- {}\n", left_out);
   if (const std::string hangs = hang_words(report.recovered_hangs, report.calls); !hangs.empty()) {
@@ -130,6 +135,9 @@ std::string head(const SubjectReport& report) {
   if (const std::string slow = slow_words(report); !slow.empty()) text += fmt::format("- slow: {}\n", plain(slow));
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
+  }
+  if (report.conforms_without) {
+    text += fmt::format("\nclaims: {}\n", plain(conforms_without_words(*report.conforms_without)));
   }
   text += table(report, [](Verdict verdict) { return !needs_no_look(verdict); });
   const std::string rest = table(report, needs_no_look);

@@ -10,6 +10,7 @@
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/failure_blocks.hpp"
+#include "tools/report/tried_words.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope {
@@ -30,6 +31,7 @@ std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
     case Verdict::fail: return painted(style, red, "FAIL       ");
     case Verdict::note: return painted(style, yellow, "note       ");
     case Verdict::not_claimed: return painted(style, fmt::emphasis::faint, "not claimed");
+    case Verdict::no_case: return painted(style, fmt::emphasis::faint, "no case");
     case Verdict::expected_failure: return painted(style, yellow, "expected failure");
     case Verdict::unexpected_pass: return painted(style, red, "UNEXPECTED PASS");
     case Verdict::not_judged: return painted(style, yellow, "not judged");
@@ -62,7 +64,9 @@ std::string result_line(const TerminalStyle& style, const RequirementResult& res
     const std::string of_all = result.left_out > 0 ? fmt::format("of {} ", result.cases + result.left_out) : "";
     text += fmt::format("  {:>5} {}{}{}{}", result.cases, of_all, result.cases == 1 ? "case" : "cases",
                         worst.empty() ? "" : result.cases == 1 ? "   " : "  ", worst);
+    if (result.largest_position) text += fmt::format("  ({})", reached_words(result));
   }
+  if (!result.lacks.empty()) text += ": " + result.lacks;
   text += "\n";
   if (!result.reason.empty()) text += line("listed", result.reason);
   if (!result.undecided.empty()) text += line("undecided", headline(result.undecided));
@@ -157,7 +161,8 @@ std::string exceptions_text(const TerminalStyle& style, const SubjectReport& rep
   for (const RequirementResult& result : report.results) {
     const bool is_listed = !result.reason.empty(), is_undecided = !result.undecided.empty();
     const bool is_note = result.verdict == Verdict::note && report.count(Verdict::fail) == 0;
-    if (result.verdict == Verdict::fail || !(is_listed || is_undecided || is_note)) continue;
+    const bool is_without = result.verdict == Verdict::no_case;
+    if (result.verdict == Verdict::fail || !(is_listed || is_undecided || is_note || is_without)) continue;
     text += result_line(style, result);
     if (is_note) text += fmt::format("    {}\n", result.sentence);
   }
@@ -199,6 +204,7 @@ std::string measurements(const SubjectReport& report) {
   if (!report.permitted_variants.empty()) {
     text += fmt::format("  permitted variants: {}\n", fmt::join(report.permitted_variants, "; "));
   }
+  for (const std::string& words : few_tried_lines(report.tried)) text += fmt::format("  tried {}\n", words);
   return text;
 }
 

@@ -180,7 +180,8 @@ std::string budget_words(const SubjectReport& report) {
   for (const RequirementResult& result : report.results) {
     if (result.verdict == Verdict::not_judged) not_asked.push_back(result.id);
   }
-  const std::int64_t all = std::ssize(report.results) - report.count(Verdict::not_claimed);
+  const std::int64_t without = report.count(Verdict::not_claimed) + report.count(Verdict::no_case);
+  const std::int64_t all = std::ssize(report.results) - without;
   return fmt::format("budget of {:g} s used: {} of {} requirements were not asked{}, {} only in part",
                      report.budget->time.count(), not_asked.size(), all,
                      not_asked.empty() ? "" : fmt::format(" ({})", fmt::join(not_asked, ", ")), report.in_part());
@@ -188,9 +189,8 @@ std::string budget_words(const SubjectReport& report) {
 
 std::string conforms_without_words(const ConformsWithout& without) {
   const std::size_t again = without.judged_again.size();
-  const std::string result = again == 1
-                                 ? fmt::format("{} does not fail", without.judged_again.front())
-                                 : fmt::format("none of the {} requirements that failed does so", again);
+  const std::string result = again == 1 ? fmt::format("{} does not fail", without.judged_again.front())
+                                        : fmt::format("none of {} requirements fails", again);
   const char* what = without.claims.size() == 1 ? "this claim" : "these claims";
   return fmt::format("it would conform without {}: {} (judged again, {})", what, fmt::join(without.claims, ", "),
                      result);
@@ -247,6 +247,7 @@ std::string count_words(const SubjectReport& report) {
   add(Verdict::unexpected_pass, "unexpected pass", "unexpected passes");
   add(Verdict::note, "note", "notes");
   add(Verdict::not_judged, "not judged", "not judged");
+  add(Verdict::no_case, "without a case", "without a case");
   return text + fmt::format("{} not claimed", report.count(Verdict::not_claimed));
 }
 

@@ -31,7 +31,7 @@ class Mutant:
 
 
 def symbol(verdict):
-    return {"fail": REJECTS, "not_claimed": NOT_CLAIMED}.get(verdict, NOTHING)
+    return {"fail": REJECTS, "not_claimed": NOT_CLAIMED, "no_case": NOT_CLAIMED}.get(verdict, NOTHING)
 
 
 def check_same_columns(mutants):

@@ -37,10 +37,11 @@ class Pages(unittest.TestCase):
         self.assertTrue(pages.file_name("a:b").startswith("a_b-"))
 
     def test_what_one_part_says_of_itself_is_not_of_the_whole(self):
-        part = report("ROT-01", conforms_without={"claims": ["in place"], "judged_again": 1}, missing_claim="backward",
+        part = report("ROT-01", conforms_without={"claims": ["in place"], "judged_again": 1}, missing_claim="backward", tried=[{}],
                       budget={"seconds": 1, "left_out": 7, "not_judged": 0, "in_part": 1})
         subject = pages.joined([part, report("ROT-02")])["subjects"][0]
-        self.assertEqual({"conforms_without", "missing_claim", "budget", "only"} & subject.keys(), {"only"})
+        parts = {"conforms_without", "missing_claim", "budget", "tried", "only"}
+        self.assertEqual(parts & subject.keys(), {"only"})
         self.assertEqual((subject["only"], subject["cases"], subject["verdict"]), ([], 2, "conforms"))
         self.assertIn("budget", part["subjects"][0])
 

@@ -40,6 +40,7 @@ TEST_CASE("comparison: what fails now, what is mended, grades and horizons", "[c
   after.results[0].verdict = Verdict::pass;        // ROT-01 failed
   after.results[1].verdict = Verdict::fail;        // ROT-02 passed
   after.results[2].verdict = Verdict::not_claimed; // ROT-03 passed
+  after.results[3].verdict = Verdict::no_case;     // ROT-10 passed
   after.grades = {{DType::f32, "B1", 0.5}, {DType::bf16, "C3", 1}};
   after.horizons[1].position = 4096;
   const Comparison changed = compare({before}, {after});
@@ -47,16 +48,17 @@ TEST_CASE("comparison: what fails now, what is mended, grades and horizons", "[c
   CHECK(change_of(changed, "ROT-01")->kind == Kind::better);
   CHECK(change_of(changed, "ROT-02")->kind == Kind::worse);
   CHECK(change_of(changed, "ROT-03")->kind == Kind::worse);  // a claim less may hide it
+  CHECK(change_of(changed, "ROT-10")->kind == Kind::worse);
   CHECK(change_of(changed, "grade in f32")->kind == Kind::worse);
   CHECK(change_of(changed, "grade in bf16")->kind == Kind::better);
   CHECK(change_of(changed, "horizon in f32")->kind == Kind::worse);
   CHECK(changed.is_worse());
-  CHECK(verdict_words(changed) == "4 got worse, 2 got better");
+  CHECK(verdict_words(changed) == "5 got worse, 2 got better");
   CHECK(changed.subjects[0].changes.front().kind == Kind::worse);
   CHECK_THAT(comparison_text(changed), Contains("worse   ROT-02           pass → fail\n") &&
                                            Contains("better  ROT-01           fail → pass\n"));
   const std::string page = html::page_of(changed, "0.2.0");
-  CHECK_THAT(page, Contains("4 got worse, 2 got better") && Contains("<th scope=\"row\">ROT-02</th><td>pass</td><td>fail</td>"));
+  CHECK_THAT(page, Contains("5 got worse, 2 got better") && Contains("<th scope=\"row\">ROT-02</th><td>pass</td><td>fail</td>"));
   CHECK_FALSE(compare({after}, {after}).is_worse());
 }
 

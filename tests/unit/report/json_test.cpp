@@ -81,10 +81,12 @@ struct Change {
 
 bool may_be_left_out(const Json::json_pointer& place) {
   const std::string& key = place.back();
+  if (key == "tried") return place.parent_pointer().parent_pointer().back() == "subjects";
+  if (key == "largest_position") return place.parent_pointer().parent_pointer().back() == "requirements";
   if (key == "spec") return place.parent_pointer().back() != "failure";
   if (key == "worst") return place.parent_pointer().parent_pointer().back() == "requirements";
   if (key == "diagnosis" || key == "machine" || key == "started" || key == "pairs" || key == "wrong_rows" || key == "problem") return true;
-  return key == "claims_note" || key == "missing_claim" || key == "only_position_0" || key == "conforms_without" ||
+  return key == "lacks" || key == "claims_note" || key == "missing_claim" || key == "only_position_0" || key == "conforms_without" ||
          key == "failure" || key == "reason" || key == "numpy" ||
          (key == "element" && place.parent_pointer().back() == "failure");
 }
@@ -274,7 +276,7 @@ TEST_CASE("json: fields and requirements keep their order") {
                                                                 "counts", "interrupted", "level", "seed", "cases",
                                                                 "calls", "seconds", "kernel_seconds", "require", "only",
                                                                 "permitted_variants", "horizons", "heatmaps", "grades",
-                                                                "claims", "requirements"});
+                                                                "claims", "tried", "requirements"});
   std::vector<std::string> ids;
   for (const Json& requirement : report["subjects"][0]["requirements"]) ids.push_back(requirement["id"]);
   CHECK(ids == std::vector<std::string>{"ROT-01", "ROT-02", "ROT-03", "ROT-10", "BWD-01", "ANG-01", "POS-01", "POS-09",

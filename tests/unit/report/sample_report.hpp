@@ -81,9 +81,11 @@ inline SubjectReport sample_report() {
   RequirementResult close = judged("ROT-03", Verdict::pass, 1152, 0);
   close.worst = worst(0.625, 1, 1.0000001, 6.25e-8, 1e-7);
   close.worst_case = "ROT-03:head_dim=4,seq=3,batch=2,dtype=bf16";
+  close.largest_position = 2047;
 
   const RequirementResult without_worst = judged("ROT-10", Verdict::pass, 9, 0);
-  const RequirementResult not_claimed = judged("BWD-01", Verdict::not_claimed, 0, 0);
+  RequirementResult not_claimed = judged("BWD-01", Verdict::not_claimed, 0, 0);
+  not_claimed.lacks = "backward";
 
   RequirementResult endless = judged("ANG-01", Verdict::fail, 5, 1);
   endless.worst = worst(infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), infinity, 1e-7);
@@ -117,6 +119,8 @@ inline SubjectReport sample_report() {
   report.horizons = {{DType::f64, AngleSource::computed, 1e-3, 1 << 20, 1 << 20, 1e-12},
                      {DType::f32, AngleSource::computed, 1e-3, 8192, 16384, 5e-4},
                      {DType::bf16, AngleSource::frequencies, 0.015625, -1, 512, 0}};
+  report.tried = {
+      {DType::f32, AngleSource::tables, 65536, 214, 2147483647, 4294967296, {2, 64, 1280}, {1, 512}, {1, 32}}};
   report.permitted_variants = {"f32 output for bf16 input", "data aligned to 64 bytes"};
   return report;
 }

@@ -39,13 +39,16 @@ TEST_CASE("terminal: if much is wanted, one line per requirement, with its worst
         std::vector<std::string>{
             "my lib.so#kernel: conforms  (3 passed, 0 failed, 1 not claimed; 1241 cases, 1234 calls, 1.2 s, seed 7)",
             "  ROT-02  pass            80 cases  exact",
-            "  ROT-03  pass          1152 cases  worst 0.625 of the bound: bf16, pair 1, position 1026",
+            "  ROT-03  pass          1152 cases  worst 0.625 of the bound: bf16, pair 1, position 1026  (to position "
+            "2047)",
             "  ROT-10  pass             9 cases",
-            "  BWD-01  not claimed",
+            "  BWD-01  not claimed: backward",
             "  f32   grade A1, 0.97 of its bound used",
             "  f64   scores shift-invariant to 0.001 up to position 1048576, the largest tried (computed angles)",
             "  f32   scores shift-invariant to 0.001 up to position 8192, not to 16384 (computed angles)",
             "  permitted variants: f32 output for bf16 input; data aligned to 64 bytes",
+            "  tried f32, tables: positions every one to 65536, then 214 to 2147483647 (claimed: 4294967296); head_dims 2 "
+            "to 1280 (3); tokens 1 to 512; heads 1 to 32",
         });
 }
 
@@ -246,8 +249,9 @@ TEST_CASE("terminal: what a budget left no time for is said of each requirement 
   CHECK_THAT(terminal_report(failing, {}), Contains("kernel: does not conform  ("));
 }
 
-TEST_CASE("terminal: what is to be known of the claims stands behind the verdict") {
+TEST_CASE("terminal: what is to be known of the claims stands behind the diagnosis") {
   SubjectReport report = sample_report();
+  report.diagnosis.emplace();
   report.claims_note = "it claims everything";
   report.conforms_without = {{"in place", "bf16 input"}, {"ROT-01"}};
   const std::vector<std::string> text = lines(terminal_report(report, {}));
@@ -255,7 +259,7 @@ TEST_CASE("terminal: what is to be known of the claims stands behind the verdict
         "  claims: it would conform without these claims: in place, bf16 input (judged again, ROT-01 does not fail)");
   CHECK(text.at(2) == "  claims: it claims everything");
   report.conforms_without->judged_again.push_back("MEM-01");
-  CHECK_THAT(terminal_report(report, {}), Contains("(judged again, none of the 2 requirements that failed does so)"));
+  CHECK_THAT(terminal_report(report, {}), Contains("(judged again, none of 2 requirements fails)"));
 }
 
 TEST_CASE("terminal: expected failures and what was not decided have a line each") {

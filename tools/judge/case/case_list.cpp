@@ -95,9 +95,19 @@ bool CaseList::keep(Case c) {
   }
   if (c.golden.empty()) keep_to_claims(c, claims_);
   if (selection_.spec) c.spec = *selection_.spec;  // even if its base is not the claimed one: then it is not covered
-  if (!selected(c) || !uncovered(c, claims_).empty()) return false;
+  if (!selected(c)) return false;
+  if (const std::string why = uncovered(c, claims_); !why.empty()) {
+    if (ends_with_first_) ++reasons_[why];
+    return false;
+  }
+  if (ends_with_first_) throw Found{};
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
   return true;
+}
+
+std::string CaseList::most_frequent_reason() const {
+  const auto most = std::ranges::max_element(reasons_, {}, &std::pair<const std::string, int>::second);
+  return most == reasons_.end() ? "" : most->first;
 }
 
 void CaseList::give_positions(Case& c) const {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,7 +50,10 @@ class CaseList {
 
   const Claims& claims() const { return claims_; }
   Level level() const { return selection_.level; }
-  const Manifest* golden() const { return golden_; }
+  const Manifest* golden() const {
+    lacks_golden_ = golden_ == nullptr;
+    return golden_;
+  }
   const std::optional<RopeSpec>& spec() const { return selection_.spec; }  // if one was selected
   const Representative& representative() const { return representative_; }
 
@@ -83,6 +87,13 @@ class CaseList {
   // of circumstances, the others count triples (combinations.hpp).
   void add_combined();
 
+  // For a list that is asked only whether it has a case: the first one that is kept throws Found. Until then, the
+  // reasons are counted why cases were dropped.
+  struct Found {};
+  void end_with_first() { ends_with_first_ = true; }
+  std::string most_frequent_reason() const;  // empty if the claims dropped none
+  bool lacks_golden() const { return lacks_golden_; }  // golden cases were wanted, and are not there
+
   std::vector<Case> take() {
     cases_.shrink_to_fit();  // all requirements' cases together take much memory
     return std::move(cases_);
@@ -106,6 +117,9 @@ class CaseList {
   const Stop* stop_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;
+  bool ends_with_first_ = false;
+  std::map<std::string, int> reasons_;
+  mutable bool lacks_golden_ = false;
   std::uint64_t walks_ = 0;  // of for_each_way
 };
 

@@ -13,7 +13,8 @@ namespace rope {
 
 struct NarrowerClaims {
   Claims claims;
-  std::vector<std::string> dropped;  // "in place", "bf16 input"
+  std::vector<std::string> dropped;     // "in place", "bf16 input"; no word about positions
+  bool has_fewer_positions = false;     // its max_position is one less than some failing case needs: no limit is known
 };
 
 // Claims that cover none of the failing cases: some of the passing ones are left, and each dropped claim is needed by a

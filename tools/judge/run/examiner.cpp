@@ -211,6 +211,7 @@ Finding Examiner::sanitized(const Case& c) {
 
 Finding Examiner::judge(const Case& c, const Trial& trial) {
   if (!trial.ok()) return trial.problem;
+  tried_calls_.add(trial.call);
   Expectation expected = expectation(c, trial.call);
   return judge_call(trial.call, trial.q, trial.k, expected);
 }

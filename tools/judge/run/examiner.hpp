@@ -13,6 +13,7 @@
 #include "tools/judge/case/build_call.hpp"
 #include "tools/judge/case/case.hpp"
 #include "tools/judge/run/subject.hpp"
+#include "tools/judge/run/tried.hpp"
 #include "tools/judge/verdict/finding.hpp"
 #include "tools/judge/verdict/trial.hpp"
 
@@ -70,6 +71,7 @@ class Examiner {
   const Manifest* golden() const { return golden_; }
   std::int64_t calls() const { return calls_; }
   std::int64_t recovered_hangs() const { return recovered_hangs_; }  // calls with Reply::hung_before
+  const TriedCalls& tried_calls() const { return tried_calls_; }
   double kernel_seconds() const { return static_cast<double>(kernel_nanoseconds_) * 1e-9; }  // of these calls
 
  private:
@@ -85,6 +87,7 @@ class Examiner {
   std::int64_t calls_ = 0;
   std::int64_t recovered_hangs_ = 0;
   std::int64_t kernel_nanoseconds_ = 0;
+  TriedCalls tried_calls_;
   std::map<SanitizerTool, std::vector<Case>> to_sanitize_;
   std::map<std::string, Finding> sanitized_;  // by the case, as text
 };

@@ -10,11 +10,19 @@ std::string_view name(Verdict verdict) {
     case Verdict::fail: return "fail";
     case Verdict::note: return "note";
     case Verdict::not_claimed: return "not claimed";
+    case Verdict::no_case: return "no case";
     case Verdict::expected_failure: return "expected failure";
     case Verdict::unexpected_pass: return "unexpected pass";
     case Verdict::not_judged: return "not judged";
   }
   return "?";
+}
+
+// A call that crashed, or that was wrong on purpose, has no results. A golden case has its positions in files.
+void RequirementResult::note_position(const Case& c, const Finding& finding) {
+  const bool has_results = finding.passed() || is_of_values(finding.kind);
+  if (!has_results || c.fault != Fault::none || !c.golden.empty() || c.seq == 0 || c.batch == 0) return;
+  largest_position = std::max(largest_position.value_or(0), rope::largest_position(c));
 }
 
 std::int64_t SubjectReport::executed() const {

@@ -15,30 +15,37 @@
 #include "tools/judge/run/heatmap.hpp"
 #include "tools/judge/run/horizon.hpp"
 #include "tools/judge/run/shrink.hpp"
+#include "tools/judge/run/tried.hpp"
 
 namespace rope {
 
 // A note is a SHOULD that does not hold and that nobody demanded. An unexpected pass is on the list of expected
 // failures and passes. It counts as a failure; otherwise the list would go stale. A requirement is not judged if the
-// budget was used before its turn.
-enum class Verdict { pass, fail, note, not_claimed, expected_failure, unexpected_pass, not_judged };
+// run ended, or its budget, before its first case. It is not claimed if it has no case because a claim is missing; it
+// has no case for any other reason.
+enum class Verdict { pass, fail, note, not_claimed, no_case, expected_failure, unexpected_pass, not_judged };
 std::string_view name(Verdict verdict);
 
 struct RequirementResult {
   std::string id;
   std::string sentence;
   bool is_must = true;
-  Verdict verdict = Verdict::not_claimed;
+  Verdict verdict = Verdict::not_judged;
   std::int64_t cases = 0;        // executed
   std::int64_t failed = 0;       // of these
   std::int64_t left_out = 0;     // cases that the budget left no time for
+  std::optional<std::int64_t> largest_position;  // of the cases that gave results
   std::optional<Finding> worst;  // the finding that used most of its bound
   std::string worst_case;        // as text
   std::optional<Failure> failure;
   std::string reason;     // why a failure was expected
+  std::string lacks;      // if it is not claimed, the claims that it needs; if it has no case, why
   std::string undecided;  // why the first undecided case could not be judged; undecided cases are not counted
   double seconds = 0;
   double kernel_seconds = 0;  // of these, spent in the kernel, as its worker measures it
+
+  void note_position(const Case& c, const Finding& finding);
+  bool hangs() const { return failure && failure->finding.kind == FailureKind::timeout; }
 };
 
 // For a subject that answers with files.
@@ -51,7 +58,7 @@ struct Responses {
 // Claims that a failing kernel should not make.
 struct ConformsWithout {
   std::vector<std::string> claims;        // "in place", "bf16 input"
-  std::vector<std::string> judged_again;  // without these claims: the requirements that failed. None did so again
+  std::vector<std::string> judged_again;  // without these claims: requirements with cases. None fails
 };
 
 struct SubjectReport {
@@ -63,6 +70,7 @@ struct SubjectReport {
   std::vector<Heatmap> heatmaps;
   std::vector<std::string> permitted_variants;
   std::vector<ClaimsAsked> claims;
+  std::vector<Tried> tried;
   std::string claims_note;                          // Subject::claims_note()
   std::optional<ConformsWithout> conforms_without;  // if it does not conform and this was asked for
   std::optional<Diagnosis> diagnosis;  // if it does not conform and a diagnosis was asked for

@@ -10,13 +10,13 @@
 #include "reference/input_error.hpp"
 #include "tools/judge/case/coverage.hpp"
 #include "tools/judge/case/missing_claim.hpp"
+#include "tools/judge/run/no_case.hpp"
 #include "tools/judge/run/run_end.hpp"
 #include "tools/judge/run/shrink.hpp"
 #include "tools/judge/run/task.hpp"
 #include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
-
 namespace {
 
 // A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
@@ -55,9 +55,12 @@ class Run {
     GradeUse uses;
     std::set<DType> failed;
     ClaimsSeen claims_seen;
+    TriedCalls tried_calls;
+    say_why_no_case(tasks_, subject_.claims(), options_, [&](const Task& task) { return is_dropped(task); });
     for (Task& task : tasks_) {
       if (task.begun || options_.budget) {
         claims_seen.add(task.claims_seen);
+        tried_calls.add(task.tried_calls);
         join(task, uses, failed, report);
       }
       if (task.index == last_) break;
@@ -68,6 +71,7 @@ class Run {
     judge_whole_run(report);
     const Claims& claims = subject_.claims();
     report.claims = claims_seen.of(claims);
+    report.tried = tried_calls.of(claims);
     report.claims_note = subject_.claims_note();
     if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
     report.only_position_0 = claims.capabilities.max_position == 0;
@@ -89,10 +93,6 @@ class Run {
            options_.cases == nullptr && !stopped() && !clock_.is_over();
   }
 
-  static bool hangs(const RequirementResult& result) {
-    return result.failure && result.failure->finding.kind == FailureKind::timeout;
-  }
-
   Examiner examiner_of(Subject& subject, Oracles& oracles) const {
     return Examiner(subject, oracles, options_.golden, options_.selection.grade);
   }
@@ -100,8 +100,8 @@ class Run {
   // Horizons, and heatmaps beside them, by a process of their own if there may be two.
   void measure_along(SubjectReport& report) {
     const bool wants_horizons = measures(&Handling::with_horizon);
-    // A kernel that hangs would hang again.
-    const bool wants_maps = measures(&Handling::with_heatmap) && std::ranges::none_of(report.results, hangs);
+    const bool hangs = std::ranges::any_of(report.results, &RequirementResult::hangs);  // it would hang again
+    const bool wants_maps = measures(&Handling::with_heatmap) && !hangs;
     const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
     Lane second;
     const bool both =
@@ -131,8 +131,9 @@ class Run {
     return {};
   }
 
-  // Whether nobody wants the task's result any more.
-  bool is_over(const Task& task) const { return end_.has_come_for(task.index) || task.index > last_ || clock_.is_over(); }
+  // Whether nobody wants the task's result any more, or has time for it.
+  bool is_dropped(const Task& task) const { return end_.has_come_for(task.index) || task.index > last_; }
+  bool is_over(const Task& task) const { return is_dropped(task) || clock_.is_over(); }
 
   // The run ends with this task: the results of later ones are dropped.
   void end_with(const Task& task) {
@@ -228,6 +229,7 @@ class Run {
     oracles.give_back_memory();
     task.claims_seen.add(std::span(task.cases).subspan(turn.begin, std::max(task.executed, turn.begin) - turn.begin));
     if (!options_.budget) give_back_cases(task);  // with one, the task may go on
+    task.tried_calls.add(examiner.tried_calls());
     task.calls += examiner.calls();
     task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;
@@ -297,7 +299,7 @@ class Run {
     } catch (const Interrupted&) {
       // The case at hand has no result. Those before it do.
     }
-    result.verdict = Verdict::not_claimed;
+    if (!task.cases.empty()) result.verdict = Verdict::not_judged;
     note_left_out(task);
     settle(requirement, result);
     result.kernel_seconds += examiner.kernel_seconds();
@@ -329,6 +331,7 @@ class Run {
         continue;
       }
       ++result.cases;
+      result.note_position(c, finding);
       if (options_.after_case && decides) options_.after_case(c, finding.passed());
       // Only MUSTs count for the grade: other cases may lie outside of every bound.
       if (requirement.is_must()) task.uses.add(c.dtype, finding);

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PARTS = ".ropecheck"
 MEASURED_BY_ONE = ("heatmaps", "horizons", "grades")
 # What a run of one requirement says of itself. It would be wrong of the whole.
-SAID_OF_ONE = ("conforms_without", "budget", "missing_claim")
+SAID_OF_ONE = ("conforms_without", "budget", "missing_claim", "tried")
 
 
 def file_name(subject: str) -> str:
@@ -53,7 +53,7 @@ def _counts(requirements: Sequence[dict[str, Any]]) -> str:
         return sum(one["verdict"] in verdicts for one in requirements)
 
     return (f"{count('pass')} passed, {count('fail', 'unexpected_pass')} failed, {count('note')} notes, "
-            f"{count('not_claimed')} not claimed")
+            f"{count('no_case')} without a case, {count('not_claimed')} not claimed")
 
 
 def _asked_of(kinds: Sequence[dict[str, Any]]) -> dict[str, Any]:

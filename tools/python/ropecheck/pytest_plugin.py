@@ -120,8 +120,8 @@ class RopeRequirement(pytest.Item):
             self.user_properties.append(("worst_use", result.worst_use))
         if result.failure is not None:
             self.user_properties += [("kind", result.failure.kind), ("replay", result.failure.replay)]
-        if result.verdict == "not_claimed":
-            pytest.skip("not claimed")
+        if result.verdict in ("not_claimed", "no_case"):
+            pytest.skip(f"{result.verdict.replace('_', ' ')}: {result.lacks}")
         if not result.held:
             raise DoesNotConform(report)
 

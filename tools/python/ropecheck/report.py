@@ -136,7 +136,7 @@ class Report:
 
     @property
     def _counts(self) -> str:
-        judged = sum(each.verdict != "not_claimed" for each in self.requirements)
+        judged = sum(each.verdict not in ("not_claimed", "no_case") for each in self.requirements)
         return f"{len(self.failures)} of {judged} requirements failed, {self.cases} cases"
 
     def __repr__(self) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-NO_FAILURE = ("pass", "note", "not_claimed", "not_judged", "expected_failure")
+NO_FAILURE = ("pass", "note", "not_claimed", "no_case", "not_judged", "expected_failure")
 
 
 def first_clause(message: str) -> str:
@@ -76,7 +76,7 @@ class Requirement:
     force: str
     """MUST or SHOULD"""
     verdict: str
-    """pass, fail, note, not_claimed, expected_failure or unexpected_pass"""
+    """pass, fail, note, not_claimed, no_case, not_judged, expected_failure or unexpected_pass"""
     cases: int
     failed: int
     seconds: float
@@ -84,6 +84,8 @@ class Requirement:
     """The worst error as a share of the bound that decides."""
     worst: Element | None
     failure: Failure | None
+    lacks: str = ""
+    """The claims that it needs, if it is not claimed; why it has no case, if it has none."""
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Requirement:
@@ -95,7 +97,7 @@ class Requirement:
                               Element.of(found.get("element")))
         return cls(data["id"], data["sentence"], data["force"], data["verdict"], data["cases"], data["failed"],
                    data["seconds"], float(worst["use"]) if worst else None,
-                   Element.of(worst["element"]) if worst else None, failure)
+                   Element.of(worst["element"]) if worst else None, failure, data.get("lacks", ""))
 
     @property
     def held(self) -> bool:

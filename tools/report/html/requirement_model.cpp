@@ -33,6 +33,7 @@ constexpr Group groups[] = {
     {"note", "Notes: a SHOULD that does not hold", warn, false},
     {"pass", "Passed", good, false},
     {"not_judged", "Not judged", neutral, false},
+    {"no_case", "Without a case", neutral, false},
     {"not_claimed", "Not claimed", neutral, false},
 };
 
@@ -120,6 +121,10 @@ Json requirement_model(const Json& r, Detail detail) {
     facts.push_back(fact("worst case", word(r["worst"], "case")));
     facts.push_back(fact("worst at", fmt::format("{}, {} of the bound", word(r["worst"].at("element"), "place"),
                                                  share_words(use))));
+  }
+  if (r.contains("lacks")) facts.push_back(fact(r.at("verdict") == "no_case" ? "why" : "needs", word(r, "lacks")));
+  if (r.contains("largest_position")) {
+    facts.push_back(fact("to position", std::to_string(r["largest_position"].get<std::int64_t>())));
   }
   if (r.contains("reason")) facts.push_back(fact("listed", word(r, "reason")));
   if (r.contains("undecided")) facts.push_back(fact("undecided", word(r, "undecided")));

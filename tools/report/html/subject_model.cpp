@@ -2,6 +2,7 @@
 
 #include "tools/report/html/model.hpp"
 #include "tools/report/html/pictures.hpp"
+#include "tools/report/tried_words.hpp"
 #include "tools/report/words.hpp"
 
 namespace rope::html {
@@ -38,11 +39,6 @@ std::string asked_words(const Json& subject) {
 
 Json remarks_of(const Json& subject) {
   Json remarks = Json::array();
-  if (subject.contains("conforms_without")) {
-    const Json& without = subject["conforms_without"];
-    const ConformsWithout claims{without.at("claims"), without.at("judged_again")};
-    remarks.push_back(labelled("Claims:", conforms_without_words(claims)));
-  }
   if (const std::string note = word(subject, "claims_note"); !note.empty()) remarks.push_back(labelled("Claims:", note));
   if (const std::string why = word(subject, "ended_by"); !why.empty()) remarks.push_back(labelled("Ended early:", why));
   if (subject.contains("recovered_hangs")) {
@@ -63,6 +59,14 @@ Json remarks_of(const Json& subject) {
                                                          responses.at("malformed").size())));
   }
   return remarks;
+}
+
+// Below the diagnosis: a claim to drop explains less than a bug that has a name.
+Json advice_of(const Json& subject) {
+  if (!subject.contains("conforms_without")) return Json::array();
+  const Json& without = subject["conforms_without"];
+  const ConformsWithout claims{without.at("claims"), without.at("judged_again")};
+  return {labelled("Claims:", conforms_without_words(claims))};
 }
 
 std::string cause_words(const Json& candidate) {
@@ -188,11 +192,16 @@ Json claim_lists_of(const Json& subject) {
   if (const Json& variants = subject.at("permitted_variants"); !variants.empty()) {
     lists.push_back(labelled("Permitted variants:", listed(variants)));
   }
+  if (subject.contains("tried")) {
+    for (const std::string& words : tried_lines(tried_from_json(subject["tried"]))) {
+      lists.push_back(labelled("Tried,", words));
+    }
+  }
   std::string ids;
   for (const Json& r : subject.at("requirements")) {
     if (r.at("verdict") == "not_claimed") ids += (ids.empty() ? "" : ", ") + word(r, "id");
   }
-  if (!ids.empty()) lists.push_back(labelled("Requirements without a case, because nothing claimed needs them:", ids));
+  if (!ids.empty()) lists.push_back(labelled("Requirements that need a claim that is missing:", ids));
   if (lists.empty()) lists.push_back(labelled("Asked:", "every requirement had a case that the claims cover"));
   return lists;
 }
@@ -211,6 +220,7 @@ Json subject_model(const Json& subject, const Placing& placing) {
              {"asked", asked_words(subject)},
              {"remarks", remarks_of(subject)},
              {"diagnosis", false},
+             {"advice", advice_of(subject)},
              {"precision", precision_model(subject, placing.detail)},
              {"horizon", horizon_model(subject, placing.detail)},
              {"groups", grouped(subject.at("requirements"), placing.detail)},
