@@ -103,6 +103,20 @@ TEST_CASE("command: a kernel that cannot be asked for or opened does not stop it
                 {"kernels 0 and 1 have the same name, twin; choose one by its index, as in", "odd_twins.so#0"});
 }
 
+TEST_CASE("command: a spec given by flags without --pairing is judged with each claimed pairing") {
+  const TemporaryFolder folder;
+  const Words words{"verify", "interleaved", "complex", "--level", "quick", "--only", "ROT-01", "--head-dim", "8",
+                    "--json", folder / "json", "--markdown", folder / "md"};
+  const Result result = ropecheck(words);
+  CHECK(result.exit_code == 0);
+  const Json report = Json::parse(read(folder / "json"));
+  for (const Json& subject : report["subjects"]) {
+    CHECK(subject["cases"] > 0);
+    CHECK_FALSE(subject["spec"].contains("pairing"));
+  }
+  CHECK_THAT(read(folder / "md"), Contains("--head-dim 8 --rotary-dim 8 --base 10000"));
+}
+
 TEST_CASE("command: an invalid spec given by flags is refused by field, value and limit") {
   const auto spec = [](const Words& flags, const Words& expected) {
     Words command{"verify", "half_split"};
