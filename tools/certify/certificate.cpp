@@ -107,6 +107,12 @@ Json certificate(const Plan& plan, const Identity& identity, const Results& resu
   return json;
 }
 
+std::int64_t checked_elements(const Json& certificate) {
+  std::int64_t checked = 0;
+  for (const Json& sweep : certificate.at("sweeps")) checked += sweep.at("checked").get<std::int64_t>();
+  return checked;
+}
+
 Certificate read_certificate(const std::filesystem::path& path) {
   const std::string where = path.string();
   Certificate result;

@@ -29,6 +29,9 @@ struct Certificate {
 // Throws InputError: changed, malformed, or its plan is not the one it names; Incomplete: not all was checked.
 Certificate read_certificate(const std::filesystem::path& path);
 
+// Of all sweeps; what the claims do not cover is not among them.
+std::int64_t checked_elements(const Json& certificate);
+
 // What a recomputed block says; empty: the same as the certificate.
 std::string difference(const Certificate& certificate, const BlockResult& again);
 

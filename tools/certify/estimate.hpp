@@ -6,7 +6,8 @@
 
 namespace rope::certify {
 
-// Seconds of one process, one number a sweep. Takes a second, or one sweep of each sort.
-std::vector<double> estimated_seconds(const Plan& plan, Subject& subject);
+// Seconds of one process, one number a sweep. `claimed`: how many elements of each the claims cover; only these are
+// called. Takes a second, or one sweep of each sort.
+std::vector<double> estimated_seconds(const Plan& plan, const std::vector<std::int64_t>& claimed, Subject& subject);
 
 }  // namespace rope::certify

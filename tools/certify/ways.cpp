@@ -82,6 +82,16 @@ bool has_any(const Sweep& sweep, const Claims& claims) {
   return false;
 }
 
+std::int64_t claimed_elements(const Sweep& sweep, const Claims& claims) {
+  std::int64_t claimed = 0;
+  for (std::int64_t block = 0; block < sweep.blocks(); ++block) {
+    for (const Part& part : kind_called(sweep.kind).parts(sweep, sweep.range(block))) {
+      if (uncovered(part.c, claims).empty()) claimed += part.elements;
+    }
+  }
+  return claimed;
+}
+
 std::vector<Case> ways(const Request& request, const Selection& selection, int head_dim) {
   const Claims& claims = request.claims;
   Case c;

@@ -15,6 +15,9 @@ std::vector<Case> ways(const Request& request, const Selection& selection, int h
 // Whether the claims cover some element of the sweep.
 bool has_any(const Sweep& sweep, const Claims& claims);
 
+// How many they cover.
+std::int64_t claimed_elements(const Sweep& sweep, const Claims& claims);
+
 // A claimed head_dim, as near as possible; even.
 int claimed_head_dim(const Claims& claims, int wanted);
 

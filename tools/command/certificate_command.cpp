@@ -99,7 +99,7 @@ int check(const CheckOptions& options) {
     }
     const Spots spots = options.spot > 0 ? check_spots(certificate, options) : Spots{};
     fmt::print("{}: {}, {} elements of {}, all checked; plan {}\n", certificate.identity.subject,
-               certificate.conforms ? "conforms" : "does not conform", certificate.plan.elements(),
+               certificate.conforms ? "conforms" : "does not conform", certify::checked_elements(certificate.json),
                counted(static_cast<std::int64_t>(certificate.plan.sweeps.size()), "sweep"), certificate.identity.plan);
     if (!signer.empty()) fmt::print("  signed by {}\n", signer);
     fmt::print("{}", spots.text);

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <numeric>
 
 #include "reference/foreign_json.hpp"
 #include "tools/certify/certificate.hpp"
 #include "tools/certify/estimate.hpp"
 #include "tools/certify/shard.hpp"
+#include "tools/certify/ways.hpp"
 #include "tools/command/certify_jobs.hpp"
 #include "tools/command/certify_options.hpp"
 #include "tools/command/certify_subject.hpp"
@@ -59,18 +61,25 @@ std::string duration_words(double seconds) {
   return seconds < 5400 ? fmt::format("{:.1f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-void print_plan(const Plan& plan, const std::string& subject, const std::vector<double>& seconds) {
+// What the claims do not cover is not counted: no call asks for it.
+std::vector<std::int64_t> claimed_elements(const Plan& plan, const Claims& claims) {
+  std::vector<std::int64_t> claimed;
+  for (const certify::Sweep& sweep : plan.sweeps) claimed.push_back(certify::claimed_elements(sweep, claims));
+  return claimed;
+}
+
+void print_plan(const Plan& plan, const std::string& subject, const std::vector<std::int64_t>& claimed,
+                const std::vector<double>& seconds) {
   double all = 0;
   for (std::size_t i = 0; i < plan.sweeps.size(); ++i) {
-    const certify::Sweep& sweep = plan.sweeps[i];
-    fmt::print("  {:>13}  {}", sweep.size, words_of(sweep));
+    fmt::print("  {:>13}  {}", claimed[i], words_of(plan.sweeps[i]));
     if (!seconds.empty()) fmt::print(": about {}", duration_words(seconds[i]));
     fmt::print("\n");
     if (!seconds.empty()) all += seconds[i];
   }
   fmt::print("{}: {}, {} elements in {} blocks, plan {}\n", subject,
-             counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"), plan.elements(), plan.blocks(),
-             digest(plan));
+             counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"),
+             std::reduce(claimed.begin(), claimed.end()), plan.blocks(), digest(plan));
   if (!seconds.empty()) fmt::print("about {} for one process on this machine\n", duration_words(all));
 }
 
@@ -134,7 +143,7 @@ void print_sweep(const Json& sweep, bool quiet) {
 
 std::string verdict_words(const Plan& plan, const Json& json) {
   if (json["conforms"]) {
-    return fmt::format("conforms on all {} elements of {}", plan.elements(),
+    return fmt::format("conforms on all {} elements of {}", certify::checked_elements(json),
                        counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"));
   }
   std::int64_t failed = 0;
@@ -218,7 +227,8 @@ int certify_all(const AllOptions& options) {
   OpenSubject opened = open_one(options, options.out, stop);
   const Plan plan = options.certify.plan_for(opened.subject->claims());
   if (options.dry_run) {
-    print_plan(plan, opened.name, certify::estimated_seconds(plan, *opened.subject));
+    const std::vector<std::int64_t> claimed = claimed_elements(plan, opened.subject->claims());
+    print_plan(plan, opened.name, claimed, certify::estimated_seconds(plan, claimed, *opened.subject));
     return exit_conforms;
   }
   if (options.out.empty()) throw InputError("certify: --out is missing; name a folder for the certificate");
@@ -238,7 +248,7 @@ int plan_only(const AllOptions& options) {
   OpenSubject opened = open_one(options, options.out, stop_on_signal());
   const Plan plan = options.certify.plan_for(opened.subject->claims());
   store_plan(Folder(options.out), plan);
-  print_plan(plan, opened.name, {});
+  print_plan(plan, opened.name, claimed_elements(plan, opened.subject->claims()), {});
   return exit_conforms;
 }
 

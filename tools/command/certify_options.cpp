@@ -56,7 +56,8 @@ certify::Plan CertifyOptions::plan_for(const Claims& claims) const {
     Selection selection = common;
     selection.spec = rope.spec;
     selection.layers = rope.layers;
-    selection.pairing = rope.spec.pairing;
+    selection.any_pairing = spec_.any_pairing();
+    if (!selection.any_pairing) selection.pairing = rope.spec.pairing;
     request.selections.push_back(std::move(selection));
   }
   if (request.selections.empty()) request.selections.push_back(common);

@@ -14,6 +14,8 @@
 #include "tools/command/spec_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/identify/describe.hpp"
+#include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/missing_claim.hpp"
 #include "tools/report/begun_run.hpp"
 #include "tools/report/plan_json.hpp"
 
@@ -40,12 +42,19 @@ AngleSource source_called(const std::string& text) {
   throw InputError(fmt::format("--source: \"{}\" is not known; use tables, frequencies or computed", text));
 }
 
-// The requested ways, else the ways that the claims prefer.
-std::vector<Case> ways(const Claims& claims, const IdentifyOptions& options) {
+struct Request {
   Selection selection;
+  std::optional<AngleSource> source;
+  Direction direction = Direction::forward;
+};
+
+Request requested(const IdentifyOptions& options) {
+  Request request;
+  Selection& selection = request.selection;
   selection.spec = options.spec.spec();
   if (selection.spec && selection.spec->xpos)
     throw InputError("xpos: no kernel can be asked for it through the contract");
+  selection.any_pairing = options.spec.any_pairing();
   selection.pairing = options.spec.pairing();
   selection.base = options.spec.base();
   if (!options.dtype.empty()) {
@@ -55,11 +64,27 @@ std::vector<Case> ways(const Claims& claims, const IdentifyOptions& options) {
     }
     selection.dtypes = {*dtype};
   }
-  const std::optional<AngleSource> source =
-      options.source.empty() ? std::nullopt : std::optional(source_called(options.source));
-  std::vector<Case> found = ways_to_identify(claims, selection, source);
-  for (Case& way : found) way.direction = options.backward ? Direction::backward : Direction::forward;
+  if (!options.source.empty()) request.source = source_called(options.source);
+  if (options.backward) request.direction = Direction::backward;
+  return request;
+}
+
+// The requested ways, else the ways that the claims prefer.
+std::vector<Case> ways(const Claims& claims, const Request& request) {
+  std::vector<Case> found = ways_to_identify(claims, request.selection, request.source);
+  for (Case& way : found) way.direction = request.direction;
+  std::erase_if(found, [&](const Case& way) { return !uncovered(way, claims).empty(); });
   return found;
+}
+
+// What a subject without any of these ways does not claim.
+std::string missing_claim(const Claims& claims, const Request& request) {
+  for (Case way : ways_to_identify(claims, request.selection, std::nullopt)) {
+    way.source = request.source.value_or(way.source);
+    way.direction = request.direction;
+    if (std::string why = uncovered(way, claims); !why.empty()) return why;
+  }
+  return missing_claim(claims, request.selection);
 }
 
 void print(std::FILE* text, const std::string& subject, const ExecutedPlan& plan) {
@@ -80,6 +105,7 @@ int identify_subjects(const IdentifyOptions& options) {
   options.sandbox.apply_to(worker, options.reports.folders());
   const RunReport begun = begun_run(ROPECHECK_VERSION);
   Oracles oracles;
+  const Request request = requested(options);
   std::vector<IdentifiedSubject> all;
   int code = exit_conforms;
   try {
@@ -90,12 +116,13 @@ int identify_subjects(const IdentifyOptions& options) {
       const std::unique_ptr<Subject> subject = open_or_refuse(one, open, expanded.refused);
       if (!subject) continue;
       all.push_back({subject->name(), {}});
-      for (const Case& way : ways(subject->claims(), options)) {
+      for (const Case& way : ways(subject->claims(), request)) {
         all.back().plans.push_back(identify(*subject, way, oracles));
         print(text, subject->name(), all.back().plans.back());
       }
       if (all.back().plans.empty()) {
-        print_text(text, "{}  claims nothing of what was asked for\n", subject->name());
+        print_text(text, "{}  the claims cover nothing of what was asked ({})\n", subject->name(),
+                   missing_claim(subject->claims(), request));
         code = exit_bad_input;
       }
     }

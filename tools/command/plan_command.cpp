@@ -50,22 +50,23 @@ int print_plans(const PlanOptions& options) {
   if (ropes.empty()) {
     throw InputError("plan: give the rope by --spec, --model-config or flags, for example --head-dim 128");
   }
-  std::FILE* text = options.json == "-" ? stderr : stdout;
+  const bool is_data_only = options.json == "-";  // the JSON says the same, but for what was assumed
   if (const std::optional<ModelConfig>& model = options.spec.model()) {
-    for (const std::string& sentence : model->assumed) fmt::print(text, "{}\n", sentence);
+    for (const std::string& sentence : model->assumed) fmt::print(is_data_only ? stderr : stdout, "{}\n", sentence);
   }
   Json all{{"plans", Json::array()}};
   for (const ModelRope& rope : ropes) {
     const RotationPlan plan = compile(rope.spec, options.sequence_length);
     check_frequencies(plan);
-    if (!rope.layers.empty()) fmt::print(text, "{} layers\n", rope.layers);
-    fmt::print(text, "  {}\n  {}\n  lambda {}, theta (radians a position) for {} tokens\n{}", to_json(rope.spec),
-               to_flags(rope.spec), plan.lambda, options.sequence_length, pair_lines(plan));
     all["plans"].push_back(plan_json(rope, plan, options.sequence_length));
+    if (is_data_only) continue;
+    if (!rope.layers.empty()) fmt::print("{} layers\n", rope.layers);
+    fmt::print("  {}\n  {}\n  lambda {}, theta (radians a position) for {} tokens\n{}", to_json(rope.spec),
+               to_flags(rope.spec), plan.lambda, options.sequence_length, pair_lines(plan));
   }
   const std::string json = all.dump(2) + "\n";
-  if (options.json == "-") fmt::print("{}", json);
-  if (!options.json.empty() && options.json != "-") write_file(options.json, json);
+  if (is_data_only) fmt::print("{}", json);
+  if (!options.json.empty() && !is_data_only) write_file(options.json, json);
   return exit_conforms;
 }
 

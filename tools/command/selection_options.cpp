@@ -85,7 +85,8 @@ std::vector<Selection> SelectionOptions::selections() const {
     Selection selection = common;
     selection.spec = rope.spec;
     selection.layers = rope.layers;
-    selection.pairing = rope.spec.pairing;
+    selection.any_pairing = spec_.any_pairing();
+    if (!selection.any_pairing) selection.pairing = rope.spec.pairing;
     all.push_back(std::move(selection));
   }
   return all.empty() ? std::vector{common} : all;

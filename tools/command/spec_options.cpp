@@ -73,6 +73,10 @@ bool SpecOptions::has_flags_beside_base() const {
   return has_axes() || head_dim_ || rotary_dim_ || scaling_ || attention_factor_;
 }
 
+bool SpecOptions::is_by_flags() const { return (base_ && !base()) || has_flags_beside_base(); }
+
+bool SpecOptions::any_pairing() const { return is_by_flags() && !pairing_; }
+
 std::optional<double> SpecOptions::base() const {
   const bool is_whole_spec = file_.empty() && model_file_.empty() && !has_flags_beside_base();
   if (!is_whole_spec || !base_) return std::nullopt;
@@ -93,8 +97,7 @@ std::optional<RopeSpec> SpecOptions::spec() const {
 }
 
 std::vector<ModelRope> SpecOptions::specs() const {
-  const bool any_axes = has_axes();
-  const bool by_flags = (base_ && !base()) || has_flags_beside_base();
+  const bool by_flags = is_by_flags();
   if (!file_.empty()) {
     if (by_flags || pairing_ || !model_file_.empty()) {
       throw InputError("--spec says everything; it goes with no other flag of the spec");
@@ -116,7 +119,7 @@ std::vector<ModelRope> SpecOptions::specs() const {
   if (pairing_) spec.pairing = pairing_called(*pairing_);
   spec.base = base_.value_or(spec.base);
   if (scaling_) spec.scaling = scaling_from_flag(*scaling_);
-  if (any_axes && axes_.empty())
+  if (has_axes() && axes_.empty())
     throw InputError("--axes is missing; --axes-order and --axes-restart say how it is read");
   spec.axes.sections = axes_;
   if (axes_order_ == "interleaved") {

@@ -25,12 +25,16 @@ class SpecOptions {
   // --pairing without other flags: it selects among the claims and makes no spec.
   std::optional<Pairing> pairing() const;
 
+  // Whether flags make the spec, and no --pairing is among them: each claimed pairing is meant.
+  bool any_pairing() const;
+
   // --base without other flags but --pairing: it replaces the base of whatever is claimed, and makes no spec.
   std::optional<double> base() const;
 
  private:
   bool has_axes() const;
   bool has_flags_beside_base() const;
+  bool is_by_flags() const;
   std::vector<ModelRope> ropes_of_model() const;
 
   std::string file_;

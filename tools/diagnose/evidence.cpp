@@ -64,9 +64,7 @@ bool is_usable(const Case& c, const SubjectReport& report, const Claims& claims)
     if (!c.before.empty()) return false;
     const std::vector<DType>& dtypes = report.selection.dtypes;
     if (!dtypes.empty() && std::find(dtypes.begin(), dtypes.end(), c.dtype) == dtypes.end()) return false;
-    if (report.selection.spec && to_json(c.spec) != to_json(*report.selection.spec)) return false;
-    if (report.selection.base && c.spec.base != *report.selection.base) return false;
-    if (report.selection.pairing && c.spec.pairing != *report.selection.pairing) return false;
+    if (to_json(c.spec) != to_json(report.selection.spec_for(c.spec))) return false;
     return uncovered(c, claims).empty();
   } catch (const InputError&) {
     return false;
@@ -205,9 +203,7 @@ std::vector<Case> random_cases(const SubjectReport& report, const Claims& claims
   rc::Random random(report.selection.seed + stream);
   for (int i = 0; i < count; ++i) {
     std::optional<Case> c = random_case(random, claims, most_drawn, [&](Case& drawn) {
-      if (report.selection.spec) drawn.spec = *report.selection.spec;
-      drawn.spec.base = report.selection.base.value_or(drawn.spec.base);
-      if (report.selection.pairing) drawn.spec.pairing = *report.selection.pairing;
+      drawn.spec = report.selection.spec_for(drawn.spec);
       if (!report.selection.dtypes.empty()) {
         drawn.dtype = drawn.out_dtype =
             report.selection.dtypes[static_cast<std::size_t>(i) % report.selection.dtypes.size()];

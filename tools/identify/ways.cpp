@@ -16,11 +16,9 @@ std::vector<Case> ways_to_identify(const Claims& claims, const Selection& select
   };
   list.for_each_way(128, [&](Case c) {
     if (source && c.source != *source) return;
-    if (selection.spec) {
-      const Pairing pairing = c.spec.pairing;
-      c.spec = *selection.spec;
-      if (c.spec.pairing != pairing) return;
-    }
+    const Pairing pairing = c.spec.pairing;
+    c.spec = selection.spec_for(c.spec);
+    if (c.spec.pairing != pairing || !list.covers(c)) return;
     const auto same =
         std::find_if(ways.begin(), ways.end(), [&](const Case& w) { return w.spec.pairing == c.spec.pairing; });
     if (same == ways.end()) {

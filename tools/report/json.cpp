@@ -135,6 +135,7 @@ Json subject_json(const SubjectReport& report) {
             {"seconds", report.seconds},
             {"kernel_seconds", report.kernel_seconds()}};
   if (report.selection.spec) json["spec"] = Json::parse(to_json(*report.selection.spec));
+  if (report.selection.any_pairing) json["spec"].erase("pairing");
   if (report.selection.base) json["base"] = *report.selection.base;
   if (!report.selection.layers.empty()) json["layers"] = report.selection.layers;
   if (report.selection.most_tokens) json["most_tokens"] = *report.selection.most_tokens;

@@ -190,7 +190,7 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
   properties.add("seed", std::to_string(report.selection.seed));
   properties.add("require", fmt::format("{}", fmt::join(required_words(report.selection), ",")));
   properties.add("only", fmt::format("{}", fmt::join(report.selection.only, ",")));
-  if (report.selection.spec) properties.add("spec", to_flags(*report.selection.spec));
+  if (report.selection.spec) properties.add("spec", spec_words(report.selection));
   properties.add("cases", std::to_string(report.executed()));
   properties.add("calls", std::to_string(report.calls));
   for (const MeasuredGrade& grade : report.grades) {

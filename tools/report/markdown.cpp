@@ -113,7 +113,7 @@ std::string head(const SubjectReport& report) {
   const std::vector<std::string> required = required_words(report.selection);
   if (!required.empty()) text += fmt::format("; required: {}", fmt::join(required, ", "));
   if (!report.selection.only.empty()) text += fmt::format("; only {}", fmt::join(report.selection.only, ", "));
-  if (report.selection.spec) text += fmt::format("; {}", plain(to_flags(*report.selection.spec)));
+  if (report.selection.spec) text += fmt::format("; {}", plain(spec_words(report.selection)));
   text += "\n\n";
   for (const MeasuredGrade& grade : report.grades) {
     text += fmt::format("- {}: {}\n", name(grade.dtype), grade_words(grade));

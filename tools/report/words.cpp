@@ -202,6 +202,14 @@ std::string title_of(const std::string& subject, const Selection& selection) {
 
 std::string title_of(const SubjectReport& report) { return title_of(report.subject, report.selection); }
 
+std::string spec_words(const Selection& selection) {
+  if (!selection.spec) return "";
+  std::string words = to_flags(*selection.spec);
+  const std::string pairing = fmt::format(" --pairing {}", name(selection.spec->pairing));
+  if (selection.any_pairing) words.erase(words.find(pairing), pairing.size());
+  return words;
+}
+
 namespace {
 
 std::string nothing_executed(const SubjectReport& report) {

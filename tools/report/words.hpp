@@ -70,6 +70,7 @@ std::string conforms_without_words(const ConformsWithout& without);
 // The subject, and the layers of the model whose rope was judged.
 std::string title_of(const std::string& subject, const Selection& selection);
 std::string title_of(const SubjectReport& report);
+std::string spec_words(const Selection& selection);  // as options; empty without a spec
 std::string verdict_words(const SubjectReport& report);
 std::string count_words(const SubjectReport& report);  // "34 passed, 0 failed, .."
 

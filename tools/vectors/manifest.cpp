@@ -56,6 +56,7 @@ Json selection_json(const Selection& selection) {
                                   [&](const auto& known) { return known.second == selection.level; });
   Json json{{"level", level->first}, {"seed", selection.seed}, {"only", selection.only}};
   if (selection.spec) json["spec"] = Json::parse(to_json(*selection.spec));
+  if (selection.any_pairing) json["spec"].erase("pairing");
   if (!selection.layers.empty()) json["layers"] = selection.layers;
   if (selection.most_tokens) json["most_tokens"] = *selection.most_tokens;
   return json;
@@ -163,7 +164,10 @@ Selection read_selection(const Json& json, const std::string& path) {
     if (!only.is_string()) fail(fields.path("only"), "expected requirements or families");
     selection.only.push_back(only.get<std::string>());
   }
-  if (const Json* spec = fields.find("spec")) selection.spec = spec_from_json(spec->dump(), fields.path("spec"));
+  if (const Json* spec = fields.find("spec")) {
+    selection.spec = spec_from_json(spec->dump(), fields.path("spec"));
+    selection.any_pairing = !spec->contains("pairing");
+  }
   if (fields.find("layers") != nullptr) selection.layers = fields.text("layers");
   if (fields.find("most_tokens") != nullptr) selection.most_tokens = fields.whole("most_tokens", 1);
   fields.finish();

@@ -335,6 +335,19 @@ TEST_CASE("command: only sweeps with the given words are planned") {
                 {"--only: no sweep has the words \"posistions\"", "--dry-run"});
 }
 
+TEST_CASE("command: a plan and a certificate count only what is claimed") {
+  const TemporaryFolder folder;
+  const Words words{"certify", (build_folder() / "examples/broken_kernel.so").string(), "--only", "head_dim and rotary_dim"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return ropecheck(more);
+  };
+  CHECK_THAT(with({"--dry-run"}).out, Contains("  256  shapes by head_dim and rotary_dim") && Contains("1 sweep, 256 elements"));
+  CHECK_THAT(with({"--out", folder / "out"}).out,
+             Contains("256 of 32896 checked, 32640 not claimed") && Contains("conforms on all 256 elements of 1 sweep"));
+  CHECK_THAT(ropecheck({"certificate", "check", folder / "out"}).out, Contains("conforms, 256 elements of 1 sweep"));
+}
+
 TEST_CASE("command: a certificate has a page with its sweeps, errors and failures, the same for every number of jobs") {
   const TemporaryFolder folder;
   const std::string subject = one_element + "#position";

@@ -57,6 +57,28 @@ TEST_CASE("command: identify writes plans that match their schema") {
   CHECK(valid == number);
 }
 
+TEST_CASE("command: identify without --pairing measures each claimed pairing") {
+  const Result one = ropecheck({"identify", "interleaved", "--head-dim", "64", "--base", "500000"});
+  CHECK(one.exit_code == 0);
+  CHECK_THAT(line_with(one.out, "  spec "), Contains("--pairing interleaved --base 500000"));
+  const Result both = ropecheck({"identify", "complex", "--head-dim", "64"});
+  CHECK_THAT(both.out, Contains("--pairing half_split") && Contains("--pairing interleaved"));
+}
+
+TEST_CASE("command: identify names what is not claimed") {
+  const auto why = [](const Words& words) {
+    Words command{"identify", (build_folder() / "examples/broken_kernel.so").string()};
+    command.insert(command.end(), words.begin(), words.end());
+    const Result result = ropecheck(command);
+    CHECK(result.exit_code == 2);
+    return result.out;
+  };
+  CHECK_THAT(why({"--dtype", "f64"}), Contains("(f64 input is not claimed)"));
+  CHECK_THAT(why({"--head-dim", "64", "--rotary-dim", "32"}), Contains("(partial rotary is not claimed)"));
+  CHECK_THAT(why({"--backward"}), Contains("(backward is not claimed)"));
+  CHECK_THAT(why({"--source", "computed"}), Contains("(angle source computed is not claimed)"));
+}
+
 TEST_CASE("command: identify refuses what it cannot do") {
   check_refused(2, {"identify"}, {"subjects"});
   check_refused(2, {"identify", "half_split", "--dtype", "i32"}, {"--dtype", "f64, f32, f16 or bf16"});
@@ -64,7 +86,7 @@ TEST_CASE("command: identify refuses what it cannot do") {
   check_refused(2, {"identify", "no_such_kernel"}, {"no_such_kernel"});
   const Result unclaimed = ropecheck({"identify", "half_split", "--head-dim", "64", "--pairing", "interleaved"});
   CHECK(unclaimed.exit_code == 2);
-  CHECK_THAT(unclaimed.out, Contains("claims nothing of what was asked for"));
+  CHECK_THAT(unclaimed.out, Contains("the claims cover nothing of what was asked (interleaved is not claimed)"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // reference/model_config_test.cpp.
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
 #include "tests/unit/places.hpp"
@@ -23,6 +24,9 @@ TEST_CASE("command: a model with two ropes is judged by both, or by the selected
   const Result one = ropecheck({"plan", "--model-config", file, "--layers", "sliding_attention"});
   CHECK(one.exit_code == 0);
   CHECK_THAT(one.out, Catch::Contains("\"base\":10000.0") && !Catch::Contains("full_attention"));
+  const Result data = ropecheck({"plan", "--head-dim", "8", "--json", "-"});
+  CHECK(nlohmann::json::parse(data.out)["plans"].size() == 1);
+  CHECK(data.err.empty());
   check_refused(2, {"plan", "--model-config", file, "--layers", "some"}, {"--layers: \"some\" is not known"});
   check_refused(2, {"identify", "half_split", "--model-config", file}, {"choose one by --layers: full_attention"});
   check_refused(2, {"plan", "--model-config", file, "--base", "3"}, {"leave the other flags out"});

@@ -98,8 +98,8 @@ TEST_CASE("command: compare ends with 1 where something got worse") {
   const TemporaryFolder folder;
   const std::string right = (folder / "right.json").string(), wrong = (folder / "wrong.json").string();
   const std::string page = (folder / "page.html").string();
-  ropecheck(verify({"half_split"}, {"--json", right}));
-  ropecheck(verify({mutants + "#PIPE-01"}, {"--json", wrong}));
+  ropecheck(verify({"half_split"}, {"--pairing", "half_split", "--json", right}));
+  ropecheck(verify({mutants + "#PIPE-01"}, {"--pairing", "half_split", "--json", wrong}));
   const Result worse = ropecheck({"compare", right, wrong, "--html", page});
   CHECK(worse.exit_code == 1);
   CHECK_THAT(worse.out, Contains("  worse   ROT-01           pass → fail\n") && Contains(" got worse, nothing got better\n"));

@@ -133,6 +133,20 @@ TEST_CASE("command: --quiet takes 15 lines at most, --verbose tells every requir
   CHECK_THAT(verbose, Contains("  ROT-01  FAIL ") && Contains("  ANG-01  FAIL ") && Contains("  ROT-02  pass "));
 }
 
+TEST_CASE("command: a spec given by flags without --pairing is judged with each claimed pairing") {
+  const TemporaryFolder folder;
+  const Words words{"verify", "interleaved", "complex", "--level", "quick", "--only", "ROT-01", "--head-dim", "8",
+                    "--json", folder / "json", "--markdown", folder / "md"};
+  const Result result = ropecheck(words);
+  CHECK(result.exit_code == 0);
+  const Json report = Json::parse(read(folder / "json"));
+  for (const Json& subject : report["subjects"]) {
+    CHECK(subject["cases"] > 0);
+    CHECK_FALSE(subject["spec"].contains("pairing"));
+  }
+  CHECK_THAT(read(folder / "md"), Contains("--head-dim 8 --rotary-dim 8 --base 10000"));
+}
+
 TEST_CASE("command: an invalid spec given by flags is refused by field, value and limit") {
   const auto spec = [](const Words& flags, const Words& expected) {
     Words command{"verify", "half_split"};

@@ -1,5 +1,6 @@
 """ropecheck.verify and the related functions from Python: python3 api_test.py BUILD. Exit code 77: numpy is missing."""
 
+import dataclasses
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import time
 import unittest
 from html import unescape
 from pathlib import Path
+from unittest import mock
 
 import running
 
@@ -130,6 +132,20 @@ class Reports(unittest.TestCase):
         self.assertTrue(any(one.endswith(in_place) for one in seen), seen[:3])
         self.assertTrue(seen[0].startswith("<Call q ("))
 
+    def test_the_repr_of_a_diagnosis_is_one_line(self):
+        report = one(kernels.turns_backwards, diagnosis=True)
+        self.assertEqual(repr(report.diagnosis), f"<Diagnosis {report.diagnosed}>")
+        self.assertIn("sin is negated", repr(report.diagnosis))
+
+    def test_the_kernels_own_words_come_before_a_guess(self):
+        report = one(kernels.raises, diagnosis=True)
+        said = "ROT-01: raised ValueError: no more than one token, not 2"
+        self.assertEqual(report.headline.count("no more than one token"), 1)
+        guess = {**report.diagnosis, "certain": False}
+        guess["candidates"] = [{**guess["candidates"][0], "sentence": "a step is missing", "condition": ""}]
+        guessed = dataclasses.replace(report, diagnosis=type(report.diagnosis)(guess))
+        self.assertEqual(guessed.headline, f"{said}; most likely a step is missing")
+
     def test_what_the_diagnosis_repeats_is_said_once(self):
         report = one(kernels.unsupported, diagnosis=True)
         self.assertEqual(report.headline.count(report["ROT-01"].found), 1)
@@ -161,6 +177,28 @@ class InACheckout(unittest.TestCase):
 
     def test_the_version(self):
         self.assertEqual(f"{ropecheck.__version__}\n", running.ropecheck("--version").stdout)
+
+
+class Program(unittest.TestCase):
+    """Where the program is looked for, if the package was installed without it."""
+
+    def test_path_is_searched_but_for_the_packages_own_script(self):
+        from ropecheck import program
+
+        real = os.environ["ROPECHECK_PROGRAM"]
+        with tempfile.TemporaryDirectory() as name:
+            script, there = Path(name, "script"), Path(name, "program")
+            for folder in (script, there):
+                folder.mkdir()
+            (script / "ropecheck").write_text("#!/bin/sh\n")
+            (script / "ropecheck").chmod(0o755)
+            (there / "ropecheck").symlink_to(real)
+            variables = {"PATH": f"{script}{os.pathsep}{there}", "ROPECHECK_PROGRAM": ""}
+            with mock.patch.dict(os.environ, variables), mock.patch.object(program, "PACKAGE", Path(name)):
+                self.assertEqual(program.path(), there / "ropecheck")
+                (there / "ropecheck").unlink()
+                with self.assertRaisesRegex(ropecheck.RopecheckError, "looked in .* and in PATH; install the wheel"):
+                    program.path()
 
 
 class TheWayTaken(unittest.TestCase):

@@ -1,6 +1,7 @@
 """pytest --rope-kernel: python3 plugin_test.py BUILD."""
 
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -19,9 +20,9 @@ if __name__ == "__main__":
 from running import HERE, PACKAGE, ROOT  # noqa: E402
 
 
-def pytest(*words, packages=""):
+def pytest(*words, packages="", **variables):
     """`packages`: a folder with the metadata of installed packages."""
-    environment = {**os.environ, "PYTHONPATH": f"{packages}:{PACKAGE}:{HERE}".lstrip(":"), "PYTEST_ADDOPTS": "",
+    environment = {**os.environ, **variables, "PYTHONPATH": f"{packages}:{PACKAGE}:{HERE}".lstrip(":"), "PYTEST_ADDOPTS": "",
                    "COLUMNS": "250"}
     command = [sys.executable, "-m", "pytest", "-p", "ropecheck.pytest_plugin", "-p", "no:cacheprovider", *words]
     with tempfile.TemporaryDirectory() as folder:
@@ -37,6 +38,14 @@ def entry_point():
     """NAME = MODULE, as the wheel has it."""
     table = (ROOT / "pyproject.toml").read_text().partition("[project.entry-points.pytest11]\n")[2]
     return re.sub('["]|  #.*', "", table.splitlines()[0])
+
+
+def read_from(terminal):
+    """What a terminal shows next; nothing when all programs have ended."""
+    try:
+        return os.read(terminal, 65536)
+    except OSError:
+        return b""
 
 
 def properties(case):
@@ -81,6 +90,43 @@ class Plugin(unittest.TestCase):
         self.assertEqual(properties(cases["ROT-01"])["verdict"], "pass")
         self.assertLess(float(properties(cases["ROT-01"])["worst_use"]), 1)
         self.assertIsNotNone(cases["DET-03"].find("skipped"))
+
+    def test_one_run_and_one_diagnosis_a_kernel(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = Path(folder, "ropecheck")
+            program.write_text(f'#!/bin/sh\necho "$1" >> {folder}/runs\nexec {os.environ["ROPECHECK_PROGRAM"]} "$@"\n')
+            program.chmod(0o755)
+            done, cases = pytest("--rope-kernel", "kernels:turns_backwards", "-k", "ROT", ROPECHECK_PROGRAM=str(program))
+            self.assertEqual(Path(folder, "runs").read_text().split().count("verify"), 1)
+        failed = {id: case.find("failure").text for id, case in cases.items() if case.find("failure") is not None}
+        self.assertGreater(len(failed), 1, done.stdout)
+        self.assertEqual([id for id, text in failed.items() if "diagnosis: " in text], ["ROT-01"])
+        self.assertIn("ROT-01 has the diagnosis", failed["ROT-04"])
+        self.assertIn("ropecheck replay 'ROT-04:", failed["ROT-04"])
+        self.assertNotIn("ropecheck replay 'ROT-01:", failed["ROT-04"])
+
+    def test_progress_is_shown_on_a_terminal(self):
+        ours, other = pty.openpty()
+        command = [sys.executable, "-m", "pytest", "-p", "ropecheck.pytest_plugin", "-p", "no:cacheprovider",
+                   "--rope-kernel", "kernels:right", "-k", "ROT"]
+        environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{HERE}", "TERM": "xterm"}
+        with tempfile.TemporaryDirectory() as folder:
+            child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=other,
+                                     stderr=other)
+            os.close(other)
+            shown = b""
+            while part := read_from(ours):
+                shown += part
+            self.assertEqual(child.wait(), 0, shown)
+        os.close(ours)
+        self.assertRegex(shown, rb"\r\x1b\[K\[\d+/13\] python:kernels:right  ROT-\d\d  \d+ cases")
+        self.assertNotIn(b"ropecheck:", shown)
+
+    def test_a_missing_program_is_one_line(self):
+        done, cases = pytest("--rope-kernel", "kernels:right", ROPECHECK_PROGRAM="/nowhere/ropecheck")
+        self.assertEqual((done.returncode, cases), (4, {}))
+        self.assertEqual((done.stdout + done.stderr).strip(), "ERROR: the ropecheck program is not there: "
+                         "ROPECHECK_PROGRAM is /nowhere/ropecheck; expected a file")
 
     def test_a_crash_costs_one_item(self):
         done, cases = pytest("--rope-kernel", "kernels:crashes_in_place", "-k", "ROT-10 or MEM-04")

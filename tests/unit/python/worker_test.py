@@ -111,6 +111,8 @@ class NotKernels(unittest.TestCase):
         ("gptj", ["huggingface_gptj"]),
         ("Labml", ["labml"]),
         ("Lucidrains", ["lucidrains"]),
+        ("Module", ["huggingface", "huggingface_cohere", "huggingface_glm", "huggingface_neox"]),
+        ("Tables", []),
         ("three", []),
         ("older", []),
         ("Llama", []),
@@ -132,6 +134,17 @@ class NotKernels(unittest.TestCase):
             named = re.findall(r"--convention (\w+)", str(raised.exception))
             self.assertEqual(named, conventions)
             self.assertEqual("def rope(call):" in str(raised.exception), not conventions)
+
+    def test_a_class_that_no_convention_makes_is_to_be_made_once(self):
+        import not_kernels
+        from ropecheck.signature import check_signature
+
+        for name, words in (("Module", ", and name it in place of the class; the parameters of its forward fit these"),
+                            ("Llama", "; a kernel is a function of one argument, the call:")):
+            with self.subTest(name), self.assertRaises(SubjectError) as raised:
+                check_signature(getattr(not_kernels, name))
+            self.assertIn(f"is a class, not a kernel; make an object of it once, outside of the kernel: module = "
+                          f"{name}(..){words}", str(raised.exception))
 
     def test_kernels_may_be_functions_methods_and_objects(self):
         from ropecheck.signature import check_signature

@@ -28,6 +28,15 @@ bool Selection::wants(std::string_view requirement) const {
          });
 }
 
+RopeSpec Selection::spec_for(RopeSpec own) const {
+  const Pairing of_case = own.pairing;
+  if (spec) own = *spec;
+  if (any_pairing) own.pairing = of_case;
+  own.pairing = pairing.value_or(own.pairing);
+  own.base = base.value_or(own.base);
+  return own;
+}
+
 CaseList::CaseList(std::string_view requirement, Claims claims, Selection selection, const Manifest* golden,
                    const Stop* stop)
     : requirement_(requirement),
@@ -88,13 +97,16 @@ void CaseList::add_one_in_turn(std::size_t turn, std::vector<Case> cases) {
 bool CaseList::keep(Case c) {
   c.requirement = requirement_;
   if (selection_.spec) {
-    if (!c.golden.empty() && to_json(c.spec) != to_json(*selection_.spec)) return false;
+    const RopeSpec selected = selection_.spec_for(c.spec);
+    if (!c.golden.empty() && to_json(c.spec) != to_json(selected)) return false;
+    c.spec = selected;
+    if (c.golden.empty()) keep_to_claims(c, claims_);
+    c.spec = selected;  // even if its base is not the claimed one: then it is not covered
   } else if (c.golden.empty()) {
     c.spec.base = selection_.base.value_or(c.spec.base);
     give_rule(c);
+    keep_to_claims(c, claims_);
   }
-  if (c.golden.empty()) keep_to_claims(c, claims_);
-  if (selection_.spec) c.spec = *selection_.spec;  // even if its base is not the claimed one: then it is not covered
   if (!selected(c)) return false;
   if (const std::string why = uncovered(c, claims_); !why.empty()) {
     if (ends_with_first_) ++reasons_[why];
@@ -208,12 +220,6 @@ std::uint64_t CaseList::stream() const {
 
 rc::Random CaseList::random() const { return rc::Random(stream()); }
 
-void CaseList::select(Case& c) const {
-  if (selection_.spec) c.spec = *selection_.spec;
-  if (selection_.pairing) c.spec.pairing = *selection_.pairing;
-  c.spec.base = selection_.base.value_or(c.spec.base);
-}
-
 void CaseList::add_random(int count, const std::function<void(Case&)>& change,
                           const std::function<bool(const Case&)>& wanted) {
   if (level() == Level::quick) count = std::max(count / 10, 3);
@@ -222,7 +228,7 @@ void CaseList::add_random(int count, const std::function<void(Case&)>& change,
   for (int i = 0; i < count; ++i) {
     throw_if_requested(stop_);
     const std::optional<Case> c = random_case(drawn, claims_, most_elements(level()), [&](Case& candidate) {
-      select(candidate);
+      candidate.spec = selection_.spec_for(candidate.spec);
       change(candidate);
     });
     if (!c) return;
@@ -241,8 +247,9 @@ void CaseList::add_combined() {
     std::optional<Case> best;
     std::size_t most = 0;
     for (int n = 0; n < candidates; ++n) {
-      std::optional<Case> c =
-          wide_random_case(drawn, claims_, most_elements(level()), [&](Case& candidate) { select(candidate); });
+      std::optional<Case> c = wide_random_case(drawn, claims_, most_elements(level()), [&](Case& candidate) {
+        candidate.spec = selection_.spec_for(candidate.spec);
+      });
       if (!c) return;
       const std::size_t fresh = selected(*c) ? met.fresh(*c) : 0;
       if (fresh <= most) continue;

@@ -27,6 +27,7 @@ enum class Level { quick, full, exhaustive };
 // The user's choices. What is not chosen is varied.
 struct Selection {
   std::optional<RopeSpec> spec;             // judge exactly this variant
+  bool any_pairing = false;                 // the spec with each claimed pairing, not only its own
   std::string layers;                       // of the model that has the spec; empty: all, or no model
   std::optional<std::int64_t> most_tokens;  // positions from here on are not tested
   std::optional<Pairing> pairing;
@@ -39,6 +40,9 @@ struct Selection {
   std::vector<std::string> only;  // ids of requirements, or families; empty: all
 
   bool wants(std::string_view requirement) const;
+
+  // What is selected in place of a case's own spec.
+  RopeSpec spec_for(RopeSpec own) const;
 };
 
 class CaseList {
@@ -107,7 +111,6 @@ class CaseList {
   std::size_t walks_for(const Case& way) const;  // in one of so many it is proposed
   std::uint64_t stream() const;
   rc::Random random() const;
-  void select(Case& c) const;  // gives a random case the user's spec and pairing
 
   std::string requirement_;
   Claims claims_;

@@ -118,8 +118,7 @@ int rank_of(AngleSource source) {
 }
 
 std::int64_t last_position(const Case& probe, const Claims& claims, const Selection& selection) {
-  std::int64_t last = std::min(claims.capabilities.max_position, farthest_measured);
-  if (selection.most_tokens) last = std::min(last, *selection.most_tokens - 1);
+  std::int64_t last = last_measured(claims, selection);
   if (probe.source == AngleSource::tables) last = std::min(last, longest_heat_table - 1);
   if (claims.has(ROPE_FEATURE_POSITIONS) && claims.position_dtype() == DType::i32) last = std::min(last, last_of_i32);
   if (!claims.has(ROPE_FEATURE_POSITIONS) && !claims.has(ROPE_FEATURE_OFFSET)) last = std::min(last, std::int64_t{3});
@@ -134,7 +133,7 @@ std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selec
   std::vector<Case> probes;
   list.for_each_way(64, [&](Case c) {
     if (!list.representative().is_output_type_of(c)) return;
-    if (selection.spec) c.spec = *selection.spec;
+    c.spec = selection.spec_for(c.spec);
     c.batch = c.heads = 1;
     c.input = InputKind::spread;
     const auto known = std::ranges::find(probes, c.dtype, &Case::dtype);

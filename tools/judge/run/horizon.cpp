@@ -35,14 +35,13 @@ Case at(Case c, std::int64_t position) {
   return c;
 }
 
-std::optional<Horizon> measure(const Case& probe, Examiner& examiner) {
+std::optional<Horizon> measure(const Case& probe, std::int64_t last, Examiner& examiner) {
   const Claims& claims = examiner.subject().claims();
   Horizon horizon{probe.dtype, probe.source, horizon_tolerance(probe.dtype), -1, 0, 0, {}};
-  if (!uncovered(at(probe, tokens - 1), claims).empty()) return std::nullopt;
+  if (last < tokens - 1 || !uncovered(at(probe, tokens - 1), claims).empty()) return std::nullopt;
   const Trial start = examiner.run(at(probe, tokens - 1));
   if (!start.ok()) return horizon;
   const std::vector<double> first = relative_scores(start);
-  const std::int64_t last = std::min(claims.capabilities.max_position, farthest_measured);
   std::vector<std::int64_t> ends;
   for (std::int64_t end = 2 * tokens; end < last; end *= 2) ends.push_back(end);
   ends.push_back(last);
@@ -73,28 +72,34 @@ double horizon_tolerance(DType dtype) {
   return std::max(1e-3, narrow ? 4 * unit_roundoff(dtype) : 0);
 }
 
+std::int64_t last_measured(const Claims& claims, const Selection& selection) {
+  const std::int64_t last = std::min(claims.capabilities.max_position, farthest_measured);
+  return selection.most_tokens ? std::min(last, *selection.most_tokens - 1) : last;
+}
+
 std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selection) {
   std::vector<Horizon> horizons;
   // The list makes the ways to call that claims and selection allow; any one with long rows of pairs will do.
   CaseList list("", examiner.subject().claims(), selection, nullptr);
+  const std::int64_t last = last_measured(list.claims(), selection);
   std::vector<Case> probes;
   list.for_each_way(128, [&](Case c) {
     const bool seen = std::any_of(probes.begin(), probes.end(), [&](const Case& p) { return p.dtype == c.dtype; });
     if (seen || c.source == AngleSource::tables || !list.representative().is_output_type_of(c)) return;
-    if (selection.spec) c.spec = *selection.spec;
+    c.spec = selection.spec_for(c.spec);
     c.batch = 1;
     c.seq = tokens;
     c.heads = 2;
     c.input = InputKind::constant;
     c.spec.axes = {};
     // Rules that follow the length must not see the sequence grow.
-    c.sequence_length = std::min(examiner.subject().claims().capabilities.max_position, farthest_measured) + 1;
+    c.sequence_length = last + 1;
     if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
     if (c.form == PositionForm::shared) c.position_dtype = list.claims().position_dtype();
     probes.push_back(c);
   });
   for (const Case& probe : probes) {
-    if (const std::optional<Horizon> horizon = measure(probe, examiner)) horizons.push_back(*horizon);
+    if (const std::optional<Horizon> horizon = measure(probe, last, examiner)) horizons.push_back(*horizon);
   }
   return horizons;
 }

@@ -24,8 +24,10 @@ struct Horizon {
   std::vector<Point> curve = {};  // every position that was tried; the last one may be beyond the tolerance
 };
 
-// The largest position that is measured: beyond every context length in discussion.
-inline constexpr std::int64_t farthest_measured = std::int64_t{1} << 40;
+inline constexpr std::int64_t farthest_measured = std::int64_t{1} << 40;  // beyond every context length in discussion
+
+// The largest position that is measured: what is claimed, and no more than the model that was asked for has.
+std::int64_t last_measured(const Claims& claims, const Selection& selection);
 
 // 1e-3, but for 16-bit storage at least the possible cost of rounding: each of four rows is off by u of its norm.
 double horizon_tolerance(DType dtype);

@@ -81,8 +81,7 @@ void make_smaller(Failure& failure, const Requirement& requirement, const Case& 
   const auto smaller = [&](const Case& c) {
     std::vector<Case> candidates = simpler(c);
     std::erase_if(candidates, [&](const Case& s) {
-      return !is_valid(s, claims) || (selection.spec && to_json(s.spec) != to_json(*selection.spec)) ||
-             (selection.base && s.spec.base != *selection.base);
+      return !is_valid(s, claims) || to_json(s.spec) != to_json(selection.spec_for(s.spec));
     });
     return rc::seq::fromContainer(std::move(candidates));
   };

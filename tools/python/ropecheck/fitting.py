@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
-from typing import Any
 
 from ropecheck.conventions import NAMES, convention_called
 from ropecheck.conventions.convention import Convention
@@ -29,24 +27,31 @@ def _meaning(name: str) -> str:
     return next((meaning for meaning, names in MEANINGS.items() if re.fullmatch(names, name)), name)
 
 
-def _has_method(cls: type, name: str) -> bool:
-    """Whether its objects have a method that takes one argument. torch's modules are called by `forward`."""
-    method = getattr(cls, "forward", None) if name == "__call__" else getattr(cls, name, None)
-    if method is None and name == "__call__":
-        method = cls.__dict__.get("__call__")
+def forward_of(cls: type) -> inspect.Signature | None:
+    """What its objects take when they are called. torch's modules are called by `forward`."""
+    method = getattr(cls, "forward", None) or cls.__dict__.get("__call__")
     try:
-        inspect.signature(method).bind(None, None)  # type: ignore[arg-type]
+        parameters = list(inspect.signature(method).parameters.values())  # type: ignore[arg-type]
     except (TypeError, ValueError):
+        return None
+    return inspect.Signature(parameters[1:]) if parameters else None
+
+
+def _rotates(cls: type, convention: Convention) -> bool:
+    """Whether its objects are called as the convention calls them. A `forward` that takes something else, such as a
+    number of tokens, returns something else."""
+    if convention.method == "forward":
+        forward = forward_of(cls)
+        return forward is not None and [*map(_meaning, forward.parameters)] == [*map(_meaning, convention.passed)]
+    try:
+        inspect.signature(getattr(cls, str(convention.method))).bind(None, None)
+    except (AttributeError, TypeError, ValueError):
         return False
     return True
 
 
-def _rank(convention: Convention, function: Callable[..., Any], parameters: list[inspect.Parameter]) -> int:
-    """How many of its optional parameters the function has; -1 if the function does not fit."""
-    if isinstance(function, type) != convention.takes_class:
-        return -1
-    if isinstance(function, type) and not _has_method(function, str(convention.method)):
-        return -1
+def _rank(convention: Convention, parameters: list[inspect.Parameter]) -> int:
+    """How many of its optional parameters are there; -1 if the parameters do not fit."""
     in_order = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
     wanted = [_meaning(name) for name in convention.required]
     if [_meaning(name) for name in in_order[: len(wanted)]] != wanted:
@@ -58,12 +63,14 @@ def _rank(convention: Convention, function: Callable[..., Any], parameters: list
     return sum(each.name in convention.optional for each in others)
 
 
-def conventions_fitting(function: Callable[..., Any], signature: inspect.Signature) -> list[Convention]:
-    """Those that the function fits best."""
+def conventions_fitting(signature: inspect.Signature, cls: type | None = None) -> list[Convention]:
+    """Those that a function fits best; or a class, by its constructor and by what its objects are called with."""
     parameters = list(signature.parameters.values())
-    ranked = [(_rank(convention, function, parameters), convention) for convention in map(convention_called, NAMES)]
-    best = max(rank for rank, _ in ranked)
+    known = [convention for convention in map(convention_called, NAMES)
+             if convention.takes_class == (cls is not None) and (cls is None or _rotates(cls, convention))]
+    ranked = [(_rank(convention, parameters), convention) for convention in known]
+    best = max((rank for rank, _ in ranked), default=-1)
     fitting = [convention for rank, convention in ranked if rank == best >= 0]
     # An object that has a named method is not meant to be called.
-    named = [convention for convention in fitting if convention.method not in (None, "__call__")]
+    named = [convention for convention in fitting if convention.method not in (None, "forward")]
     return named or fitting

@@ -1,6 +1,6 @@
-"""The pages of `pytest --rope-html DIR`: each item judges one requirement, a page shows all of a kernel.
+"""The pages of `pytest --rope-html DIR`: a run judges some requirements, a page shows all of a kernel.
 
-An item leaves its report as DIR/.ropecheck/KERNEL/REQUIREMENT.json, because items may run in several processes. The end
+A run leaves its report as DIR/.ropecheck/KERNEL/REQUIREMENT.json, because runs may be in several processes. The end
 of the session joins them to DIR/KERNEL-HASH.html; the hash is of the subject.
 """
 
@@ -42,7 +42,7 @@ def begin(folder: str) -> None:
 
 
 def add(folder: str, subject: str, requirement: str, report: Report) -> None:
-    """Keeps the report of one item."""
+    """Keeps the report of one run. `requirement`: its first one."""
     part = Path(folder) / PARTS / file_name(subject) / f"{requirement}.json"
     part.parent.mkdir(parents=True, exist_ok=True)
     part.write_text(json.dumps(report.data), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Finds the ropecheck program: in the wheel, or in the build folder of the source tree with this package."""
+"""Finds the ropecheck program: in the wheel, in the build folder of the source tree with this package, or in PATH."""
 
 from __future__ import annotations
 
@@ -12,28 +12,31 @@ NAME = "ropecheck"
 PACKAGE = Path(__file__).resolve().parent
 
 
-def folder() -> Path | None:
-    """The folder of ropecheck and ropecheck_host; None if there is none. $ROPECHECK_PROGRAM names another program."""
-    if chosen := os.environ.get("ROPECHECK_PROGRAM"):
-        return Path(chosen).resolve().parent
-    build = PACKAGE.parents[2] / "build" if len(PACKAGE.parents) > 2 else PACKAGE
-    for candidate in (PACKAGE / "bin", build / "release"):
-        if (candidate / NAME).is_file():
+def _in_path() -> Path | None:
+    """The first program of this name in PATH. An installed package has a script of the same name, which asks us."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        candidate = Path(folder or ".") / NAME
+        if candidate.is_file() and os.access(candidate, os.X_OK) and candidate.open("rb").read(4) == b"\x7fELF":
             return candidate
     return None
 
 
 def path() -> Path:
-    """The program. Raises RopecheckError if it was not built."""
+    """The program, with ropecheck_host beside it. Raises RopecheckError if there is none."""
     if chosen := os.environ.get("ROPECHECK_PROGRAM"):
+        if not Path(chosen).is_file():
+            raise RopecheckError(f"the ropecheck program is not there: ROPECHECK_PROGRAM is {chosen}; expected a file")
         return Path(chosen)
-    found = folder()
-    if found is None:
-        raise RopecheckError(
-            f"the ropecheck program is not there: neither in {PACKAGE / 'bin'}, where an installed package has it, nor "
-            "in build/release of a source tree; run `pip install .` in the source tree, or `tools/run --version`"
-        )
-    return found / NAME
+    build = PACKAGE.parents[2] / "build" if len(PACKAGE.parents) > 2 else PACKAGE
+    for candidate in (PACKAGE / "bin" / NAME, build / "release" / NAME):
+        if candidate.is_file():
+            return candidate
+    if found := _in_path():
+        return found
+    raise RopecheckError(
+        f"the ropecheck program is not there: looked in {PACKAGE / 'bin'}, in build/release of a source tree and in "
+        "PATH; install the wheel, run `tools/run --version` in a clone, or set ROPECHECK_PROGRAM to the file"
+    )
 
 
 def environment() -> dict[str, str]:

@@ -42,6 +42,22 @@ class Horizon:
         return cls(**{**data, "worst": float(data["worst"]), "curve": curve})
 
 
+class Diagnosis(dict[str, Any]):
+    """What a kernel that fails computes instead, as tools/report/report.schema.json has it."""
+
+    @property
+    def sentence(self) -> str:
+        """The likeliest bug, in a line; empty if none explains the failures."""
+        if not self["candidates"]:
+            return ""
+        first = self["candidates"][0]
+        sentence = first["sentence"] + (f", {first['condition']}" if first["condition"] else "")
+        return sentence if self["certain"] else f"most likely {sentence}"
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis {self.sentence or 'no known bug explains the failures'}>"
+
+
 @dataclass(frozen=True)
 class Report:
     """The verdict on one kernel. `str(report)` is what the command prints."""
@@ -60,7 +76,7 @@ class Report:
     grades: tuple[Grade, ...]
     horizons: tuple[Horizon, ...]
     permitted_variants: tuple[str, ...]
-    diagnosis: Mapping[str, Any] | None
+    diagnosis: Diagnosis | None
     """What a kernel that fails computes instead."""
     text: str
     markdown: str
@@ -85,7 +101,7 @@ class Report:
             grades=tuple(Grade(each["dtype"], each["grade"], float(each["use"])) for each in one["grades"]),
             horizons=tuple(map(Horizon.of, one["horizons"])),
             permitted_variants=tuple(one["permitted_variants"]),
-            diagnosis=one.get("diagnosis"),
+            diagnosis=Diagnosis(one["diagnosis"]) if "diagnosis" in one else None,
             text=text,
             markdown=markdown,
             data=data,
@@ -108,22 +124,24 @@ class Report:
     @property
     def diagnosed(self) -> str:
         """The diagnosis in a line; empty if there is none."""
-        candidates = self.diagnosis["candidates"] if self.diagnosis else []
-        if not candidates:
-            return ""
-        condition = candidates[0]["condition"]
-        sentence = candidates[0]["sentence"] + (f", {condition}" if condition else "")
-        return sentence if self.diagnosis["certain"] else f"most likely {sentence}"
+        return self.diagnosis.sentence if self.diagnosis else ""
+
+    @property
+    def told(self) -> Requirement | None:
+        """The first failure that the diagnosis explains, or else the first one."""
+        explained = self.diagnosis["explained"] if self.diagnosis else []
+        return next((each for each in self.failures if each.id in explained), next(iter(self.failures), None))
 
     @property
     def headline(self) -> str:
-        """A failure with its diagnosis, in a line without the subject's name."""
-        if failures := self.failures:
-            explained = self.diagnosis["explained"] if self.diagnosis else []
-            told = next((each for each in failures if each.id in explained), failures[0])
-            words = [self.diagnosed] if self.diagnosed else []
-            words += [told.found] if told.found not in self.diagnosed else []
-            return f"{told.id}: {'; '.join(words)}"
+        """A failure with its diagnosis, in a line without the subject's name. The kernel's own words come first."""
+        if told := self.told:
+            words = [self.diagnosed, told.found]
+            if told.own_message and self.diagnosed.startswith("most likely"):
+                words.reverse()
+            elif (told.own_message or told.found) in self.diagnosed:
+                words.remove(told.found)
+            return f"{told.id}: {'; '.join(filter(None, words))}"
         if self.interrupted:
             return f"interrupted after {self.cases} cases"
         if self.data["subjects"][0].get("budget", {}).get("left_out", 0) > 0:

@@ -105,6 +105,13 @@ class Requirement:
         return self.verdict in NO_FAILURE
 
     @property
+    def own_message(self) -> str:
+        """What the kernel itself said: the text of its exception, or of the status that it returned; else empty."""
+        if self.failure is None or self.failure.kind not in ("exception", "status"):
+            return ""
+        return first_clause(self.failure.message).partition(": ")[2]
+
+    @property
     def found(self) -> str:
         """The failure without its details, or else the verdict."""
         if self.failure is not None:

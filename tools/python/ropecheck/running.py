@@ -18,6 +18,7 @@ from typing import Any
 from ropecheck import program
 from ropecheck.errors import RopecheckError, SubjectError, UsageError
 from ropecheck.report import Identification, Plan, Replay, Report
+from ropecheck.terminal import Terminal
 
 Subject = str | Callable[..., Any]
 Words = str | Iterable[str]
@@ -98,7 +99,7 @@ def _end(child: subprocess.Popen[Any]) -> None:
 
 
 def _run(subject: Subject, isolate: bool | None, convention: str | None, device: str | None, python: str | None,
-         command: Callable[[str], list[str]]) -> _Ran:
+         command: Callable[[str], list[str]], progress: Callable[[str], None] | None = None) -> _Ran:
     """Runs the program; `command` makes the words from the subject's name."""
     name = _isolated_name(subject, isolate)
     if name is not None and isolate is False:
@@ -131,8 +132,9 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, device:
             words = command(name) + (["--convention", convention] if convention else [])
             words += ["--device", device] if device else []
         out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(2))
+        shown = stack.enter_context(Terminal(err, progress)) if progress is not None else err
         # In its own process group: Ctrl-C goes to this process, which then ends the child.
-        child = subprocess.Popen([str(program.path()), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+        child = subprocess.Popen([str(program.path()), *words], stdin=subprocess.DEVNULL, stdout=out, stderr=shown,
                                  env=environment, start_new_session=True)
         try:
             if here is not None:
@@ -141,6 +143,8 @@ def _run(subject: Subject, isolate: bool | None, convention: str | None, device:
         except BaseException:
             _end(child)
             raise
+        if isinstance(shown, Terminal):
+            shown.close()
         texts = []
         for file in (out, err):
             file.seek(0)
@@ -189,6 +193,7 @@ def verify(
     first_deadline: float | None = None,
     isolate: bool | None = None,
     python: str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Judges a kernel: a function, "package.module:function", or any other subject of the command.
 
@@ -212,6 +217,7 @@ def verify(
     :param deadline: seconds that a call may take; `first_deadline`: seconds for the first call.
     :param isolate: True: in its own process; False: in this one; None: as described above.
     :param python: the interpreter of that process; default: this one.
+    :param progress: takes what the command writes on a terminal while it runs: a line that is written over.
     :raises UsageError: the command does not accept an argument.
     :raises SubjectError: the kernel cannot be loaded.
     """
@@ -236,7 +242,7 @@ def verify(
                 words += ["--jobs", str(jobs)]
             return words
 
-        ran = _run(subject, isolate, convention, device, python, command)
+        ran = _run(subject, isolate, convention, device, python, command, progress)
         if not reports[0].exists():
             ran.check()
             raise RopecheckError(f"ropecheck left no report: {ran.said()}")

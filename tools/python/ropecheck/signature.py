@@ -17,6 +17,7 @@ KERNEL = """a kernel is a function of one argument, the call:
   def rope(call):
       return rotated(call.q, call.cos, call.sin)  # an array like call.q
 `ropecheck list conventions` lists other signatures"""
+OBJECT = "make an object of it once, outside of the kernel: module = {name}(..)"
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -57,14 +58,22 @@ def _shown(function: Callable[..., Any], signature: inspect.Signature | None) ->
 
 def advice(function: Callable[..., Any]) -> str:
     """What to do with a function that cannot be called: the conventions that fit it, else what a kernel looks like."""
-    from ropecheck.fitting import conventions_fitting
+    from ropecheck.fitting import conventions_fitting, forward_of
 
     signature = _signature(function)
-    fitting = conventions_fitting(function, signature) if signature is not None else []
+    cls = function if isinstance(function, type) else None
+    fitting = conventions_fitting(signature, cls) if signature is not None else []
+    whose, first = "its parameters", ""
+    if cls is not None and not fitting:
+        first = OBJECT.format(name=cls.__name__)
+        whose = "the parameters of its forward"
+        forward = forward_of(cls)
+        fitting = conventions_fitting(forward) if forward is not None else []
     if not fitting:
-        return KERNEL
+        return f"{first}; {KERNEL}" if first else KERNEL
     what = "this convention" if len(fitting) == 1 else "these conventions, so choose one"
-    lines = [f'its parameters fit {what} (in Python: convention="{fitting[0].name}"):']
+    first = f"{first}, and name it in place of the class; " if first else ""
+    lines = [f'{first}{whose} fit {what} (in Python: convention="{fitting[0].name}"):']
     return "\n".join(lines + [f"  --convention {one.name:<18} {one.signature}" for one in fitting])
 
 

@@ -117,6 +117,29 @@ TEST_CASE("a selected spec replaces every other", "[case_list]") {
   for (const Case& c : cases) CHECK(test::same(c.spec, *selection.spec));
 }
 
+TEST_CASE("a selected spec for any pairing comes with each that is claimed", "[case_list]") {
+  Claims claims = test::all_claims();
+  Selection selection;
+  selection.spec.emplace().head_dim = 64;
+  selection.spec->rotary_dim = 64;
+  selection.any_pairing = true;
+  const auto pairings = [&] {
+    CaseList list("ROT-01", claims, selection, nullptr);
+    list.for_each_way(64, [&](const Case& c) { list.add(c); });
+    list.add_random(40, [](Case&) {});
+    list.add_combined();
+    std::set<Pairing> found;
+    for (const Case& c : list.take()) {
+      found.insert(c.spec.pairing);
+      CHECK(test::same(c.spec, selection.spec_for(c.spec)));
+    }
+    return found;
+  };
+  CHECK(pairings() == std::set{Pairing::half_split, Pairing::interleaved});
+  claims.capabilities.pairings = ROPE_BIT(ROPE_INTERLEAVED);
+  CHECK(pairings() == std::set{Pairing::interleaved});
+}
+
 TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[case_list]") {
   Claims claims = test::all_claims();
   Selection selection;

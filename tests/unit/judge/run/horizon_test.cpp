@@ -108,6 +108,23 @@ TEST_CASE("horizon: there is none if the angles are not the kernel's own, or not
   CHECK(horizons_of(test::narrow_claims(), test::right, other).empty());
 }
 
+TEST_CASE("horizon: it ends where the model that was asked for ends", "[horizon]") {
+  Selection model;
+  model.most_tokens = 1000;
+  std::int64_t farthest = 0;
+  const auto noted = [&](Call& call) {
+    farthest = std::max(farthest, call.position_offset + call.q.shape[1] - 1);
+    return test::right(call);
+  };
+  const std::vector<Horizon> horizons = horizons_of(test::narrow_claims(), noted, model);
+  REQUIRE(horizons.size() == 1);
+  CHECK(horizons[0].position == 999);
+  CHECK(horizons[0].tried == 999);
+  CHECK(farthest == 999);
+  model.most_tokens = 63;  // fewer than the tokens of one call
+  CHECK(horizons_of(test::narrow_claims(), test::right, model).empty());
+}
+
 TEST_CASE("horizon: storage of 16 bits is allowed its own rounding", "[horizon]") {
   CHECK(horizon_tolerance(DType::f64) == 1e-3);
   CHECK(horizon_tolerance(DType::f32) == 1e-3);

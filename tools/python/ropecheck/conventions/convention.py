@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 # Name, parameters, and what makes an object's call of it: ".method(t)" or "(x)".
-SIGNATURE = re.compile(r"\w+\(([^)]*)\)(?:\.(\w+)\(|(\())?")
+SIGNATURE = re.compile(r"\w+\(([^)]*)\)(?:\.(\w+)\(|\(([^)]*)\))?")
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,11 @@ class Convention:
 
     @property
     def method(self) -> str | None:
-        """The method that rotates, of the class's objects; None if it is for a function."""
+        """The method that rotates, of the class's objects: `forward` if they are called; None if it is for a function."""
         _, method, called = self._parsed().groups()
-        return method or ("__call__" if called else None)
+        return method or ("forward" if called is not None else None)
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """What the objects' `forward` takes."""
+        return tuple((self._parsed()[3] or "").split(", "))
