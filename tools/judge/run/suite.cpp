@@ -345,11 +345,13 @@ class Run {
         if (result.failed++ == 0) {
           const bool known = (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
-          result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews,
-                                                        clock_.end_of_shrinking(), examiner)
-                                             : Failure{c, finding, to_text(c)};
+          // Repeating it costs a process: of those that die alike, one that is slow to start repeats the first.
+          const bool is_told = known && (hangs || lane.failed_alone.contains(finding.kind));
+          result.failure = shrinks && !is_told ? shrink(requirement, c, outcome, options_.selection,
+                                                        {!known, renews, clock_.end_of_shrinking()}, examiner)
+                                               : Failure{c, finding, to_text(c)};
           const bool alone = shrinks && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
-                             !result.failure->needs_earlier_calls;
+                             !result.failure->needs_earlier_calls && result.failure->held_again == 0;
           if (alone) lane.failed_alone.insert(finding.kind);
         }
         lane.has_hung = lane.has_hung || hangs;
