@@ -16,7 +16,6 @@
 #include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
-
 namespace {
 
 // A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
@@ -232,8 +231,7 @@ class Run {
     task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;
     if (fails) clock_.note_failure();
-    if (options_.fail_fast && fails && options_.budget) clock_.end();
-    if (options_.fail_fast && fails && !options_.budget) end_with(task);
+    if (options_.fail_fast && fails) options_.budget ? clock_.end() : end_with(task);
   }
 
   static void join(Task& task, GradeUse& uses, std::set<DType>& failed, SubjectReport& report) {
@@ -296,6 +294,8 @@ class Run {
       judge_cases(turn, task, lane, examiner, decides);
     } catch (const Interrupted&) {
       // The case at hand has no result. Those before it do.
+    } catch (...) {
+      end_.note_error(task.index);
     }
     result.verdict = Verdict::not_claimed;
     note_left_out(task);
@@ -345,7 +345,7 @@ class Run {
         if (result.failed++ == 0) {
           const bool known = (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
-          // Repeating it costs a process: of those that die alike, one that is slow to start repeats the first.
+          // Where a process is dear, only the first of those that die alike is repeated.
           const bool is_told = known && (hangs || lane.failed_alone.contains(finding.kind));
           result.failure = shrinks && !is_told ? shrink(requirement, c, outcome, options_.selection,
                                                         {!known, renews, clock_.end_of_shrinking()}, examiner)
