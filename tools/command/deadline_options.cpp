@@ -18,16 +18,21 @@ std::chrono::milliseconds from_seconds(double seconds) {
 }  // namespace
 
 void DeadlineOptions::add_to(CLI::App& command) {
-  takes_seconds(
-      command.add_option("--deadline", call_, "seconds that a call may take; one that hangs is tried a second time"),
-      "a deadline")
+  takes_seconds(command.add_option("--deadline", call_,
+                                   "seconds that a call may compute; one that takes longer is tried a second time"),
+                "a deadline")
       ->capture_default_str();
   given_first_ = takes_seconds(
       command.add_option("--first-deadline", first_,
-                         "seconds that the start of a subject's process may take, and the first call in it, which may "
-                         "compile; if given, also where the subject asks for more"),
+                         "seconds that the start of a subject's process may compute, and the first call in it, which "
+                         "may compile; if given, also where the subject asks for more"),
       "a deadline");
   given_first_->capture_default_str();
+  takes_seconds(command.add_option("--wall-deadline", wall_,
+                                   "seconds that either may take if the process mostly sleeps, if that is more; time "
+                                   "in which it waits for a CPU does not count"),
+                "a deadline")
+      ->capture_default_str();
 }
 
 WorkerOptions DeadlineOptions::worker_options() const {
@@ -35,11 +40,12 @@ WorkerOptions DeadlineOptions::worker_options() const {
   options.deadline = from_seconds(call_);
   options.load_deadline = options.first_call_deadline = from_seconds(first_);
   options.first_call_is_limited = given_first_ != nullptr && given_first_->count() > 0;
+  options.wall_deadline = from_seconds(wall_);
   return options;
 }
 
 std::vector<std::string> DeadlineOptions::words() const {
-  std::vector<std::string> words{"--deadline", fmt::format("{}", call_)};
+  std::vector<std::string> words{"--deadline", fmt::format("{}", call_), "--wall-deadline", fmt::format("{}", wall_)};
   if (given_first_ != nullptr && given_first_->count() > 0) {
     words.insert(words.end(), {"--first-deadline", fmt::format("{}", first_)});
   }

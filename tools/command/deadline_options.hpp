@@ -1,4 +1,4 @@
-// How long a subject in its own process may take: --deadline and --first-deadline.
+// How long a subject in its own process may take: --deadline, --first-deadline and --wall-deadline.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,6 +18,7 @@ class DeadlineOptions {
  private:
   double call_ = 10;
   double first_ = 60;
+  double wall_ = 120;
   CLI::Option* given_first_ = nullptr;
 };
 

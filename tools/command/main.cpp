@@ -12,6 +12,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/application.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 #include "tools/judge/call/stop.hpp"
 #include "tools/worker/client/subject_error.hpp"
 
@@ -60,6 +61,9 @@ int main(int argc, char** argv) {
     return rope::exit_bad_input;
   } catch (const rope::Interrupted&) {
     fmt::print(stderr, "ropecheck: interrupted\n");
+    return rope::exit_incomplete;
+  } catch (const rope::BusyMachine& error) {
+    fmt::print(stderr, "ropecheck: incomplete: {}\n", error.what());
     return rope::exit_incomplete;
   } catch (const rope::SubjectError& error) {
     fmt::print(stderr, "ropecheck: {}\n", error.what());

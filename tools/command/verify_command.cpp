@@ -22,6 +22,7 @@
 #include "tools/command/selection_options.hpp"
 #include "tools/command/subjects.hpp"
 #include "tools/diagnose/diagnose.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 #include "tools/judge/run/conforms_without.hpp"
 #include "tools/judge/run/suite.hpp"
 #include "tools/report/begun_run.hpp"
@@ -195,15 +196,26 @@ class VerifyRun {
     for (const Selection& selection : selections_) {
       throw_if_requested(&stop_);
       run_.subjects.push_back(judge(*subject, oracles_, suite_for(name, selection), options_, stop_));
-      print_text(text_, "{}", terminal_report(run_.subjects.back(), options_.output.style(text_)));
-      std::fflush(text_);
+      print_last();
     }
+  } catch (const BusyMachine& error) {
+    run_.subjects.emplace_back();
+    run_.subjects.back().subject = name;
+    run_.subjects.back().selection = selections_.front();
+    run_.subjects.back().interrupted = true;
+    run_.subjects.back().ended_by = error.what();
+    print_last();
   } catch (const SubjectError& error) {
     if (subjects_.size() == 1 && run_.subjects.empty() && run_.refused.empty()) throw;
     refuse(name, error.what());
   } catch (const std::exception& error) {
     if (run_.subjects.empty()) throw;
     refuse(name, error.what());
+  }
+
+  void print_last() const {
+    print_text(text_, "{}", terminal_report(run_.subjects.back(), options_.output.style(text_)));
+    std::fflush(text_);
   }
 
   void refuse(const std::string& name, const char* why) {

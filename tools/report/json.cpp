@@ -18,6 +18,7 @@ Json failure_json(const Failure& failure, const SubjectReport& report) {
   json["message"] = explain(failure);
   json["first_seen"] = failure.first_seen;
   json["needs_earlier_calls"] = failure.needs_earlier_calls;
+  if (failure.held_again > 0) json["held_again"] = failure.held_again;
   return json;
 }
 

@@ -12,7 +12,7 @@ ROOT = HERE.parents[2]
 sys.path.insert(0, str(ROOT / "tools" / "python"))
 from rope_kernel import Library  # noqa: E402
 
-PATIENT = ("--deadline", "0.5", "--first-deadline", "4")  # an interpreter starts, and imports numpy
+PATIENT = ("--deadline", "0.5", "--first-deadline", "4", "--wall-deadline", "0.5")  # an interpreter starts, and imports numpy
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Kind:
     noun: str
     attacks: list
     # A hang costs both deadlines, twice: each is as short as a busy machine allows.
-    options: tuple = ("--deadline", "0.3", "--first-deadline", "1")
+    options: tuple = ("--deadline", "0.3", "--first-deadline", "1", "--wall-deadline", "0.3")
     requirement: str = "ROT-02"  # few cases: a worker in Python computes slowly
     environment: dict = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ def workers(_build, _folder, _python):
     start = f"cmd:{shlex.quote(sys.executable)} -B -S -E {shlex.quote(str(program))}"
     names = listed([sys.executable, "-B", str(program)])
     return Kind("workers", "workers", [Attack(name, f"{start} {name}") for name in names],
-                ("--deadline", "0.3", "--first-deadline", "1.5"))
+                ("--deadline", "0.3", "--first-deadline", "1.5", "--wall-deadline", "0.3"))
 
 
 def python(_build, _folder, interpreter):

@@ -46,8 +46,8 @@ Judged judge(const std::string& subject, const char* head_dim, const char* deadl
   static int count = 0;
   const std::string mark = "MARK_OF_A_TEST=" + std::to_string(getpid()) + "." + std::to_string(++count);
   Words command{"verify",     subject,  "--level",    "quick",  "--dtype", "f32",
-                "--head-dim", head_dim, "--deadline", deadline, "--json",  "-",
-                "--env",      "MARK_OF_A_TEST"};
+                "--head-dim", head_dim, "--deadline", deadline, "--wall-deadline", deadline,
+                "--json",     "-",      "--env",      "MARK_OF_A_TEST"};
   command.insert(command.end(), more.begin(), more.end());
   Judged judged;
   judged.result = ropecheck(command, {mark, "PYTHONDONTWRITEBYTECODE=1"});
@@ -228,7 +228,7 @@ TEST_CASE("isolation: a worker's wrong values are found and replayed") {
 TEST_CASE("isolation: a program that does not speak the protocol is an error of the start") {
   const auto refused = [](int code, const std::string& subject, const char* words) {
     CAPTURE(subject);
-    const Result result = ropecheck({"verify", subject, "--first-deadline", "20"});
+    const Result result = ropecheck({"verify", subject, "--first-deadline", "20", "--wall-deadline", "20"});
     CHECK(result.exit_code == code);
     CHECK(result.out.empty());
     CHECK_THAT(result.err, Catch::StartsWith("ropecheck: ") && Contains(words) && !Contains("internal error"));

@@ -99,6 +99,25 @@ TEST_CASE("python subject: a failed import is reported with what to do") {
                 with(python, {"PYTHONPATH=" + folder.path().string()}));
 }
 
+TEST_CASE("python subject: a failed import names the variables that were withheld, and nothing else does") {
+  if (numpy_python().empty()) return;
+  const TemporaryFolder folder;
+  write(folder / "broken.py", "import os\nimport no_such_thing\n");
+  write(folder / "odd.py", "rope = 5\n");
+  const Words variables{"ROPECHECK_PYTHON=" + numpy_python(), "PYTHONDONTWRITEBYTECODE=1",
+                        "PYTHONPATH=" + folder.path().string(), "MY_SOURCES=/src", "A_TOKEN=/x"};
+  const auto said = [&](const std::string& subject, const Words& more) {
+    Words command{"verify", "python:" + subject};
+    command.insert(command.end(), more.begin(), more.end());
+    return ropecheck(command, variables).err;
+  };
+  CHECK_THAT(said("broken:rope", {}), Contains("; the sandbox withheld ") && Contains("MY_SOURCES") &&
+                                          Contains(": --env NAME passes one on") && !Contains("A_TOKEN"));
+  CHECK_THAT(said("broken:rope", {"--env", "MY_SOURCES"}), !Contains("MY_SOURCES"));
+  CHECK_THAT(said("broken:rope", {"--sandbox", "off"}), !Contains("withheld"));
+  CHECK_THAT(said("odd:rope", {}), Contains("odd:rope is a int") && !Contains("withheld"));
+}
+
 TEST_CASE("python subject: an unsuitable interpreter is reported with what to do") {
   check_refused(3, {"verify", "python:a:b", "--python", "/nowhere/python"},
                 {"the worker program /nowhere/python cannot be started: No such file or directory"}, no_choice);

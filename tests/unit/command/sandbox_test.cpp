@@ -146,6 +146,27 @@ TEST_CASE("isolation: a kernel opens no sockets and makes no call that reaches o
   check_stopped("forbidden_calls", {}, {});
 }
 
+TEST_CASE("isolation: a crash names the call that was refused before it, or what may have been refused") {
+  const auto found = [](const std::string& kernel, const Words& more = {}, const Words& variables = {}) {
+    const Json report = Json::parse(ropecheck(attack(kernel, more), variables).out);
+    const Json& result = report["subjects"][0]["requirements"][0];
+    return result["verdict"] == "fail" ? result["failure"]["message"].get<std::string>() : std::string("holds");
+  };
+  CHECK_THAT(found("need_socket"), Catch::StartsWith("aborted (SIGABRT); the sandbox refused socket() just before: if the "
+                                                     "kernel needs it, try --sandbox off"));
+  CHECK(found("need_socket", {"--sandbox", "off"}) == "holds");
+  const TemporaryFolder folder;
+  const std::string file = (folder / "home/secret").string();
+  fs::create_directories(folder / "home");
+  write(file, "secret");
+  const Words variables{"HOME=" + (folder / "home").string(), "HOSTILE_FILE=@" + file};
+  CHECK_THAT(found("need_file", {"--env", "HOSTILE_FILE"}, variables),
+             Catch::StartsWith("aborted (SIGABRT); the sandbox may have refused " + file + ": try --allow " + file +
+                               ", or --sandbox off; it printed last:"));
+  CHECK_THAT(found("need_file", {"--env", "HOSTILE_FILE"}, {variables[0], "HOSTILE_FILE=@/nowhere"}),
+             !Contains("sandbox"));
+}
+
 TEST_CASE("isolation: the report says what the sandbox does; nothing of it is left behind") {
   const TemporaryFolder folder;
   const Words here{"TMPDIR=" + folder.path().string()};

@@ -52,9 +52,9 @@ TEST_CASE("command: a kernel that hangs now and then does not conform, and every
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return (folder / name).string(); };
   const Result result = ropecheck({"verify", (build_folder() / "hanging.so").string() + "#every_50th", "--level", "quick",
-                                   "--only", "ROT-02,STA-03", "--head-dim", "8", "--deadline", "0.3", "--json",
-                                   file("json"), "--junit", file("junit"), "--markdown", file("md"), "--html",
-                                   file("html")});
+                                   "--only", "ROT-02,STA-03", "--head-dim", "8", "--deadline", "0.3",
+                                   "--wall-deadline", "0.3", "--json", file("json"), "--junit", file("junit"),
+                                   "--markdown", file("md"), "--html", file("html")});
   CHECK(result.exit_code == 1);
   const Json subject = Json::parse(read(folder / "json"))["subjects"][0];
   CHECK(subject["recovered_hangs"] >= 2);

@@ -67,7 +67,7 @@ class WrongKernels(unittest.TestCase):
 
     def test_a_hang(self):
         self.expect("hangs", "timeout", "did not return within 0.3 s; its process was killed, twice in a row",
-                    "--deadline", "0.3", "--first-deadline", "5")
+                    "--deadline", "0.3", "--first-deadline", "5", "--wall-deadline", "0.3")
 
     def test_what_needs_a_key(self):
         self.expect("wrong_count", "status", "returned 1 array; (q, k) is due", requirement="SHP-05")

@@ -2,6 +2,7 @@
  * tables, half_split pairs. HOSTILE_* in the environment says what is attacked. Most are right only if the attack
  * succeeds, so the verdict says whether it did. */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -126,6 +127,19 @@ static const char* attacked_file(void) {
   return *value == '@' ? value + 1 : value;
 }
 
+/* Gives up without a socket. */
+static int32_t need_socket(const rope_call* c) {
+  if (socket(AF_INET, SOCK_STREAM, 0) < 0) abort();
+  return right(c);
+}
+
+/* Gives up without the file, and says why. */
+static int32_t need_file(const rope_call* c) {
+  if (open(attacked_file(), O_RDONLY) >= 0) return right(c);
+  fprintf(stderr, "cannot open: %s: '%s'\n", strerror(errno), attacked_file());
+  abort();
+}
+
 static int32_t read_secret(const rope_call* c) {
   const int file = open(attacked_file(), O_RDONLY);
   if (file >= 0) close(file);
@@ -163,10 +177,13 @@ static int32_t forbidden_calls(const rope_call* c) {
   return refused ? wrong(c) : right(c);
 }
 
-/* Right if what libraries need works: a folder of its own, threads of connected sockets, a program. */
+/* Right if what libraries need works: a folder of its own, threads of connected sockets, a program; and / as a folder,
+ * as hwloc opens it. */
 static int32_t usual_calls(const rope_call* c) {
   char name[512];
   int pair[2];
+  DIR* const root = opendir("/");
+  if (root == NULL || readdir(root) == NULL || closedir(root) != 0) return wrong(c);
   snprintf(name, sizeof name, "%s/written", told("HOME"));
   FILE* const file = fopen(name, "w");
   if (file == NULL || fclose(file) != 0 || remove(name) != 0) return wrong(c);
@@ -198,6 +215,8 @@ static const rope_kernel kernels[] = {
     KERNEL(see_test),
     KERNEL(stay_behind),
     KERNEL(signal_victim),
+    KERNEL(need_socket),
+    KERNEL(need_file),
     KERNEL(read_secret),
     KERNEL(write_file),
     KERNEL(forbidden_calls),

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "impls/include/rope_kernel.h"
@@ -62,6 +63,31 @@ static int32_t endless(const rope_call* c) {
   for (volatile int i = 0;; ++i) {
   }
   return ROPE_OK;
+}
+
+static int32_t sleeps(const rope_call* c) {
+  (void)c;
+  for (;;) pause();
+  return ROPE_OK;
+}
+
+/* The worker sleeps while its child computes. */
+static int32_t endless_in_child(const rope_call* c) {
+  if (fork() == 0) endless(c);
+  return sleeps(c);
+}
+
+/* Right, after it has computed for 0.2 s with a tenth of the first CPU, if that one has other work. At offset 1 it
+ * computes longer. */
+static int32_t starved(const rope_call* c) {
+  const clock_t end = clock() + CLOCKS_PER_SEC / 5 * (c->positions.offset == 1 ? 100 : 1);
+  cpu_set_t first;
+  CPU_ZERO(&first);
+  CPU_SET(0, &first);
+  if (sched_setaffinity(0, sizeof first, &first) != 0 || nice(10) < 0) return ROPE_FAILED;
+  while (clock() < end) {
+  }
+  return right(c);
 }
 
 static int32_t endless_from_offset(const rope_call* c) { return c->positions.offset > 0 ? endless(c) : right(c); }
@@ -335,6 +361,9 @@ static const rope_kernel kernels[] = {
     KERNEL(write_to_input),
     KERNEL(endless),
     KERNEL(endless_from_offset),
+    KERNEL(sleeps),
+    KERNEL(endless_in_child),
+    KERNEL(starved),
     KERNEL(give_up),
     KERNEL(exit_politely),
     KERNEL(exit_at_once),

@@ -1,6 +1,8 @@
 // Each thing that a kernel can do to its process is reported in a sentence, and the run goes on.
 #include <dirent.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 
 #include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 
 namespace rope {
 namespace {
@@ -21,7 +24,7 @@ using Catch::StartsWith;
 WorkerOptions impatient() {
   WorkerOptions options;
   options.first_call_deadline = std::chrono::seconds(20);
-  options.deadline = std::chrono::milliseconds(300);
+  options.deadline = options.wall_deadline = std::chrono::milliseconds(300);
   return options;
 }
 
@@ -174,6 +177,76 @@ TEST_CASE("after a hang a call may take a second, or much longer than others did
   CHECK(within(0).empty());  // the first call of the next process
   CHECK_THAT(within(1), StartsWith("did not return within 1 s"));
   CHECK_THAT(within(1), StartsWith("did not return within 1 s"));  // the same, as the first call of its process
+}
+
+// Keeps the first CPU from whatever asks for it modestly, as long as it lives.
+class BusyCpu {
+ public:
+  BusyCpu() : pid_(fork()) {
+    if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cpu_set_t first;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    sched_setaffinity(0, sizeof first, &first);
+    for (volatile int never = 0; never == 0;) {
+    }
+  }
+  ~BusyCpu() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+
+ private:
+  pid_t pid_;
+};
+
+TEST_CASE("a process that waits for a CPU has more time; if it waits too long, nothing is said about the kernel") {
+  WorkerOptions options;
+  options.deadline = options.first_call_deadline = options.wall_deadline = std::chrono::milliseconds(1000);
+  const auto subject = open_library(misbehaving, "starved", options);
+  const BusyCpu busy;
+  Call call = small_call();
+  const auto start = std::chrono::steady_clock::now();
+  const Reply reply = subject->apply(call);
+  CHECK(std::chrono::steady_clock::now() - start > std::chrono::milliseconds(1500));  // of the wall clock
+  CHECK(reply.kind == ReplyKind::done);
+  CHECK_FALSE(reply.hung_before);
+  CHECK(is_right(call));
+
+  options.longest_wait = options.deadline;
+  call.position_offset = 1;
+  const auto hurried = open_library(misbehaving, "starved", options);
+  CHECK_THROWS_AS(hurried->apply(call), BusyMachine);
+  CHECK_THROWS_WITH(hurried->apply(call), StartsWith(hurried->name() + ": a call was not done: the machine is too busy: "
+                                                                       "it waited ") &&
+                                              Contains("s; run it again when less runs, or with --first-deadline 2"));
+}
+
+TEST_CASE("a process that waits for a CPU while it is loaded is no error of the subject") {
+  WorkerOptions options;
+  options.load_deadline = options.wall_deadline = options.longest_wait = std::chrono::milliseconds(500);
+  worker::Launch launch;
+  launch.arguments = {"taskset", "-c", "0", "nice", "-n", "15", "sh", "-c", "while :; do :; done"};
+  const BusyCpu busy;
+  CHECK_THROWS_AS(open_worker(launch, "", options), BusyMachine);
+  CHECK_THROWS_WITH(open_worker(launch, "", options),
+                    StartsWith("the subject was not loaded: the machine is too busy: it waited ") &&
+                        Contains("s; run it again when less runs, or with --first-deadline 1"));
+}
+
+TEST_CASE("a process that sleeps ends at the wall clock, and a child that computes counts") {
+  WorkerOptions options = impatient();
+  options.first_call_deadline = options.deadline;
+  options.wall_deadline = std::chrono::milliseconds(800);
+  const auto hung = [&](const char* kernel) {
+    Call call = small_call();
+    return open_library(misbehaving, kernel, options)->apply(call).detail;
+  };
+  CHECK_THAT(hung("sleeps"), StartsWith("did not return within 0.8 s; its process was killed, twice in a row; it mostly "
+                                        "slept"));
+  CHECK_THAT(hung("endless_in_child"), StartsWith("did not return within 0.3 s; its process was killed, twice in a row") &&
+                                           !Contains("slept"));
 }
 
 TEST_CASE("earlier output is part of the report") {

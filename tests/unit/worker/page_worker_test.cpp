@@ -25,6 +25,7 @@ std::unique_ptr<WorkerSubject> open_python(const std::vector<std::string>& words
   WorkerOptions options;
   options.load_deadline = load;
   options.first_call_deadline = options.deadline = call;
+  options.wall_deadline = std::min(call, load);
   return open_worker(launch, "", options);
 }
 

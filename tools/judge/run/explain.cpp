@@ -108,7 +108,10 @@ std::string headline(const std::string& message) { return message.substr(0, mess
 
 std::string explain(const Failure& failure) {
   std::string text = explain(failure.finding);
-  if (failure.needs_earlier_calls && !failure.minimal.before.empty()) {
+  if (failure.held_again > 0) {
+    text += fmt::format("; could not be repeated (0 of {}, each in a new process): it shows only now and then, or after "
+                        "other calls", failure.held_again);
+  } else if (failure.needs_earlier_calls && !failure.minimal.before.empty()) {
     text += "; without the calls before it the case passes: the kernel keeps state from earlier calls (STA-02)";
   } else if (failure.needs_earlier_calls) {
     text += "; in a new process the case passes: the kernel keeps state from earlier calls (STA-01)";

@@ -7,9 +7,11 @@
 #include <rapidcheck/shrinkable/Operations.h>
 
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "reference/input_error.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 #include "tools/judge/call/stop.hpp"
 #include "tools/judge/case/coverage.hpp"
 
@@ -27,6 +29,9 @@ constexpr int more_failures = 4;
 // Each step starts a new process: after a death, and for a case with calls before its own. The latter matters only
 // where that takes seconds.
 constexpr int most_dying_steps = 20;
+
+// A crash or a hang that shows only now and then may hold in so many new processes.
+constexpr int most_repeats = 5;
 
 // If the failure itself kills nothing but simpler cases do, this many such cases end the shrinking.
 constexpr int most_deaths_in_shrinking = most_dying_steps;
@@ -105,12 +110,31 @@ void make_smaller(Failure& failure, const Requirement& requirement, const Case& 
   });
 }
 
-void look_for_earlier_calls(Failure& failure, const Requirement& requirement, Examiner& examiner) {
+// Whether the case fails in one of so many new processes. nullopt: there is no new process, or no time for one.
+std::optional<bool> fails_again(const Requirement& requirement, const Case& c, int processes,
+                                const std::function<bool()>& is_over, Examiner& examiner) {
+  for (int i = 0; i < processes; ++i) {
+    if (is_over() || !examiner.subject().renew()) return std::nullopt;
+    if (!checked(requirement, c, examiner).passed()) return true;
+  }
+  return false;
+}
+
+void look_for_earlier_calls(Failure& failure, const Requirement& requirement, int processes,
+                            const std::function<bool()>& is_over, Examiner& examiner) {
   Case alone = failure.minimal;
   alone.before.clear();
-  failure.needs_earlier_calls = checked(requirement, alone, examiner).passed();
+  failure.needs_earlier_calls = fails_again(requirement, alone, processes, is_over, examiner) == false;
   const bool is_named = !failure.minimal.before.empty();
   if (failure.needs_earlier_calls && !is_named) name_earlier_call(requirement, failure, examiner);
+}
+
+// A replay is a new process that makes the calls of the case.
+void look_whether_replay_fails(Failure& failure, const Requirement& requirement,
+                               const std::function<bool()>& is_over, Examiner& examiner) {
+  if (fails_again(requirement, failure.minimal, most_repeats, is_over, examiner) != false) return;
+  failure.needs_earlier_calls = false;
+  failure.held_again = most_repeats;
 }
 
 }  // namespace
@@ -126,20 +150,26 @@ Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& exam
 }
 
 Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
-               bool renews, std::optional<std::chrono::steady_clock::time_point> end, Examiner& examiner) {
-  const auto is_over = [&] { return end && std::chrono::steady_clock::now() >= *end; };
+               const Shrinking& how, Examiner& examiner) {
+  const auto is_over = [&] { return how.end && std::chrono::steady_clock::now() >= *how.end; };
   Failure failure{failing, outcome.finding, to_text(failing)};
-  // Repeating a hang would cost its deadlines again. A kernel that takes wrong calls takes them in any process.
+  // A kernel that takes wrong calls takes them in any process.
   const bool takes_wrong_call = examiner.subject().claims().starts_slowly() && failing.fault != Fault::none;
   const bool hangs = outcome.finding.kind == FailureKind::timeout;
-  const bool may_renew = renews && !takes_wrong_call && !hangs && !requirement.handling.by_chance;
+  const bool crashes = outcome.finding.kind == FailureKind::crash;
+  // Repeating a hang more than once would cost its deadlines again.
+  const bool renews = how.makes_smaller && how.renews && !takes_wrong_call && !hangs && !requirement.handling.by_chance;
   try {
-    make_smaller(failure, requirement, failing, outcome, selection, is_over, examiner);
-    if (may_renew && !is_over() && examiner.subject().renew()) {
-      look_for_earlier_calls(failure, requirement, examiner);
+    if (how.makes_smaller) make_smaller(failure, requirement, failing, outcome, selection, is_over, examiner);
+    if (renews && !is_over()) {
+      look_for_earlier_calls(failure, requirement, crashes ? most_repeats : 1, is_over, examiner);
     }
+    const bool failed_alone = renews && failure.minimal.before.empty() && !failure.needs_earlier_calls;
+    if (hangs || (crashes && !failed_alone)) look_whether_replay_fails(failure, requirement, is_over, examiner);
   } catch (const Interrupted&) {
     // The failure was seen. The smallest case so far shows it.
+  } catch (const BusyMachine&) {
+    // Likewise.
   }
   return failure;
 }

@@ -17,6 +17,9 @@ struct Failure {
   // The minimal case's own call holds as the first call of a new process. The calls that it needs are in the case,
   // unless none were found that do.
   bool needs_earlier_calls = false;
+  // A crash or a hang that could not be repeated: the minimal case held in so many new processes. Whether it needs
+  // earlier calls is not known then.
+  int held_again = 0;
 };
 
 // What a check found, and whether a process died of it. Much misbehaviour kills, for example a write beyond a page.
@@ -26,9 +29,15 @@ struct Outcome {
 };
 Outcome outcome_of(const Requirement& requirement, const Case& c, Examiner& examiner);
 
-// `failing` failed with `outcome`. `renews`: looks in a new process whether earlier calls are to blame. If the run is
-// interrupted, or the time is over, the result is what was found so far.
+struct Shrinking {
+  bool makes_smaller = true;
+  bool renews = true;  // looks in a new process whether earlier calls are to blame
+  std::optional<std::chrono::steady_clock::time_point> end = std::nullopt;
+};
+
+// `failing` failed with `outcome`. A crash or a hang is repeated in new processes. If the run is interrupted, or the
+// time is over, the result is what was found so far.
 Failure shrink(const Requirement& requirement, const Case& failing, const Outcome& outcome, const Selection& selection,
-               bool renews, std::optional<std::chrono::steady_clock::time_point> end, Examiner& examiner);
+               const Shrinking& how, Examiner& examiner);
 
 }  // namespace rope

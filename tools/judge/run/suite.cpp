@@ -234,8 +234,7 @@ class Run {
     task.recovered_hangs += examiner.recovered_hangs();
     const bool fails = task.result.verdict == Verdict::fail;
     if (fails) clock_.note_failure();
-    if (options_.fail_fast && fails && options_.budget) clock_.end();
-    if (options_.fail_fast && fails && !options_.budget) end_with(task);
+    if (options_.fail_fast && fails) options_.budget ? clock_.end() : end_with(task);
   }
 
   static void join(Task& task, GradeUse& uses, std::set<DType>& failed, SubjectReport& report) {
@@ -298,6 +297,8 @@ class Run {
       judge_cases(turn, task, lane, examiner, decides);
     } catch (const Interrupted&) {
       // The case at hand has no result. Those before it do.
+    } catch (...) {
+      end_.note_error(task.index);
     }
     if (!task.cases.empty()) result.verdict = Verdict::not_judged;
     note_left_out(task);
@@ -348,11 +349,13 @@ class Run {
         if (result.failed++ == 0) {
           const bool known = (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
-          result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews,
-                                                        clock_.end_of_shrinking(), examiner)
-                                             : Failure{c, finding, to_text(c)};
+          // Where a process is dear, only the first of those that die alike is repeated.
+          const bool is_told = known && (hangs || lane.failed_alone.contains(finding.kind));
+          result.failure = shrinks && !is_told ? shrink(requirement, c, outcome, options_.selection,
+                                                        {!known, renews, clock_.end_of_shrinking()}, examiner)
+                                               : Failure{c, finding, to_text(c)};
           const bool alone = shrinks && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
-                             !result.failure->needs_earlier_calls;
+                             !result.failure->needs_earlier_calls && result.failure->held_again == 0;
           if (alone) lane.failed_alone.insert(finding.kind);
         }
         lane.has_hung = lane.has_hung || hangs;

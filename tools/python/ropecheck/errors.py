@@ -13,6 +13,10 @@ class SubjectError(RopecheckError):
     """The kernel could not be loaded or started (exit code 3)."""
 
 
+class ImportFailed(SubjectError):
+    """The kernel's module could not be imported."""
+
+
 class Unsupported(Exception):
     """Raised by a kernel: the call is legal, but this kernel does not support it. NotImplementedError says the same."""
 

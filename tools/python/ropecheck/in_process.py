@@ -77,7 +77,7 @@ class KernelHere:
     def __init__(self, kernel: Callable[..., Any], name: str = "", device: str = "",
                  function: Callable[..., Any] | None = None) -> None:
         memory = _idle_memory.pop() if _idle_memory else GuardedMemory(private_inputs=True)
-        self._server = Server(kernel, memory, name, device, function)
+        self._server = Server(kernel, memory, name, device, function, in_caller=True)
         self._folder = tempfile.TemporaryDirectory(prefix="ropecheck-")
         self._listener = socket.socket(socket.AF_UNIX)
         path = str(Path(self._folder.name) / "socket")

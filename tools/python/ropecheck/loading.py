@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from ropecheck.errors import SubjectError
+from ropecheck.errors import ImportFailed, SubjectError
 from ropecheck.text import text_of
 
 
@@ -39,19 +39,19 @@ def _import(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and (name == error.name or name.startswith(error.name + ".")):
-            raise SubjectError(
+            raise ImportFailed(
                 f"there is no module {error.name}: looked in {os.getcwd()}, PYTHONPATH and the packages of "
                 f"{sys.executable}; run from the folder that holds it, install it, or choose another interpreter with "
                 "--python FILE"
             ) from None
-        raise SubjectError(
+        raise ImportFailed(
             f"importing {name} failed: {error}{last_line_of(error)}; install it for {sys.executable}, or choose "
             "another interpreter with --python FILE"
         ) from None
     except Exception as error:
-        raise SubjectError(f"importing {name} raised {type(error).__name__}: {text_of(error)}{last_line_of(error)}") from None
+        raise ImportFailed(f"importing {name} raised {type(error).__name__}: {text_of(error)}{last_line_of(error)}") from None
     except SystemExit as error:
-        raise SubjectError(f"importing {name} ended its process (SystemExit: {error})") from None
+        raise ImportFailed(f"importing {name} ended its process (SystemExit: {error})") from None
 
 
 def load(target: str) -> Callable[..., Any]:

@@ -214,7 +214,7 @@ def verify(
     :param expected_failures: the file that lists known failures.
     :param jobs: how many requirements are judged at once; default: one on each CPU. The report is the same for every
         number. A kernel that runs in this process is judged by one job.
-    :param deadline: seconds that a call may take; `first_deadline`: seconds for the first call.
+    :param deadline: seconds that a call may compute; `first_deadline`: the first call.
     :param isolate: True: in its own process; False: in this one; None: as described above.
     :param python: the interpreter of that process; default: this one.
     :param progress: takes what the command writes on a terminal while it runs: a line that is written over.

@@ -53,8 +53,9 @@ class Server:
     """One kernel, its claims and the memory of its calls. Made once; serves one connection after the other."""
 
     def __init__(self, kernel: Kernel, memory: GuardedMemory, name: str = "", device: str = "",
-                 function: Callable[..., Any] | None = None) -> None:
-        """`function`: what the kernel calls by a convention."""
+                 function: Callable[..., Any] | None = None, in_caller: bool = False) -> None:
+        """`function`: what the kernel calls by a convention. `in_caller`: this is the process that started ropecheck."""
+        self.in_caller = in_caller
         self.kernel = kernel
         self.function = function or kernel
         self.memory = memory
@@ -82,6 +83,7 @@ class Server:
             "slot": self.memory.slot_size,
             "first_call_s": self.capabilities.first_call_seconds,
             "claims": self.claims,
+            **({"in_caller": True} if self.in_caller else {}),
             **({} if declares_claims(self.kernel) else {"claims_note": self._claims_all()}),
         }
 

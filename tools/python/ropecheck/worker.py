@@ -10,7 +10,7 @@ import os
 import sys
 
 from ropecheck import own_variables
-from ropecheck.errors import RopecheckError
+from ropecheck.errors import ImportFailed, RopecheckError
 from ropecheck.protocol import LOST_CONNECTION, VERSION, Connection, Files, NoWorker, announced_files
 from ropecheck.text import plain
 
@@ -91,7 +91,8 @@ def main() -> None:
     try:
         run(arguments, connection, files)
     except RopecheckError as error:
-        connection.send({"v": VERSION, "op": "refused", "msg": plain(str(error))})
+        why = {"import": True} if isinstance(error, ImportFailed) else {}
+        connection.send({"v": VERSION, "op": "refused", "msg": plain(str(error)), **why})
         status = REFUSED
     except OSError:
         status = LOST_CONNECTION

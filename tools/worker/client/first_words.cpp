@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "reference/foreign_json.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 #include "tools/worker/client/fault_report.hpp"
+#include "tools/worker/client/refusal_hint.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
@@ -21,7 +23,10 @@ json understood(const json& words, WorkerProcess& process, std::string_view want
     process.hear(last_breath);
     throw SubjectError(with_output(while_loading(describe_fault(words.at("fault"), {}, {}).sentence), process));
   }
-  if (words.value("op", "") == "refused") throw SubjectError(wire::printable(words.value("msg", ""), 1 << 16));
+  if (words.value("op", "") == "refused") {
+    const std::string said = wire::printable(words.value("msg", ""), 1 << 16);
+    throw SubjectError(said + refusal_hint(process, said) + (words.value("import", false) ? withheld_hint(process) : ""));
+  }
   if (const json spoken = words.value("v", json(0)); spoken != wire::version) {
     throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
                                    wire::printable(spoken.dump(-1, ' ', true), 64), wire::version));
@@ -38,12 +43,26 @@ json understood(const json& words, WorkerProcess& process, std::string_view want
 
 std::string with_output(std::string sentence, WorkerProcess& process) {
   const std::string output = process.output();
+  sentence += refusal_hint(process, sentence + "\n" + output);
   if (!output.empty()) sentence += "; it printed last:\n" + output;
   return sentence;
 }
 
-json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::milliseconds deadline) {
-  const WorkerProcess::Heard heard = process.hear(deadline);
+std::string starved(const WorkTimes& times, const TimeLimits& limits, std::string_view option) {
+  using Seconds = std::chrono::duration<double>;
+  const std::string why = times.is_told
+                              ? fmt::format("it waited {:.1f} s for a CPU", Seconds(times.waited).count())
+                              : std::string("more processes want to run than there are CPUs");
+  return fmt::format("the machine is too busy: {}, and computed {:.1f} s; run it again when less runs, or with {} {:g}",
+                     why, Seconds(times.computed).count(), option, 2 * Seconds(limits.waiting).count());
+}
+
+json first_words(WorkerProcess& process, std::string_view wanted, const TimeLimits& limits) {
+  const WorkerProcess::Heard heard = process.hear(limits);
+  if (heard.event == WorkerProcess::Event::starved) {
+    process.kill();
+    throw BusyMachine("the subject was not loaded: " + starved(process.work_times(), limits, "--first-deadline"));
+  }
   if (heard.event == WorkerProcess::Event::deadline) {
     const bool connected = process.connected();
     const std::string half_line = wire::printable(process.unfinished(), 200);
@@ -54,8 +73,12 @@ json first_words(WorkerProcess& process, std::string_view wanted, std::chrono::m
     if (!connected) {
       throw SubjectError(with_output(while_loading("closed its connection and lived on"), process));
     }
+    const bool computed = process.work_times().computed >= limits.computing;
+    const std::chrono::duration<double> limit = computed ? limits.computing : limits.own;
     throw SubjectError(with_output(
-        while_loading(fmt::format("did not answer within {} s", static_cast<double>(deadline.count()) / 1000)),
+        while_loading(fmt::format("did not answer within {} s", limit.count())) +
+            fmt::format("{}; --first-deadline {:g} gives it longer", computed ? "" : "; it mostly slept",
+                        2 * limit.count()),
         process));
   }
   if (heard.event == WorkerProcess::Event::died) {

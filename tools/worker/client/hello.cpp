@@ -43,7 +43,8 @@ Hello read_hello(const json& words, Claims& claims) {
   return {wire::printable(words.value("claims_note", ""), 1 << 10),
           {wire::whole_in(words, "base", std::uint64_t{0}), wire::whole_in(words, "slot", std::uint64_t{0})},
           words.value("views", false),
-          time_to_compile(words.value("first_call_s", 0.0))};
+          time_to_compile(words.value("first_call_s", 0.0)),
+          words.value("in_caller", false)};
 }
 
 std::string shown_name_in(const json& words) try {

@@ -15,6 +15,7 @@ struct Hello {
   AddressSpace space;
   bool guarded = false;                     // tensors lie between pages that are not there
   std::chrono::milliseconds first_call{0};  // how long it asks for
+  bool in_caller = false;                   // the kernel's code runs in the process that started this one
 };
 
 // Overwrites the claims where they are, since copies of them point to the list of head_dims. Throws SubjectError if

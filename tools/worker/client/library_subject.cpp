@@ -75,7 +75,7 @@ KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions&
   const worker::SharedMemory outputs("ropecheck-outputs", Use::writable);
   return naming(library, [&] {
     worker::WorkerProcess process(launch, inputs, outputs, options.stop);
-    const nlohmann::json words = worker::first_words(process, "kernels", options.load_deadline);
+    const nlohmann::json words = worker::first_words(process, "kernels", options.limits(options.load_deadline));
     KernelList list{words.at("kernels").get<std::vector<std::string>>(), {}};
     for (const nlohmann::json& one : words.value("refused", nlohmann::json::array())) {
       list.refused.push_back(

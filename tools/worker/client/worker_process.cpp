@@ -5,20 +5,20 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "tools/worker/client/living_workers.hpp"
 #include "tools/worker/client/orphans.hpp"
+#include "tools/worker/client/process_limits.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
@@ -28,11 +28,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // High numbers: a kernel that closes what it takes for its own files does no harm.
-// The last three are closed before the worker's own program starts.
-enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, told_fd, ruleset_fd, filter_fd, end_of_worker_fds };
+// The last four are closed before the worker's own program starts.
+enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, told_fd, ruleset_fd, filter_fd, refusals_fd, end_of_worker_fds };
 
 constexpr std::size_t kept_output = 4096;
 constexpr std::chrono::milliseconds end_after_disconnection{200};
+// What is shorter is not watched: most calls take less than a look at the clock. After that, a look at least so often.
+constexpr std::chrono::milliseconds longest_unwatched{100}, longest_between_looks{1000}, shortest_between_looks{5};
 constexpr std::chrono::milliseconds longest_send{2000};  // a message is smaller than what the system keeps for a reader
 
 [[noreturn]] void fail(int error, const std::string& what) {
@@ -124,7 +126,7 @@ sandbox::Sandbox::Entry entry_of(const Launch& launch) {
                                   int{protocol_fd}, int{inputs_fd}, int{outputs_fd}, int{life_fd}));
   if (!launch.sandbox) return {launch.arguments, environment_with(variables)};
   try {
-    return launch.sandbox->entry(launch.arguments, variables, {told_fd, life_fd, ruleset_fd, filter_fd},
+    return launch.sandbox->entry(launch.arguments, variables, {told_fd, life_fd, ruleset_fd, filter_fd, refusals_fd},
                                  launch.filtered);
   } catch (const std::exception& error) {
     throw SubjectError(error.what());
@@ -142,17 +144,6 @@ sandbox::Sandbox::Entry entry_of(const Launch& launch) {
 
 void wait_for(pid_t pid, int* status) {
   while (waitpid(pid, status, 0) < 0 && errno == EINTR) {
-  }
-}
-
-// A crash is reported in words; a core file for each would only fill the disk. And if memory runs out, the system
-// should take the worker, not the suite.
-void settle(pid_t pid) {
-  const rlimit no_core{0, 0};
-  prlimit(pid, RLIMIT_CORE, &no_core, nullptr);
-  if (FILE* file = std::fopen(fmt::format("/proc/{}/oom_score_adj", pid).c_str(), "w")) {
-    std::fputs("1000", file);
-    std::fclose(file);
   }
 }
 
@@ -186,7 +177,7 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
     kill();
     fail(error, "watching a worker (pidfd_open, Linux 5.3 or later)");
   }
-  settle(pid_);
+  expect_crashes(pid_);
   connection_ = std::move(connection.ours);
   output_ = std::move(output.ours);
   life_ = std::move(life.ours);
@@ -199,10 +190,16 @@ void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
   Pair told = pipe_pair(true);
   FileDescriptor their_told = lifted(told.theirs);
   told.theirs.reset();
-  FileDescriptor their_ruleset, their_filter;
+  FileDescriptor their_ruleset, their_filter, their_refusals;
+  in_sandbox_ = launch.sandbox != nullptr;
+  withheld_ = std::move(entry.withheld);
   if (entry.is_told) setup.give(their_told, told_fd);
   if (entry.ruleset >= 0) setup.give(their_ruleset = lifted(entry.ruleset), ruleset_fd);
   if (entry.filter >= 0) setup.give(their_filter = lifted(entry.filter), filter_fd);
+  if (entry.tells_refusals) {
+    refused_ = std::make_unique<sandbox::RefusedCalls>();
+    setup.give(their_refusals = lifted(refused_->file()), refusals_fd);
+  }
   adopt_orphans();
   if (!entry.in_namespace) entry.environment.push_back(mark_ = new_mark());
   const Starting until_it_is_noted;
@@ -275,6 +272,7 @@ std::string WorkerProcess::output() {
 void WorkerProcess::forget_output() {
   if (output_) drain_output();
   printed_.clear();
+  if (refused_) refused_->forget();
 }
 
 void WorkerProcess::end_if_stopped() {
@@ -324,6 +322,30 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
   }
 }
 
+WorkerProcess::Heard WorkerProcess::hear(const TimeLimits& limits) {
+  work_times_ = {};
+  std::chrono::milliseconds next = std::min(longest_unwatched, limits.computing / 10);
+  std::optional<WorkClock> clock;
+  for (;;) {
+    Heard heard = hear(next);
+    if (heard.event != Event::deadline || !reads_) return heard;
+    if (!connected_) return hear(end_after_disconnection);
+    if (!clock) {
+      clock.emplace(std::vector<pid_t>{pid_, init_ > 0 ? init_ : pid_, computes_in_caller_ ? getppid() : pid_});
+    }
+    work_times_ = clock->look();
+    if (work_times_.computed >= limits.computing) return heard;
+    if (work_times_.own() >= limits.own) {
+      return {work_times_.is_told || !is_machine_loaded() ? Event::deadline : Event::starved, ""};
+    }
+    if (work_times_.waited >= limits.waiting) return {Event::starved, ""};
+    const WorkTimes::Time least_left =
+        std::min<WorkTimes::Time>({limits.computing - work_times_.computed, limits.own - work_times_.own(),
+                                   limits.waiting - work_times_.waited, longest_between_looks});
+    next = std::max(shortest_between_looks, std::chrono::ceil<std::chrono::milliseconds>(least_left));
+  }
+}
+
 bool WorkerProcess::ends_within(std::chrono::milliseconds time) {
   const Clock::time_point end = Clock::now() + time;
   for (;;) {
@@ -339,26 +361,6 @@ bool WorkerProcess::ends_within(std::chrono::milliseconds time) {
     kill();
     return true;
   }
-}
-
-void WorkerProcess::limit_memory() {
-  const auto page = static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  const rlim_t half = static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) * page / 2;
-  const rlimit limit{std::max<rlim_t>(rlim_t{4} << 30, half), RLIM_INFINITY};
-  unsigned long data = 0;
-  if (FILE* file = std::fopen(fmt::format("/proc/{}/statm", pid_).c_str(), "r")) {
-    if (std::fscanf(file, "%*u %*u %*u %*u %*u %lu", &data) != 1) data = 0;
-    std::fclose(file);
-  }
-  // A sanitizer's shadow memory already takes more than that.
-  if (data * page < limit.rlim_cur / 2) prlimit(pid_, RLIMIT_DATA, &limit, nullptr);
-}
-
-std::chrono::nanoseconds WorkerProcess::cpu_time() const {
-  clockid_t clock{};
-  timespec time{};
-  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) return {};
-  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 void WorkerProcess::kill() {

@@ -14,8 +14,10 @@
 #include "tools/judge/call/stop.hpp"
 #include "tools/worker/protocol/file_descriptor.hpp"
 #include "tools/worker/client/shared_memory.hpp"
+#include "tools/worker/client/work_clock.hpp"
 #include "tools/worker/protocol/line_buffer.hpp"
 #include "tools/worker/protocol/spin.hpp"
+#include "tools/worker/sandbox/refused_calls.hpp"
 #include "tools/worker/sandbox/sandbox.hpp"
 
 namespace rope::worker {
@@ -34,9 +36,10 @@ class SpawnSetup;
 class WorkerProcess {
  public:
   enum class Event {
-    line,     // text holds it
-    died,     // wait_status() says how
-    deadline  // it lives; at once if it does not read()
+    line,      // text holds it
+    died,      // wait_status() says how
+    deadline,  // it lives; at once if it does not read()
+    starved    // it lives, and waited for a CPU too long to say anything about it
   };
   struct Heard {
     Event event;
@@ -57,6 +60,13 @@ class WorkerProcess {
   // If the connection ends, the process has a fifth of a second more to end too: `deadline` comes early then.
   Heard hear(std::chrono::milliseconds deadline);
 
+  // The same, but counts what the process and its children did in that time, which work_times() tells then.
+  Heard hear(const TimeLimits& limits);
+  const WorkTimes& work_times() const { return work_times_; }
+
+  // The kernel's code runs in the process that started this one.
+  void computes_in_caller() { computes_in_caller_ = true; }
+
   // Whether it ends by itself in that time, once it was told to. If so, wait_status() says how.
   bool ends_within(std::chrono::milliseconds time);
 
@@ -64,14 +74,14 @@ class WorkerProcess {
   std::string output();
   void forget_output();
 
-  // Limits its private memory. If the limit cannot be set, there is none.
-  void limit_memory();
+  // What its sandbox kept from it: variables, and the last system call that it refused since forget_output(), by name.
+  // Nothing if there is no sandbox, or none that tells.
+  const std::vector<std::string>& withheld() const { return withheld_; }
+  std::string refused_call() const { return refused_ ? refused_->last() : ""; }
+  bool in_sandbox() const { return in_sandbox_; }
 
   // What came after the last whole line.
   const std::string& unfinished() const { return lines_.unfinished(); }
-
-  // Of all its threads since it was started; 0 if the system does not tell.
-  std::chrono::nanoseconds cpu_time() const;
 
   // Kills it and everything it started, and waits for it. Not an error if it has ended.
   void kill();
@@ -92,12 +102,17 @@ class WorkerProcess {
   pid_t pid_ = -1;
   pid_t init_ = -1;         // the first process of its namespace; -1: it has none of its own
   std::string mark_;        // in the environment of everything it starts
+  bool in_sandbox_ = false;
+  std::vector<std::string> withheld_;
+  std::unique_ptr<sandbox::RefusedCalls> refused_;
   FileDescriptor process_;  // a pidfd: a forked child may hold the connection open beyond the end of the worker
   FileDescriptor connection_;
   FileDescriptor output_;
   FileDescriptor life_;  // its closing kills the worker, see native_host.cpp
   bool connected_ = true;
   bool reads_ = true;
+  bool computes_in_caller_ = false;
+  WorkTimes work_times_;
   int wait_status_ = 0;
   Spin spin_;
   LineBuffer lines_;

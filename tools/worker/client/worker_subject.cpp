@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reference/foreign_json.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 #include "tools/worker/client/answer.hpp"
 #include "tools/worker/client/call_handing.hpp"
 #include "tools/worker/client/call_layout.hpp"
@@ -18,7 +19,10 @@
 #include "tools/worker/client/fault_report.hpp"
 #include "tools/worker/client/first_words.hpp"
 #include "tools/worker/client/hello.hpp"
+#include "tools/worker/client/no_answer.hpp"
 #include "tools/worker/client/patience.hpp"
+#include "tools/worker/client/process_limits.hpp"
+#include "tools/worker/client/refusal_hint.hpp"
 #include "tools/worker/client/stray_write.hpp"
 #include "tools/worker/client/subject_error.hpp"
 #include "tools/worker/protocol/wire.hpp"
@@ -36,14 +40,7 @@ constexpr int most_recovered_hangs = 3;
 // Bytes of shared memory that are not worth the start of a process. 4 MiB are for small tensors, and mostly holes.
 constexpr std::size_t most_kept_memory = std::size_t{12} << 20;
 
-constexpr std::string_view bye = "{\"op\":\"bye\"}\n";
-constexpr std::string_view killed = "its process was killed";
-
-std::string in_seconds(std::chrono::milliseconds time) {
-  return fmt::format("{} s", static_cast<double>(time.count()) / 1000);
-}
-
-// Bytes from the beginning of each tensor's pages; words do not say them where other strides begin elsewhere.
+constexpr std::string_view bye = "{\"op\":\"bye\"}\n";// Bytes from the beginning of each tensor's pages; words do not say them where other strides begin elsewhere.
 std::vector<std::size_t> starts_of(const CallLayout& layout) {
   std::vector<std::size_t> starts;
   for (const Placed& placed : layout.tensors) starts.push_back(placed.start);
@@ -132,10 +129,20 @@ class Worker final : public WorkerSubject {
     return result;
   }
 
+  // A call that was made once.
+  struct Attempt {
+    Reply reply;
+    TimeLimits limits{};
+    bool computed = false;  // it was too slow, and computed all along
+    bool is_sure = false;   // it was too slow, and would be again
+
+    std::chrono::milliseconds limit() const { return computed ? limits.computing : limits.own; }  // that was reached
+  };
+
   // If one process has no room, another may have: the kernel's earlier calls may have taken it all. If that one has
   // none either, nothing can be said about the kernel.
-  Reply attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
-                std::optional<std::chrono::milliseconds> again_with) {
+  Attempt attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
+                  std::optional<TimeLimits> again_with) {
     try {
       return attempt_once(judged, companion, placement, again_with);
     } catch (const NoRoom&) {
@@ -149,36 +156,45 @@ class Worker final : public WorkerSubject {
     }
   }
 
-  // A shared machine may stand still as long as a call may take. So a hang counts only if a second process hangs in
-  // the same call too. Nothing came back from the first, so the call's tensors are unchanged.
+  // A hang counts only if a second process hangs in the same call too: it may show only now and then. Nothing came back
+  // from the first, so the call's tensors are unchanged.
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
-    const Reply first = attempt(judged, companion, placement, std::nullopt);
-    if (first.kind != ReplyKind::timed_out || is_sure_) {
-      if (first.kind == ReplyKind::timed_out) patience_->lose();
-      return first;
+    const Attempt first = attempt(judged, companion, placement, std::nullopt);
+    if (first.reply.kind != ReplyKind::timed_out || first.is_sure) {
+      if (first.reply.kind == ReplyKind::timed_out) patience_->lose();
+      return first.reply;
     }
-    // What computed all along did not wait for the machine, and compiles no longer the second time.
-    Reply second = attempt(judged, companion, placement, was_busy_ ? options_.deadline : last_deadline_);
+    // What computed all along compiles no longer the second time.
+    const TimeLimits shorter = options_.limits(std::max(options_.deadline, compiling_));
+    Reply second = attempt(judged, companion, placement, first.computed ? shorter : first.limits).reply;
     if (second.kind == ReplyKind::timed_out) {
       patience_->lose();
-      second.detail.insert(second.detail.find(killed) + killed.size(), ", twice in a row");
+      say_twice(second);
     } else {
       second.hung_before = true;
       ++hangs_recovered_;
       if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
         second.detail =
-            fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(last_deadline_));
+            fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(first.limit()));
       }
     }
     return second;
   }
 
-  Reply attempt_once(const BoundCall& judged, const BoundCall* companion, Placement placement,
-                     std::optional<std::chrono::milliseconds> again_with) {
+  // How long the next call may take. `usual`: for computing.
+  TimeLimits limits_of_call(bool is_first, std::size_t bytes, std::chrono::milliseconds usual) const {
+    if (!patience_->is_lost()) return options_.limits(usual);
+    // Others may compile anew for each shape.
+    if (claims_.compiled) usual = patience_->after_a_hang(is_first, bytes, usual);
+    return {usual, usual, options_.limits(usual).waiting};  // the kernel fails in any case
+  }
+
+  Attempt attempt_once(const BoundCall& judged, const BoundCall* companion, Placement placement,
+                       std::optional<TimeLimits> again_with) {
     try {
       if (!process_ || !process_->alive()) start();
     } catch (const SubjectError& error) {
-      return {ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0};
+      return {{ReplyKind::crashed, ROPE_FAILED, fmt::format("could not be started again: {}", error.what()), 0}};
     }
     const std::size_t alignment = std::max<std::size_t>(claims_.capabilities.alignment, 1);
     LayoutRules rules{alignment, placement, claims_.far_tensors};
@@ -192,27 +208,36 @@ class Worker final : public WorkerSubject {
     is_taken_back_ = false;
     send_call(judged, companion, layout);
     const bool is_first = std::exchange(is_new_, false);
-    std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
     const std::size_t bytes = layout.input_bytes + layout.output_bytes;
-    const bool hung = patience_->is_lost();
-    // Others may compile anew for each shape.
-    if (hung && claims_.compiled) usual = patience_->after_a_hang(is_first, bytes, usual);
-    last_deadline_ = again_with ? std::max(*again_with, compiling_) : usual;
+    const TimeLimits usual = limits_of_call(is_first, bytes, std::exchange(next_deadline_, options_.deadline));
+    Attempt made{{}, again_with.value_or(usual)};
     const auto sent = std::chrono::steady_clock::now();
-    const std::chrono::nanoseconds used_before = hung ? process_->cpu_time() : std::chrono::nanoseconds{};
-    const WorkerProcess::Heard heard = process_->hear(last_deadline_);
-    was_busy_ = heard.event == Event::deadline && (hung || is_first) &&
-                process_->cpu_time() - used_before >= last_deadline_ * 9 / 10;
-    // If calls of this kernel hung before and this one was busy all along, a second try would only cost time.
-    is_sure_ = heard.event == Event::deadline && (hangs_recovered_ >= most_recovered_hangs || (hung && was_busy_));
-    Reply reply = heard.event == Event::deadline ? give_up() : understand(heard, layout);
+    const WorkerProcess::Heard heard = process_->hear(made.limits);
+    if (heard.event == Event::starved) {
+      process_->kill();
+      throw BusyMachine(fmt::format("{}: a call was not done: {}", name_,
+                                    starved(process_->work_times(), made.limits,
+                                            is_first ? "--first-deadline" : "--deadline")));
+    }
+    if (heard.event == Event::deadline) {
+      made.computed = process_->work_times().computed >= made.limits.computing;
+      // If calls of this kernel hung before and this one computed all along, a second try would only cost time.
+      made.is_sure = hangs_recovered_ >= most_recovered_hangs || (patience_->is_lost() && made.computed);
+    }
+    made.reply = heard.event == Event::deadline ? reply_of_hang(*process_, made.limit(), made.computed)
+                                                : understand(heard, layout);
+    Reply& reply = made.reply;
     deaths_ += process_->alive() ? 0 : 1;
     if (reply.kind == ReplyKind::done) patience_->learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
     if (!is_taken_back_) CallMemory::restore_outputs(layout);
-    if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return reply;
+    if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return made;
     const std::string output = process_->output();
+    if (reply.kind == ReplyKind::crashed || reply.raised) {
+      const std::size_t first_line = std::min(reply.detail.find('\n'), reply.detail.size());
+      reply.detail.insert(first_line, refusal_hint(*process_, reply.detail + "\n" + output));
+    }
     if (!output.empty()) reply.detail += (reply.detail.empty() ? "printed:\n" : "; it printed last:\n") + output;
-    return reply;
+    return made;
   }
 
   void renew_memory() {
@@ -227,9 +252,10 @@ class Worker final : public WorkerSubject {
     is_memory_new_ = false;
     is_new_ = true;
     process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
-    const json words = first_words(*process_, "hello", options_.load_deadline);
+    const json words = first_words(*process_, "hello", options_.limits(options_.load_deadline));
     try {
       hello_ = read_hello(words, claims_);
+      if (hello_.in_caller) process_->computes_in_caller();
       if (name_.empty() || name_.back() == '#') name_ += shown_name_in(words);
       compiling_ = options_.first_call_is_limited ? std::min(hello_.first_call, options_.first_call_deadline)
                                                   : hello_.first_call;
@@ -242,7 +268,7 @@ class Worker final : public WorkerSubject {
       process_->kill();
       throw SubjectError(fmt::format("the worker's hello cannot be used: {}", error.what()));
     }
-    if (claims_.capabilities.device == ROPE_CPU) process_->limit_memory();
+    if (claims_.capabilities.device == ROPE_CPU) limit_memory(process_->pid());
     memory_->lent().align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
     last_words_.clear();
   }
@@ -269,7 +295,7 @@ class Worker final : public WorkerSubject {
 
   // Kills the process whenever it cannot be trusted any more.
   Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
-    if (heard.event == Event::died) return reply_of_end();
+    if (heard.event == Event::died) return reply_of_end(*process_);
     if (std::optional<Reply> usual = usual_reply(heard.text, id_)) return accepted(std::move(*usual), layout);
     std::string why;
     try {
@@ -315,30 +341,6 @@ class Worker final : public WorkerSubject {
             0};
   }
 
-  Reply give_up() {
-    const std::string half_line = wire::printable(process_->unfinished(), 200);
-    const bool connected = process_->connected(), reads = process_->reads();
-    process_->kill();
-    if (!reads) {
-      return {ReplyKind::misbehaved, ROPE_FAILED, "answers, but does not read its calls; " + std::string(killed), 0};
-    }
-    if (!connected) {
-      return {ReplyKind::crashed, ROPE_FAILED,
-              "closed its connection in the middle of the call and lived on; " + std::string(killed), 0};
-    }
-    std::string sentence = fmt::format("did not return within {}; {}", in_seconds(last_deadline_), killed);
-    if (!half_line.empty()) sentence += "; its answer has no newline: " + half_line;
-    return {ReplyKind::timed_out, ROPE_FAILED, sentence, 0};
-  }
-
-  Reply reply_of_end() {
-    WorkerEnd end = describe_end(process_->wait_status(), !process_->connected());
-    end.sentence += " in the middle of the call";
-    const std::string half_line = wire::printable(process_->unfinished(), 200);
-    if (!half_line.empty()) end.sentence += ", after half a line: " + half_line;
-    return reply_of(end);
-  }
-
   Reply answered(const json& message, const CallLayout& layout) {
     if (message.at("ok").get<bool>()) return accepted(reply_said_in(message), layout);
     has_answered_ = true;
@@ -373,10 +375,7 @@ class Worker final : public WorkerSubject {
   bool has_answered_ = false;
   bool is_new_ = false;  // the process has got no call
   std::shared_ptr<Patience> patience_;
-  bool was_busy_ = false;  // the last call hung and computed all along
-  bool is_sure_ = false;  // the last call hung for certain
   std::chrono::milliseconds next_deadline_{};
-  std::chrono::milliseconds last_deadline_{};
   std::chrono::milliseconds compiling_{};  // what the worker asks for its first call
   std::int64_t deaths_ = 0;
   int hangs_recovered_ = 0;

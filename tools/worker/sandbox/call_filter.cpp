@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "tools/worker/sandbox/entry.hpp"
@@ -36,26 +37,45 @@ constexpr std::uint32_t argument_at(std::size_t i) {
   return static_cast<std::uint32_t>(offsetof(seccomp_data, args) + i * sizeof(std::uint64_t));
 }
 
-constexpr std::uint32_t refuse = SECCOMP_RET_ERRNO | EPERM;
+constexpr std::uint32_t refuse = refusing;
 constexpr std::uint32_t not_there = SECCOMP_RET_ERRNO | ENOSYS;
 
 // Calls 424 and later have the same number everywhere.
-constexpr std::uint32_t refused_calls[] = {
-    SYS_socket, SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp,
-    438 /* pidfd_getfd */, 440 /* process_madvise */, 448 /* process_mrelease */,
-    SYS_mount, SYS_umount2, SYS_pivot_root, SYS_chroot, 428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */,
-    431 /* fsconfig */, 432 /* fsmount */, 433 /* fspick */, 442 /* mount_setattr */,
-    SYS_setns, SYS_unshare, SYS_bpf, SYS_keyctl, SYS_add_key, SYS_request_key, SYS_userfaultfd, SYS_perf_event_open,
-    425 /* io_uring_setup */, 426 /* io_uring_enter */, 427 /* io_uring_register */,
-    SYS_open_by_handle_at, SYS_kexec_load, SYS_init_module, SYS_finit_module, SYS_delete_module, SYS_reboot, SYS_swapon,
-    SYS_swapoff, SYS_acct, SYS_quotactl, SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_setdomainname,
-    SYS_syslog, SYS_fanotify_init,
+struct NamedCall {
+  std::uint32_t number;
+  const char* name;
+};
+
+constexpr NamedCall refused_calls[] = {
+    {SYS_socket, "socket"}, {SYS_ptrace, "ptrace"}, {SYS_process_vm_readv, "process_vm_readv"},
+    {SYS_process_vm_writev, "process_vm_writev"}, {SYS_kcmp, "kcmp"},
+    {438, "pidfd_getfd"}, {440, "process_madvise"}, {448, "process_mrelease"},
+    {SYS_mount, "mount"}, {SYS_umount2, "umount2"}, {SYS_pivot_root, "pivot_root"}, {SYS_chroot, "chroot"},
+    {428, "open_tree"}, {429, "move_mount"}, {430, "fsopen"},
+    {431, "fsconfig"}, {432, "fsmount"}, {433, "fspick"}, {442, "mount_setattr"},
+    {SYS_setns, "setns"}, {SYS_unshare, "unshare"}, {SYS_bpf, "bpf"}, {SYS_keyctl, "keyctl"},
+    {SYS_add_key, "add_key"}, {SYS_request_key, "request_key"}, {SYS_userfaultfd, "userfaultfd"},
+    {SYS_perf_event_open, "perf_event_open"},
+    {425, "io_uring_setup"}, {426, "io_uring_enter"}, {427, "io_uring_register"},
+    {SYS_open_by_handle_at, "open_by_handle_at"}, {SYS_kexec_load, "kexec_load"}, {SYS_init_module, "init_module"},
+    {SYS_finit_module, "finit_module"}, {SYS_delete_module, "delete_module"}, {SYS_reboot, "reboot"},
+    {SYS_swapon, "swapon"},
+    {SYS_swapoff, "swapoff"}, {SYS_acct, "acct"}, {SYS_quotactl, "quotactl"}, {SYS_settimeofday, "settimeofday"},
+    {SYS_clock_settime, "clock_settime"}, {SYS_sethostname, "sethostname"}, {SYS_setdomainname, "setdomainname"},
+    {SYS_syslog, "syslog"}, {SYS_fanotify_init, "fanotify_init"},
 #if defined(__x86_64__)
-    SYS_iopl, SYS_ioperm, SYS_kexec_file_load,
+    {SYS_iopl, "iopl"}, {SYS_ioperm, "ioperm"}, {SYS_kexec_file_load, "kexec_file_load"},
 #endif
 };
 
-constexpr std::uint32_t signalling_calls[] = {SYS_kill, SYS_tgkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo};
+constexpr NamedCall signalling_calls[] = {{SYS_kill, "kill"},
+                                          {SYS_tgkill, "tgkill"},
+                                          {SYS_rt_sigqueueinfo, "rt_sigqueueinfo"},
+                                          {SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo"}};
+
+// Refused by their arguments, or wherever signals are.
+constexpr NamedCall other_calls[] = {{SYS_socketpair, "socketpair"}, {SYS_clone, "clone"}, {SYS_ioctl, "ioctl"},
+                                     {SYS_tkill, "tkill"},           {424, "pidfd_send_signal"}};
 
 constexpr std::uint32_t new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                          CLONE_NEWPID | CLONE_NEWNET;
@@ -103,8 +123,8 @@ void refuse_by_arguments(Program& program) {
 }
 
 void refuse_signals(Program& program) {
-  for (const std::uint32_t call : signalling_calls) {
-    program.if_equal(call, 6);
+  for (const NamedCall& call : signalling_calls) {
+    program.if_equal(call.number, 6);
     program.load(argument_at(0));
     program.if_equal(own_process, 1);
     program.end(SECCOMP_RET_ALLOW);
@@ -125,6 +145,17 @@ bool can_filter_calls() {
   return machine != 0 && syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
 }
 
+std::string name_of_call(std::int32_t number) {
+  for (const std::span<const NamedCall> calls : {std::span<const NamedCall>(refused_calls),
+                                                 std::span<const NamedCall>(signalling_calls),
+                                                 std::span<const NamedCall>(other_calls)}) {
+    for (const NamedCall& call : calls) {
+      if (std::cmp_equal(call.number, number)) return call.name;
+    }
+  }
+  return "system call " + std::to_string(number);
+}
+
 std::vector<sock_filter> call_filter(bool keep_signals) {
   Program program;
   program.load(machine_at);
@@ -136,8 +167,8 @@ std::vector<sock_filter> call_filter(bool keep_signals) {
   // Its flags are in memory, where no filter sees them. Libraries then call clone.
   program.if_equal(SYS_clone3, 1);
   program.end(not_there);
-  for (const std::uint32_t call : refused_calls) {
-    program.if_equal(call, 1);
+  for (const NamedCall& call : refused_calls) {
+    program.if_equal(call.number, 1);
     program.end(refuse);
   }
   if (keep_signals) refuse_signals(program);

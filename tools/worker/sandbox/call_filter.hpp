@@ -4,6 +4,8 @@
 
 #include <linux/filter.h>
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 namespace rope::sandbox {
@@ -15,5 +17,8 @@ bool can_filter_calls();
 // namespaces, loading into the system, keys, io_uring. `keep_signals`: also signals to other processes, where nothing
 // else keeps them within the sandbox.
 std::vector<sock_filter> call_filter(bool keep_signals);
+
+// "socket", of a call that the filter may refuse.
+std::string name_of_call(std::int32_t number);
 
 }  // namespace rope::sandbox

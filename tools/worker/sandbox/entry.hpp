@@ -13,7 +13,7 @@ enum class Namespaces : std::int32_t {
 };
 
 // The first argument. -1: no such file.
-inline constexpr const char* entry_format = "namespaces=%d told=%d life=%d ruleset=%d filter=%d";
+inline constexpr const char* entry_format = "namespaces=%d told=%d life=%d ruleset=%d filter=%d refusals=%d";
 
 struct EntryOptions {
   std::int32_t namespaces = 0;
@@ -21,6 +21,13 @@ struct EntryOptions {
   std::int32_t life = -1;     // PROTOCOL.md
   std::int32_t ruleset = -1;  // of Landlock
   std::int32_t filter = -1;   // of seccomp: a file of sock_filter
+  std::int32_t refusals = -1;  // memory of Refusals, for the namespace's first process
+};
+
+// System calls that the filter refused.
+struct Refusals {
+  std::int32_t count;
+  std::int32_t last;  // its number
 };
 
 enum class Told : std::int32_t {
@@ -38,6 +45,10 @@ struct Message {
   Told what;
   std::int32_t number;
 };
+
+// What a filter returns for a call that it refuses: the call fails with EPERM. If there are Refusals, ropecheck_sandbox
+// puts in its place that the namespace's first process is told, which then refuses the call.
+inline constexpr std::uint32_t refusing = 0x00050000 /* SECCOMP_RET_ERRNO */ | 1 /* EPERM */;
 
 // In a filter: the worker's own process number, which ropecheck_sandbox fills in.
 inline constexpr std::uint32_t own_process = 0xfffe0001;

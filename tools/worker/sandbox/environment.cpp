@@ -23,6 +23,8 @@ constexpr std::array beginnings{
     "ASAN_",      "LSAN_",   "MSAN_",  "TSAN_",   "UBSAN_"};                    // sanitizers
 
 constexpr std::array secrets{"TOKEN", "SECRET", "PASSW", "CREDENTIAL", "_KEY"};
+constexpr std::array of_sessions{"HOME",  "TMPDIR", "PWD",     "OLDPWD", "SHLVL",    "_",
+                                 "SHELL", "TERM",   "LOGNAME", "USER",   "HOSTNAME", "LS_COLORS"};
 constexpr std::array endings_of_caches{"_CACHE_DIR", "_CACHE_PATH", "_CACHE_HOME"};
 
 std::string_view name_of(std::string_view entry) { return entry.substr(0, entry.find('=')); }
@@ -64,6 +66,20 @@ std::vector<std::string> reduced_environment(const std::vector<std::string>& all
     if (!contains(added, std::string_view(name))) result.push_back(std::string(name) + "=" + scratch);
   }
   return result;
+}
+
+std::vector<std::string> withheld_variables(const std::vector<std::string>& all,
+                                            const std::vector<std::string>& added) {
+  std::vector<std::string> paths, with_path, others;
+  for (const std::string& entry : all) {
+    const std::string name(name_of(entry));
+    const bool is_secret = std::ranges::any_of(secrets, [&](std::string_view part) { return name.find(part) != name.npos; });
+    if (contains(added, name) || passes(name) || is_secret || contains(of_sessions, name)) continue;
+    const bool is_path = entry.size() > name.size() + 1 && entry[name.size() + 1] == '/';
+    (name.ends_with("PATH") ? paths : is_path ? with_path : others).push_back(name);
+  }
+  for (const auto& more : {with_path, others}) paths.insert(paths.end(), more.begin(), more.end());
+  return paths;
 }
 
 std::vector<std::string> own_environment() {

@@ -15,6 +15,10 @@ bool passes(std::string_view name);
 std::vector<std::string> reduced_environment(const std::vector<std::string>& all, const std::vector<std::string>& added,
                                              const std::string& scratch);
 
+// The names of variables that are not passed on and could say where something lies: names of paths first, then those
+// whose value is one. Without secrets, and without what only describes the terminal and the user.
+std::vector<std::string> withheld_variables(const std::vector<std::string>& all, const std::vector<std::string>& added);
+
 // Of this process.
 std::vector<std::string> own_environment();
 

@@ -126,7 +126,7 @@ FileRules file_rules(const FilePolicy& policy) {
   }
   Paths writable = policy.writable;
   for (fs::path& device : devices()) writable.push_back(std::move(device));
-  return {shown.take(), std::move(writable)};
+  return {shown.take(), std::move(writable), {"/"}};
 }
 
 Paths needed_paths(const std::vector<std::string>& arguments, const std::vector<std::string>& environment) {

@@ -10,6 +10,8 @@ namespace rope::sandbox {
 struct FileRules {
   std::vector<std::filesystem::path> readable;
   std::vector<std::filesystem::path> writable;  // and readable
+  // The names of what lies there may be listed, and of all that lies below: Landlock has no right for one folder.
+  std::vector<std::filesystem::path> listable;
 };
 
 struct FilePolicy {
@@ -20,7 +22,8 @@ struct FilePolicy {
 };
 
 // Everything may be read but what is hidden, and of /dev only harmless devices and accelerators. If a hidden folder
-// itself is needed, its entries without a dot before their name may be read: secrets have one.
+// itself is needed, its entries without a dot before their name may be read: secrets have one. Names may be listed
+// everywhere, because libraries open / as a folder (hwloc takes a machine without it for one without memory).
 FileRules file_rules(const FilePolicy& policy);
 
 // What the words and variables of a command name: existing paths in lists with colons, the program's own folders.

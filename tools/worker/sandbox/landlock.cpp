@@ -87,6 +87,7 @@ worker::FileDescriptor landlock_ruleset(const FileRules& rules) {
     allow(ruleset.get(), path, execute | read_file | read_folder);
   }
   for (const std::filesystem::path& path : rules.writable) allow(ruleset.get(), path, all);
+  for (const std::filesystem::path& path : rules.listable) allow(ruleset.get(), path, read_folder);
   return ruleset;
 }
 

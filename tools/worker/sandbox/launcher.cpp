@@ -10,7 +10,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -58,16 +61,86 @@ bool map_identity(unsigned user, unsigned group) {
 // A process beside this one: ropecheck is its parent, and waits for it. 0 in the new process.
 long sibling() { return syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); }
 
+Refusals* refusals = nullptr;  // for the first process
+int carry[2] = {-1, -1};  // brings the listener of the filter from the worker to the first process
+
+void send_listener(int listener) {
+  char nothing = 0;
+  iovec bytes{&nothing, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof listener)] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof listener);
+  memcpy(CMSG_DATA(header), &listener, sizeof listener);
+  sendmsg(carry[1], &message, 0);
+}
+
+// -1: none came.
+int received_listener() {
+  char nothing = 0;
+  iovec bytes{&nothing, 1};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof control;
+  if (recvmsg(carry[0], &message, MSG_CMSG_CLOEXEC) <= 0) return -1;
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return -1;
+  int listener = -1;
+  memcpy(&listener, CMSG_DATA(header), sizeof listener);
+  return listener;
+}
+
+// Counts a call that the filter caught, and lets it fail. False if there will be none any more.
+bool refuse_call(int listener) {
+  // Newer systems may fill in more than this program knows.
+  alignas(seccomp_notif) char call_bytes[1024] = {}, answer_bytes[1024] = {};
+  const auto* const call = reinterpret_cast<seccomp_notif*>(call_bytes);
+  auto* const answer = reinterpret_cast<seccomp_notif_resp*>(answer_bytes);
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, call_bytes) != 0) return errno == ENOENT || errno == EINTR;
+  __atomic_store_n(&refusals->last, call->data.nr, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&refusals->count, 1, __ATOMIC_RELEASE);
+  answer->id = call->id;
+  answer->error = -EPERM;
+  return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, answer_bytes) == 0 || errno == ENOENT || errno == EINTR;
+}
+
 // The namespace's first process. When it ends, the system ends all others; and it ends with ropecheck.
-[[noreturn]] void be_init(int life) {
+[[noreturn]] void be_init(const EntryOptions& options) {
   signal(SIGCHLD, SIG_IGN);
   for (int file = 0; file < first_inherited_by_none; ++file) {
-    if (file != life) close(file);
+    if (file != options.life && file != carry[0]) close(file);
   }
-  pollfd end{life, POLLIN, 0};
-  while (poll(&end, 1, -1) <= 0) {
+  bool has_listener = false;
+  pollfd watched[2] = {{options.life, POLLIN, 0}, {carry[0], POLLIN, 0}};
+  for (;;) {
+    if (poll(watched, 2, -1) <= 0) continue;
+    if (watched[0].revents != 0) _exit(0);
+    if (watched[1].revents == 0) continue;
+    if (!has_listener) {
+      has_listener = true;
+      watched[1].fd = received_listener();
+      close(carry[0]);
+    } else if ((watched[1].revents & POLLIN) == 0 || !refuse_call(watched[1].fd)) {
+      close(watched[1].fd);  // no process has the filter any more
+      watched[1].fd = -1;
+    }
   }
-  _exit(0);
+}
+
+void prepare_telling(int file) {
+  void* const memory = file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(Refusals), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return;
+  refusals = static_cast<Refusals*>(memory);
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, carry) != 0) carry[0] = carry[1] = -1;
 }
 
 // Returns only in the worker. The worker is not the first process: that one would ignore signals such as SIGABRT.
@@ -76,9 +149,10 @@ void enter_namespaces(const EntryOptions& options) {
   const unsigned user = geteuid(), group = getegid();
   if (unshare(CLONE_NEWPID | (users ? CLONE_NEWUSER : 0)) != 0) fail(options, Told::namespaces_failed);
   if (users && !map_identity(user, group)) fail(options, Told::namespaces_failed);
+  prepare_telling(options.refusals);
   const long init = sibling();
   if (init < 0) fail(options, Told::namespaces_failed);
-  if (init == 0) be_init(options.life);
+  if (init == 0) be_init(options);
   tell(options, Told::init, static_cast<int>(init));
   const long worker = sibling();
   if (worker < 0) fail(options, Told::namespaces_failed);
@@ -106,6 +180,12 @@ bool drop_privileges() {
   return syscall(SYS_capset, &header, data) == 0;
 }
 
+void replace(sock_filter* instructions, int count, unsigned verdict, unsigned by) {
+  for (int i = 0; i < count; ++i) {
+    if (instructions[i].code == (BPF_RET | BPF_K) && instructions[i].k == verdict) instructions[i].k = by;
+  }
+}
+
 bool filter_calls(int file) {
   static sock_filter instructions[longest_filter];
   const ssize_t bytes = pread(file, instructions, sizeof instructions, 0);
@@ -116,11 +196,23 @@ bool filter_calls(int file) {
   }
   const sock_fprog program{count, instructions};
   // Older systems slow down every process with a filter, unless told not to.
-  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) == 0;
+  constexpr unsigned flags = SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+  if (carry[1] >= 0) {
+    replace(instructions, count, refusing, SECCOMP_RET_USER_NOTIF);
+    const long listener =
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+    if (listener >= 0) {
+      send_listener(static_cast<int>(listener));
+      close(static_cast<int>(listener));
+      return true;
+    }
+    replace(instructions, count, SECCOMP_RET_USER_NOTIF, refusing);  // an older system, or a filter that listens already
+  }
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program) == 0;
 }
 
 int enter(const EntryOptions& options, char** program) {
-  for (const int file : {options.told, options.ruleset, options.filter}) {
+  for (const int file : {options.told, options.ruleset, options.filter, options.refusals}) {
     if (file >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
   }
   if (options.namespaces != 0) enter_namespaces(options);
@@ -140,7 +232,7 @@ int main(int argc, char** argv) {
   using namespace rope::sandbox;
   EntryOptions options;
   if (argc < 3 || sscanf(argv[1], entry_format, &options.namespaces, &options.told, &options.life, &options.ruleset,
-                         &options.filter) != 5) {
+                         &options.filter, &options.refusals) != 6) {
     fputs("ropecheck_sandbox is started by ropecheck; run ropecheck itself\n", stderr);
     return 2;
   }

@@ -31,8 +31,8 @@ fs::path home() {
 }
 
 std::string option_words(Namespaces namespaces, const Sandbox::Numbers& numbers) {
-  return fmt::format("namespaces={} told={} life={} ruleset={} filter={}", static_cast<int>(namespaces), numbers.told,
-                     numbers.life, numbers.ruleset, numbers.filter);
+  return fmt::format("namespaces={} told={} life={} ruleset={} filter={} refusals={}", static_cast<int>(namespaces),
+                     numbers.told, numbers.life, numbers.ruleset, numbers.filter, numbers.refusals);
 }
 
 worker::FileDescriptor in_memory(const std::vector<sock_filter>& filter) {
@@ -94,7 +94,7 @@ bool Sandbox::can_enter(Namespaces namespaces) const {
   posix_spawn_file_actions_adddup2(&actions, told_there.get(), told_number);
   posix_spawn_file_actions_adddup2(&actions, life_there.get(), life_number);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::string program = launcher_.string(), options = option_words(namespaces, {told_number, life_number, -1, -1});
+  std::string program = launcher_.string(), options = option_words(namespaces, {told_number, life_number, -1, -1, -1});
   std::string again = program;
   char* arguments[] = {program.data(), options.data(), again.data(), nullptr};
   char* environment[] = {nullptr};
@@ -185,14 +185,16 @@ Sandbox::Entry Sandbox::entry(const std::vector<std::string>& arguments, const s
     return std::ranges::any_of(added, [&](const std::string& other) { return other.starts_with(name); });
   });
   Entry entry{arguments, reduced_environment(all, policy_.variables, scratch_->path())};
+  entry.withheld = withheld_variables(all, policy_.variables);
   entry.environment.insert(entry.environment.end(), added.begin(), added.end());
   if (!has_launcher_) return entry;
   if (has_rules_) entry.ruleset = ruleset_for(arguments, entry.environment);
   if (filtered) entry.filter = filter_.get();
   entry.is_told = true;
   entry.in_namespace = namespaces_ != Namespaces::none;
+  entry.tells_refusals = entry.in_namespace && entry.filter >= 0;
   const Numbers given{numbers.told, numbers.life, entry.ruleset < 0 ? -1 : numbers.ruleset,
-                      entry.filter < 0 ? -1 : numbers.filter};
+                      entry.filter < 0 ? -1 : numbers.filter, entry.tells_refusals ? numbers.refusals : -1};
   entry.arguments.insert(entry.arguments.begin(), {launcher_.string(), option_words(namespaces_, given)});
   return entry;
 }

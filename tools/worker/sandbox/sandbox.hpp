@@ -31,7 +31,7 @@ class Sandbox {
 
   // Numbers of files in the worker.
   struct Numbers {
-    int told, life, ruleset, filter;
+    int told, life, ruleset, filter, refusals;
   };
 
   // How a worker enters.
@@ -40,8 +40,10 @@ class Sandbox {
     std::vector<std::string> environment;
     int ruleset = -1;  // to be given under their numbers; -1: none
     int filter = -1;
+    std::vector<std::string> withheld = {};  // variables, environment.hpp
     bool is_told = false;  // how the entry goes: read_told()
     bool in_namespace = false;
+    bool tells_refusals = false;
   };
 
   // For a worker that would be started like this; `added` are the variables that its protocol needs. `filtered`: its

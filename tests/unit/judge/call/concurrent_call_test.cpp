@@ -23,7 +23,7 @@ using Catch::StartsWith;
 
 WorkerOptions impatient() {
   WorkerOptions options;
-  options.first_call_deadline = options.deadline = std::chrono::milliseconds(2000);
+  options.first_call_deadline = options.deadline = options.wall_deadline = std::chrono::milliseconds(2000);
   return options;
 }
 

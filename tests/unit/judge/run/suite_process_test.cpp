@@ -6,6 +6,7 @@
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
 #include "tests/unit/judge/run/suite_run.hpp"
+#include "tools/judge/call/busy_machine.hpp"
 #include "tools/judge/run/explain.hpp"
 #include "tools/judge/run/suite.hpp"
 
@@ -280,6 +281,72 @@ TEST_CASE("a hang is shrunk once in a run: each try costs its deadlines", "[suit
   }
   CHECK(requirements > 3);
   CHECK(subject.calls == requirements + 3);
+}
+
+TEST_CASE("a crash or a hang that does not happen again is marked, and the verdict stays", "[suite]") {
+  const ReplyKind kind = GENERATE(ReplyKind::crashed, ReplyKind::timed_out);
+  const bool compiled = GENERATE(true, false);
+  int renewed = 0;
+  const auto failure_of = [&](int fatal_calls) {
+    Claims claims = narrow_claims();
+    claims.compiled = compiled;
+    int left = fatal_calls, calls = 0;
+    Fake subject(claims, [&](Call& call) {
+      if (++calls < 20 || left-- <= 0) return right(call);
+      return Reply{kind, ROPE_FAILED, "it is gone", 0};
+    });
+    subject.forget = [&] { ++renewed; };
+    const RequirementResult result = judged(subject, "ROT-01");
+    CHECK(result.verdict == Verdict::fail);
+    REQUIRE(result.failure);
+    return *result.failure;
+  };
+  const Failure once = failure_of(1);
+  CHECK(once.held_again == 5);
+  CHECK_FALSE(once.needs_earlier_calls);
+  CHECK_THAT(explain(once), Contains("it is gone; could not be repeated (0 of 5, each in a new process)"));
+  CHECK(renewed >= 5);
+  const Failure always = failure_of(1 << 20);
+  CHECK(always.held_again == 0);
+  CHECK_FALSE(always.needs_earlier_calls);
+  CHECK_THAT(explain(always), !Contains("repeated"));
+}
+
+TEST_CASE("a machine that gives a call no time ends the run, and decides nothing", "[suite]") {
+  int calls = 0;
+  Fake subject(narrow_claims(), [&](Call& call) {
+    if (++calls > 20) throw BusyMachine("the machine is too busy");
+    return right(call);
+  });
+  SuiteOptions how = options();
+  how.selection.only = {"ROT-01"};
+  const SubjectReport report = run(subject, how);
+  CHECK(report.interrupted);
+  CHECK(report.ended_by == "the machine is too busy");
+  CHECK(report.count(Verdict::fail) == 0);
+  CHECK_FALSE(report.conforms());
+
+  // A failure that was seen before stays one.
+  calls = 0;
+  Fake wrong(narrow_claims(), [&](Call& call) {
+    if (++calls > 20) throw BusyMachine("the machine is too busy");
+    return turned_from(call, call.position_offset + (calls == 20 ? 1 : 0));
+  });
+  CHECK(run(wrong, how).count(Verdict::fail) == 1);
+}
+
+TEST_CASE("a crash after an earlier call is told from one of chance", "[suite]") {
+  int calls_of_process = 0;
+  Fake subject(narrow_claims(), [&](Call& call) {
+    return calls_of_process++ == 0 ? right(call) : Reply{ReplyKind::crashed, ROPE_FAILED, "it is gone", 0};
+  });
+  subject.forget = [&] { calls_of_process = 0; };
+  const RequirementResult result = judged(subject, "ROT-01");
+  REQUIRE(result.failure);
+  CHECK(result.failure->needs_earlier_calls);
+  CHECK(result.failure->held_again == 0);
+  CHECK(result.failure->minimal.before.size() == 1);
+  CHECK_THAT(explain(*result.failure), Contains("without the calls before it the case passes"));
 }
 
 TEST_CASE("a kernel that dies is given up after three deaths a requirement, or one if a process is dear", "[suite]") {

@@ -32,5 +32,11 @@ TEST_CASE("sandbox: HOME and TMPDIR name the scratch folder; added variables are
   CHECK(entries == Entries{"LANG=C", "MINE=1", "HOME=/scratch", "TMPDIR=/scratch"});
 }
 
+TEST_CASE("sandbox: what is withheld is named, paths first, and no secrets") {
+  CHECK(withheld_variables({"LANG=C", "COLOUR=red", "MY_SOURCES=/src", "TERM=xterm", "NODE_PATH=a", "GIVEN=/x",
+                            "A_TOKEN=/y", "EMPTY="},
+                           {"GIVEN"}) == Entries{"NODE_PATH", "MY_SOURCES", "COLOUR", "EMPTY"});
+}
+
 }  // namespace
 }  // namespace rope::sandbox

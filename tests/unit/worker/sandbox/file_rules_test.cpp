@@ -34,6 +34,7 @@ TEST_CASE("sandbox: everything may be read but what is hidden, and what is neede
     CHECK_FALSE(is_readable(rules, hidden));
   }
   CHECK(std::ranges::count(rules.writable, root / "other") == 1);
+  CHECK(rules.listable == std::vector<fs::path>{"/"});
   CHECK(std::ranges::count(rules.writable, fs::path("/dev/null")) == 1);
 
   policy.needed = {home, root / "reports"};
