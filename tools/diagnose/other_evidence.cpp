@@ -25,8 +25,9 @@ namespace {
 // The class of unanswered calls: memory, unless the kernel refused them or only tables are far apart.
 BugClass class_of_answers(const Finding& first, const Condition& condition, const std::vector<SeenRow>& with) {
   // If rows are far apart in the tables but not in the tensors, the index of a table row is wrong.
-  if (std::all_of(with.begin(), with.end(),
-                  [](const SeenRow& row) { return is_distant(row.seen->c.layout) && !distant_dimension(row.seen->c.layout); })) {
+  if (std::all_of(with.begin(), with.end(), [](const SeenRow& row) {
+        return is_distant(row.seen->c.layout) && !distant_dimension(row.seen->c.layout);
+      })) {
     return BugClass::table_cache;
   }
   if (first.kind != FailureKind::status) return BugClass::strides_memory_race;
