@@ -28,11 +28,12 @@ void DeadlineOptions::add_to(CLI::App& command) {
                          "may compile; if given, also where the subject asks for more"),
       "a deadline");
   given_first_->capture_default_str();
-  takes_seconds(command.add_option("--wall-deadline", wall_,
-                                   "seconds that either may take if the process mostly sleeps, if that is more; time "
-                                   "in which it waits for a CPU does not count"),
-                "a deadline")
-      ->capture_default_str();
+  given_wall_ = takes_seconds(
+      command.add_option("--wall-deadline", wall_,
+                         "seconds that either may take if the process mostly sleeps, if that is more; time in which it "
+                         "waits for a CPU does not count"),
+      "a deadline");
+  given_wall_->capture_default_str();
 }
 
 WorkerOptions DeadlineOptions::worker_options() const {
@@ -45,9 +46,10 @@ WorkerOptions DeadlineOptions::worker_options() const {
 }
 
 std::vector<std::string> DeadlineOptions::words() const {
-  std::vector<std::string> words{"--deadline", fmt::format("{}", call_), "--wall-deadline", fmt::format("{}", wall_)};
-  if (given_first_ != nullptr && given_first_->count() > 0) {
-    words.insert(words.end(), {"--first-deadline", fmt::format("{}", first_)});
+  std::vector<std::string> words{"--deadline", fmt::format("{}", call_)};
+  for (const auto& [option, seconds] : {std::pair(given_first_, first_), std::pair(given_wall_, wall_)}) {
+    if (option == nullptr || option->count() == 0) continue;
+    words.insert(words.end(), {option->get_name(), fmt::format("{}", seconds)});
   }
   return words;
 }

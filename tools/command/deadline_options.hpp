@@ -20,6 +20,7 @@ class DeadlineOptions {
   double first_ = 60;
   double wall_ = 120;
   CLI::Option* given_first_ = nullptr;
+  CLI::Option* given_wall_ = nullptr;
 };
 
 }  // namespace rope

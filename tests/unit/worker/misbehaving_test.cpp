@@ -223,7 +223,7 @@ TEST_CASE("a process that waits for a CPU has more time; if it waits too long, n
                                               Contains("s; run it again when less runs, or with --first-deadline 2"));
 }
 
-TEST_CASE("a process that waits for a CPU while it is loaded is no error of the subject") {
+TEST_CASE("a process that waits for a CPU while it is loaded says nothing about the subject") {
   WorkerOptions options;
   options.load_deadline = options.wall_deadline = options.longest_wait = std::chrono::milliseconds(500);
   worker::Launch launch;

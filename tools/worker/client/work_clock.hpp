@@ -24,10 +24,10 @@ struct WorkTimes {
   using Time = std::chrono::nanoseconds;
 
   Time wall{};
-  // The least time that the same work takes on this machine when nothing else runs: that of the thread that computed
-  // most, or of all threads spread over all CPUs.
+  // The least time that the same work takes on this machine when nothing else runs: the CPU time of the thread that
+  // computed most, or of all threads spread over all CPUs.
   Time computed{};
-  Time waited{};         // for a CPU
+  Time waited{};        // for a CPU
   bool is_told = true;  // false: the system does not tell how long threads waited
 
   Time own() const { return wall - waited; }  // computed, or slept
