@@ -64,7 +64,9 @@ Finding told(Finding finding, std::string_view things, std::string_view actual, 
   finding.message = fmt::format("{} of {} {} are {}; the worst: {} is {}, {} is {}", finding.wrong, finding.compared,
                                 things, e.bound > 0 ? "beyond the bound" : "not equal", actual, in_digits(e, e.actual),
                                 expected, in_digits(e, e.expected));
-  if (std::isfinite(e.expected)) finding.message += fmt::format("; the difference {}", against_bound(e));
+  if (std::isfinite(e.expected)) {
+    finding.message += "; the difference " + (e.bound > 0 ? against_bound(e) : fmt::format("{:.3g}", e.error));
+  }
   return finding;
 }
 

@@ -116,7 +116,6 @@ Json requirement_model(const Json& r, Detail detail) {
     const double use = number(r["worst"].at("use"));
     model["share"] = share_words(use);
     model["bar"] = fmt::format("{:.1f}", bar_width(use));
-    if (word(r["worst"]["element"], "what") == "mean") model["bias"] = bias_picture(r["worst"]["element"]);
     model["over"] = !(use <= 1);
     facts.push_back(fact("worst case", word(r["worst"], "case")));
     facts.push_back(fact("worst at", fmt::format("{}, {} of the bound", word(r["worst"].at("element"), "place"),
@@ -132,6 +131,11 @@ Json requirement_model(const Json& r, Detail detail) {
     for (Json& one : failure_facts(r["failure"], model, detail)) facts.push_back(std::move(one));
   }
   model["facts"] = std::move(facts);
+  const bool fails = r.contains("failure") && r["failure"].contains("element");
+  if (fails || r.contains("worst")) {
+    const Json& element = (fails ? r["failure"] : r["worst"]).at("element");
+    if (word(element, "what") == "mean") model["bias"] = bias_picture(element);
+  }
   return model;
 }
 
