@@ -143,7 +143,7 @@ TEST_CASE("compute-sanitizer: reading an output before it is written is found, r
 
 TEST_CASE("compute-sanitizer: a kernel that refuses its calls gets no verdict", "[sanitizer]") {
   const RequirementResult result = mem_07("failing", Level::quick);
-  CHECK(result.verdict == Verdict::not_claimed);
+  CHECK(result.verdict == Verdict::no_case);
   CHECK_THAT(result.undecided, Contains("under it the kernel answered failed: cudaLaunchKernel: out of patience"));
 }
 
@@ -177,11 +177,11 @@ TEST_CASE("compute-sanitizer: an interrupted run starts no further tool", "[sani
 
 TEST_CASE("compute-sanitizer: if it is missing, or cannot start a worker, there is no verdict", "[sanitizer]") {
   const RequirementResult none = mem_07("right", Level::quick, {});
-  CHECK(none.verdict == Verdict::not_claimed);
+  CHECK(none.verdict == Verdict::no_case);
   CHECK_THAT(none.undecided, Contains("not in PATH"));
   const Environment broken("FAKE_SANITIZER_BROKEN", "1");
   const RequirementResult result = mem_07("reading_beyond", Level::quick);
-  CHECK(result.verdict == Verdict::not_claimed);
+  CHECK(result.verdict == Verdict::no_case);
   CHECK(result.cases == 0);
   CHECK_THAT(result.undecided, Contains("Target application terminated before first instrumented API call"));
 }
