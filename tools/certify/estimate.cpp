@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tools/certify/block_check.hpp"
+#include "tools/judge/case/coverage.hpp"
 
 namespace rope::certify {
 namespace {
@@ -25,15 +26,16 @@ struct Alike {
 
 std::string group_of(const Sweep& sweep) { return sweep.kind + " " + sweep.over; }
 
-double probed(BlockCheck& check, const Sweep& sweep) {
+double probed(BlockCheck& check, const Sweep& sweep, const Claims& claims) {
   const Kind& kind = kind_called(sweep.kind);
   double of_parts = 0, elements = 0;
   // The first call also makes what later calls share.
   for (const std::int64_t block : {std::int64_t{0}, sweep.blocks() / 2, sweep.blocks() - 1}) {
     const Part part = kind.parts(sweep, sweep.range(block)).front();
-    if (block == 0) check.check(kind, part.c);
+    const Case c = claimed(part.c, claims).value_or(part.c);
+    if (block == 0) check.check(kind, c);
     const Clock::time_point call = Clock::now();
-    check.check(kind, part.c);
+    check.check(kind, c);
     of_parts += seconds_since(call);
     elements += static_cast<double>(part.elements);
   }
@@ -53,7 +55,7 @@ std::vector<double> estimated_seconds(const Plan& plan, Subject& subject) {
     for (std::size_t i = 0; i < plan.sweeps.size() && (only_new || seconds_since(begin) < longest); ++i) {
       const Sweep& sweep = plan.sweeps[i];
       if (!std::isnan(seconds[i]) || (only_new && groups.contains(group_of(sweep)))) continue;
-      seconds[i] = probed(check, sweep);
+      seconds[i] = probed(check, sweep, subject.claims());
       Alike& alike = groups[group_of(sweep)];
       alike.seconds += seconds[i];
       alike.values += values_of(sweep);

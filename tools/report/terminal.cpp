@@ -3,6 +3,7 @@
 #include <fmt/color.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "tools/judge/run/explain.hpp"
@@ -123,7 +124,10 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
     text += "\n";
     if (!result.reason.empty()) text += line("listed", result.reason);
     if (!result.undecided.empty()) text += line("undecided", result.undecided);
-    if (result.failure) text += failure_text(style, result, report, shown);
+    const bool is_told_below =
+        report.unsupported && std::ranges::find(report.unsupported->requirements, result.id) !=
+                                  report.unsupported->requirements.end();
+    if (result.failure && !is_told_below) text += failure_text(style, result, report, shown);
   }
   if (!style.quiet) text += measurements(report);
   const bool failed = report.count(Verdict::fail) > 0;
@@ -144,6 +148,7 @@ std::string terminal_report(const SubjectReport& report, const TerminalStyle& st
          (left_out.empty() ? "" : fmt::format("  {}\n", left_out)) +
          (slow.empty() ? "" : fmt::format("  slow: {}\n", slow)) +
          (hangs.empty() ? "" : fmt::format("  hangs: {}\n", hangs)) +
+         (report.unsupported ? fmt::format("  unsupported: {}\n", unsupported_words(*report.unsupported)) : "") +
          (without.empty() ? "" : fmt::format("  claims: {}\n", without)) +
          (report.diagnosis ? diagnosis_text(style, *report.diagnosis) : "");
 }

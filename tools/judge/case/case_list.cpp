@@ -66,7 +66,16 @@ void CaseList::give_rule(Case& c) const {
   }
 }
 
-bool CaseList::covers(const Case& c) const { return uncovered(c, claims_).empty(); }
+void CaseList::keep_to_claims(Case& c) const {
+  if (!c.golden.empty()) return;  // its arrays are what they are
+  if (!selection_.spec) keep_spec_to_claims(c, claims_);
+  keep_call_to_claims(c, claims_);
+}
+
+bool CaseList::covers(Case c) const {
+  keep_to_claims(c);
+  return uncovered(c, claims_).empty();
+}
 
 void CaseList::add(Case c) { keep(std::move(c)); }
 
@@ -90,9 +99,9 @@ bool CaseList::keep(Case c) {
   } else if (c.golden.empty()) {
     c.spec.base = selection_.base.value_or(c.spec.base);
     give_rule(c);
-    keep_to_claims(c, claims_);
   }
-  if (!selected(c) || !covers(c)) return false;
+  keep_to_claims(c);
+  if (!selected(c) || !uncovered(c, claims_).empty()) return false;
   if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
   return true;
 }
@@ -151,7 +160,7 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
       c.spec.pairing = pairing;
       Case candidate = c;
       give_rule(candidate);
-      keep_to_claims(candidate, claims_);
+      keep_spec_to_claims(candidate, claims_);
       if (selected(candidate) && covers(candidate)) candidates.push_back(std::move(candidate));
     }
     // Quick alternates between the two pairings.

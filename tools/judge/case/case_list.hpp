@@ -62,8 +62,8 @@ class CaseList {
   // Adds one case that is kept, another one with each turn.
   void add_one_in_turn(std::size_t turn, std::vector<Case> cases);
 
-  // Whether the claims cover this case. For cases that a check derives from a covered one.
-  bool covers(const Case& c) const;
+  // Whether the claims cover this case, with what every call has. For cases that a check derives from a covered one.
+  bool covers(Case c) const;
 
   // Gives positions as a tensor, in the widest form and type that are claimed; unchanged if none is claimed.
   void give_positions(Case& c) const;
@@ -92,6 +92,7 @@ class CaseList {
   bool keep(Case c);
   bool selected(const Case& c) const;
   void give_rule(Case& c) const;
+  void keep_to_claims(Case& c) const;
   static constexpr std::size_t most_walks = 3;
   std::size_t walks_for(const Case& way) const;  // in one of so many it is proposed
   std::uint64_t stream() const;

@@ -65,7 +65,7 @@ std::vector<Claim> claims_to_drop(const Claims& claims, std::span<const Case> fa
     }
   }
   for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
-    if ((k.features & bit) != 0) add([=](Claims& c) { c.capabilities.features &= ~bit; });
+    if ((k.features & ~k.required_features & bit) != 0) add([=](Claims& c) { c.capabilities.features &= ~bit; });
   }
   if (k.half_tables != 0 && k.full_tables != 0) {
     add([](Claims& c) { c.capabilities.half_tables = 0; });

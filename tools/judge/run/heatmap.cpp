@@ -58,7 +58,7 @@ class Map {
     c.position_dtype = examiner_.subject().claims().position_dtype();
     c.pattern = PositionPattern::scattered;
     c.start = last_;
-    if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
+    if (const auto kept = claimed(c, examiner_.subject().claims())) add(*kept);
   }
 
   void call_at(std::int64_t position) {
@@ -69,7 +69,7 @@ class Map {
       c.form = PositionForm::shared;
       c.position_dtype = examiner_.subject().claims().position_dtype();
     }
-    if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
+    if (const auto kept = claimed(c, examiner_.subject().claims())) add(*kept);
   }
 
   void add(const Case& c) {

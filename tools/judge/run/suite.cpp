@@ -16,7 +16,6 @@
 #include "tools/judge/verdict/variants.hpp"
 
 namespace rope {
-
 namespace {
 
 // A kernel that keeps dying or hanging costs seconds per case. After this many deaths a requirement is decided.
@@ -55,9 +54,11 @@ class Run {
     GradeUse uses;
     std::set<DType> failed;
     ClaimsSeen claims_seen;
+    SupportSeen support;
     for (Task& task : tasks_) {
       if (task.begun || options_.budget) {
         claims_seen.add(task.claims_seen);
+        support.add(task.result.id, task.result.failed, task.support);
         join(task, uses, failed, report);
       }
       if (task.index == last_) break;
@@ -68,6 +69,7 @@ class Run {
     judge_whole_run(report);
     const Claims& claims = subject_.claims();
     report.claims = claims_seen.of(claims);
+    report.unsupported = support.of(claims);
     report.claims_note = subject_.claims_note();
     if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
     report.only_position_0 = claims.capabilities.max_position == 0;
@@ -329,6 +331,7 @@ class Run {
         continue;
       }
       ++result.cases;
+      const bool lacks_support = task.support.note(c, finding, decides);
       if (options_.after_case && decides) options_.after_case(c, finding.passed());
       // Only MUSTs count for the grade: other cases may lie outside of every bound.
       if (requirement.is_must()) task.uses.add(c.dtype, finding);
@@ -342,13 +345,13 @@ class Run {
         if (decides && !by_demand) task.failed.insert(c.dtype);
         const bool hangs = finding.kind == FailureKind::timeout;
         task.deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
-        if (result.failed++ == 0) {
-          const bool known = (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
+        if (result.failed++ == 0 || (!lacks_support && result.failed == task.support.unsupported() + 1)) {
+          const bool known = lacks_support || (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
           result.failure = shrinks && !known ? shrink(requirement, c, outcome, options_.selection, renews,
                                                         clock_.end_of_shrinking(), examiner)
                                              : Failure{c, finding, to_text(c)};
-          const bool alone = shrinks && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
+          const bool alone = shrinks && !lacks_support && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
                              !result.failure->needs_earlier_calls;
           if (alone) lane.failed_alone.insert(finding.kind);
         }

@@ -23,6 +23,7 @@ struct Task {
   std::size_t asked = 0;     // of these; all if it is decided
   std::size_t executed = 0;  // of these
   ClaimsSeen claims_seen;    // in those that were executed
+  SupportSeen support;       // of those that decide
   std::int64_t deaths = 0;
   bool begun = false;
   RequirementResult result;
