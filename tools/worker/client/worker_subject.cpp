@@ -13,6 +13,7 @@
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_memory.hpp"
 #include "tools/worker/client/call_message.hpp"
+#include "tools/worker/client/call_shape.hpp"
 #include "tools/worker/client/code_files.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
 #include "tools/worker/client/fault_report.hpp"
@@ -41,13 +42,6 @@ constexpr std::string_view killed = "its process was killed";
 
 std::string in_seconds(std::chrono::milliseconds time) {
   return fmt::format("{} s", static_cast<double>(time.count()) / 1000);
-}
-
-// Bytes from the beginning of each tensor's pages; words do not say them where other strides begin elsewhere.
-std::vector<std::size_t> starts_of(const CallLayout& layout) {
-  std::vector<std::size_t> starts;
-  for (const Placed& placed : layout.tensors) starts.push_back(placed.start);
-  return starts;
 }
 
 Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
@@ -193,6 +187,8 @@ class Worker final : public WorkerSubject {
     send_call(judged, companion, layout);
     const bool is_first = std::exchange(is_new_, false);
     std::chrono::milliseconds usual = std::exchange(next_deadline_, options_.deadline);
+    const bool compiles = claims_.capabilities.compiles_each_shape != 0 && shapes_.is_new(judged.call);
+    if (compiles) usual = std::max({usual, options_.first_call_deadline, compiling_});
     const std::size_t bytes = layout.input_bytes + layout.output_bytes;
     const bool hung = patience_->is_lost();
     // Others may compile anew for each shape.
@@ -226,6 +222,7 @@ class Worker final : public WorkerSubject {
     if (!is_memory_new_) renew_memory();
     is_memory_new_ = false;
     is_new_ = true;
+    shapes_.forget();
     process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
     const json words = first_words(*process_, "hello", options_.load_deadline);
     try {
@@ -372,6 +369,7 @@ class Worker final : public WorkerSubject {
   std::optional<WorkerProcess> process_;
   bool has_answered_ = false;
   bool is_new_ = false;  // the process has got no call
+  ShapesMet shapes_;  // if it compiles for each
   std::shared_ptr<Patience> patience_;
   bool was_busy_ = false;  // the last call hung and computed all along
   bool is_sure_ = false;  // the last call hung for certain
