@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "impls/contract.hpp"
+#include "impls/scaling_fields.hpp"
 
 namespace rope {
 namespace {
@@ -22,6 +23,10 @@ void expect(bool holds) {
 
 void expect_claimed(std::uint32_t mask, std::int32_t enumerator) {
   if ((mask >> enumerator & 1) == 0) throw Refusal{ROPE_UNSUPPORTED};
+}
+
+void expect_one_of(std::uint32_t mask, std::int32_t value) {  // 0: any
+  if (mask != 0) expect_claimed(mask, value);
 }
 
 void expect_enumerator(std::int32_t value, std::int32_t last) { expect(value >= 0 && value <= last); }
@@ -175,6 +180,14 @@ void check_frequencies(const rope_call& call, const rope_capabilities& claims) {
   check_pointer(call.theta, size_of(static_cast<DType>(call.theta_dtype)));
 }
 
+bool has_mode(const Scaling& rule, std::string_view mode) {
+  bool has = false;
+  std::visit(
+      [&](const auto& r) { r.fields(r, [&](std::string_view field, auto&&...) { has = has || field == mode; }); },
+      rule);
+  return has;
+}
+
 void check_computed(const rope_call& call, const rope_capabilities& claims) {
   expect_enumerator(call.scaling.kind, static_cast<std::int32_t>(scaling_kind_count) - 1);
   expect_claimed(claims.scalings, call.scaling.kind);
@@ -182,6 +195,20 @@ void check_computed(const rope_call& call, const rope_capabilities& claims) {
   const RopeSpec spec = spec_of(call);
   const scaling::Setting setting{spec.head_dim, spec.rotary_dim, spec.base, call.sequence_length};
   std::visit([&](const auto& rule) { rule.check(setting); }, spec.scaling);
+  for (const ScalingMode& mode : scaling_modes) {
+    if (has_mode(spec.scaling, mode.of_rule)) expect_one_of(claims.*mode.claimed, call.scaling.*mode.member);
+  }
+}
+
+// What no call is without.
+void check_required(const rope_call& call, const rope_capabilities& claims) {
+  const auto needs = [&](rope_feature feature, bool has) {
+    if ((claims.required_features & ROPE_BIT(feature)) != 0 && !has) throw Refusal{ROPE_UNSUPPORTED};
+  };
+  needs(ROPE_FEATURE_POSITIONS, call.positions.data != nullptr);
+  needs(ROPE_FEATURE_IN_PLACE, call.q.data == call.q_out.data);
+  needs(ROPE_FEATURE_KEY, call.k.data != nullptr);
+  if (call.positions.data != nullptr) expect_one_of(claims.axis_counts, call.positions.axes);
 }
 
 void check(const rope_call& call, const rope_capabilities& claims) {
@@ -191,6 +218,7 @@ void check(const rope_call& call, const rope_capabilities& claims) {
   check_tensors(call, claims);
   check_rotation(call, claims);
   check_positions(call, claims);
+  check_required(call, claims);
   switch (call.angle_source) {
     case ROPE_TABLES: return check_tables(call, claims);
     case ROPE_FREQUENCIES: return check_frequencies(call, claims);

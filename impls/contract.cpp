@@ -1,7 +1,6 @@
 #include "impls/contract.hpp"
 
 #include <algorithm>
-#include <span>
 #include <type_traits>
 
 #include "impls/scaling_fields.hpp"
@@ -20,20 +19,20 @@ static_assert(number(DType::bf16) == ROPE_BF16 && number(DType::i32) == ROPE_I32
 static_assert(number(Pairing::half_split) == ROPE_HALF_SPLIT && number(Pairing::interleaved) == ROPE_INTERLEAVED);
 
 // The member of rope_scaling that holds a rule's field; nullptr: the contract does not carry it.
-template <class T>
-T rope_scaling::*member_of(std::span<const ScalingField<T>> fields, std::string_view of_rule) {
-  const auto found = std::ranges::find(fields, of_rule, &ScalingField<T>::of_rule);
-  return found == fields.end() ? nullptr : found->member;
+template <class ScalingFields>
+constexpr auto member_of(const ScalingFields& fields, std::string_view of_rule) {
+  const auto found = std::ranges::find_if(fields, [&](const auto& field) { return field.of_rule == of_rule; });
+  return found == std::ranges::end(fields) ? nullptr : found->member;
 }
 
 template <class Field>
 auto member_for(std::string_view key) {
   if constexpr (std::is_class_v<Field>) {
-    return member_of<const double*>(scaling_lists, key);
+    return member_of(scaling_lists, key);
   } else if constexpr (std::is_floating_point_v<Field>) {
-    return member_of<double>(scaling_numbers, key);
+    return member_of(scaling_numbers, key);
   } else {  // a truth value, or an enumeration of two
-    return member_of<std::int32_t>(scaling_modes, key);
+    return member_of(scaling_modes, key);
   }
 }
 

@@ -28,10 +28,13 @@ inline constexpr ScalingField<double> scaling_numbers[] = {
     {"max_frequency", "max_frequency", &rope_scaling::max_frequency},
 };
 
-// 0 or 1.
-inline constexpr ScalingField<std::int32_t> scaling_modes[] = {
-    {"yarn_truncate", "truncate", &rope_scaling::yarn_truncate},
-    {"yarn_clamp_pairs", "clamp", &rope_scaling::yarn_clamp_pairs},
+// 0 or 1, and the mask of the values that a kernel claims; 0: both.
+struct ScalingMode : ScalingField<std::int32_t> {
+  std::uint32_t rope_capabilities::*claimed;
+};
+inline constexpr ScalingMode scaling_modes[] = {
+    {{"yarn_truncate", "truncate", &rope_scaling::yarn_truncate}, &rope_capabilities::yarn_truncate},
+    {{"yarn_clamp_pairs", "clamp", &rope_scaling::yarn_clamp_pairs}, &rope_capabilities::yarn_clamp_pairs},
 };
 
 // rotary_dim/2 values.

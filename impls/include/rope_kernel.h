@@ -192,7 +192,22 @@ enum rope_feature {
   ROPE_FEATURE_CU_SEQLENS = 15          /* sequences packed into one row of tokens */
 };
 
-/* What a kernel claims. Only claims are tested. A claimed call must not get ROPE_UNSUPPORTED. */
+/* How q, k and the outputs lie in memory. */
+enum rope_layout {
+  ROPE_LAYOUT_CONTIGUOUS = 0,  /* [batch, seq, heads, head_dim] */
+  ROPE_LAYOUT_HEADS_FIRST = 1, /* [batch, heads, seq, head_dim] */
+  ROPE_LAYOUT_PACKED = 2       /* each token has the heads of q, then k's, then as many of v: one product gives them */
+};
+
+/* In which order the pairs follow the axes. */
+enum rope_axis_order {
+  ROPE_AXES_CHUNKED = 0,    /* axis[p] never falls: Qwen2-VL */
+  ROPE_AXES_INTERLEAVED = 1 /* axis[p] is p mod axes until an axis has all its pairs, then 0: Qwen3-VL */
+};
+
+/* What a kernel claims. Only claims are tested. A claimed call must not get ROPE_UNSUPPORTED. Whatever is claimed, the
+ * plainest call is made: q without k, contiguous, out of place, one position axis, positions counted from an offset of
+ * 0. The fields from required_features on say which of this no call has. */
 typedef struct rope_capabilities {
   uint32_t out_dtypes[4];   /* [input dtype]: mask of output dtypes; 0: this input is not claimed */
   uint32_t table_dtypes;    /* mask of rope_dtype */
@@ -215,6 +230,20 @@ typedef struct rope_capabilities {
   int32_t least_rotary_dim;   /* 0: 2 */
   int32_t theta_as_period;    /* 1: a given theta is turned into a period, 1/theta, before it is used */
   double base; /* the only base, where angles are computed; 0: every base */
+  uint32_t required_features; /* mask of the claimed features that every call has: POSITIONS, IN_PLACE or KEY */
+  uint32_t layouts;           /* mask of rope_layout, the only ones of q, k and outputs; STRIDED is not claimed then.
+                               * 0: contiguous; where STRIDED is claimed, any */
+  uint32_t axis_counts;       /* mask of the numbers of position axes: ROPE_BIT(3) if there are always three.
+                               * 0: 1; where AXES is claimed, also 2 and 3 */
+  uint32_t axis_orders;       /* mask of rope_axis_order, of calls with several axes; 0: both */
+  uint32_t yarn_truncate;     /* mask of the values that this field of rope_scaling has: ROPE_BIT(1) if it is always 1.
+                               * 0: both */
+  uint32_t yarn_clamp_pairs;  /* in the same way */
+  uint32_t own_attention_factor; /* 1: the kernel makes it from the rule. Where angles are computed, attention_factor is
+                                  * what the rule gives. ATTENTION_FACTOR is then about tables and frequencies */
+  uint32_t length_of_call;       /* 1: where angles are computed, sequence_length is the largest position + 1 */
+  uint32_t compiles_each_shape;  /* 1: the first call with each shape may take as long as the first of all */
+  uint32_t reserved;
 } rope_capabilities;
 
 /* A kernel, as a library exports it. */

@@ -210,6 +210,7 @@ void strided_cases(CaseList& list) {
 }
 
 void in_place_cases(CaseList& list) {
+  if (list.claims().always(ROPE_FEATURE_IN_PLACE)) return;  // there is nothing to compare with
   list.for_each_way(64, [&](Case c) {
     c.in_place = true;
     c.start = 19;

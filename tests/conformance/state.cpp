@@ -156,12 +156,14 @@ std::vector<Case> interludes(const Case& c) {
   return all;
 }
 
-bool is_covered(const Case& c, const Claims& claims) {
+// nullopt if the claims do not cover the call, or if the change does not fit the rest of the spec.
+std::optional<Case> as_claimed(const Case& c, const Claims& claims) {
   try {
-    validate(c.spec);
-    return uncovered(c, claims).empty();
+    std::optional<Case> kept = claimed(c, claims);
+    if (kept) validate(kept->spec);
+    return kept;
   } catch (const InputError&) {
-    return false;  // the change does not fit the rest of the spec
+    return std::nullopt;
   }
 }
 
@@ -188,11 +190,12 @@ Finding unmoved_by_others(const Case& c, Examiner& examiner) {
     first = examiner.run(call);  // in the new process
     if (!first.ok()) return first.problem;
   }
-  for (const Case& between : interludes(c)) {
-    if (!is_covered(between, examiner.subject().claims())) continue;
-    const Finding other = judged_at_any_grade(between, examiner.run(between), examiner);
+  for (const Case& changed : interludes(c)) {
+    const std::optional<Case> between = as_claimed(changed, examiner.subject().claims());
+    if (!between || (*between == c && changed != c)) continue;
+    const Finding other = judged_at_any_grade(*between, examiner.run(*between), examiner);
     if (!other.passed() && !is_wrong) {
-      if (!is_wrong_alone(between, examiner)) return other;
+      if (!is_wrong_alone(*between, examiner)) return other;
       continue;
     }
     const Trial again = examiner.run(call);

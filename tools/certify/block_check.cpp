@@ -41,8 +41,7 @@ std::vector<Case> halves(const Case& c, const Claims& claims) {
   second.seq = c.seq - first.seq;
   second.start = c.start + first.seq;
   for (Case half : {first, second}) {
-    keep_to_claims(half, claims);
-    if (uncovered(half, claims).empty()) result.push_back(half);
+    if (const auto kept = claimed(half, claims)) result.push_back(*kept);
   }
   return result;
 }
@@ -133,12 +132,13 @@ BlockResult BlockCheck::check(std::int64_t block) {
   if (kind.keeps_process) examiner_.subject().renew();
   const Claims& claims = examiner_.subject().claims();
   for (const Part& part : kind.parts(sweep, range)) {
-    if (!uncovered(part.c, claims).empty()) {
+    const std::optional<Case> c = claimed(part.c, claims);
+    if (!c) {
       result.not_claimed += part.elements;
       continue;
     }
-    const Finding finding = judged(kind, part.c, &result);
-    note(sweep, part.c, finding, result);
+    const Finding finding = judged(kind, *c, &result);
+    note(sweep, *c, finding, result);
     if (ends_block(finding)) break;
     result.checked += part.elements;
   }

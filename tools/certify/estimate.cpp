@@ -29,14 +29,18 @@ std::string group_of(const Sweep& sweep) { return sweep.kind + " " + sweep.over;
 
 std::optional<Part> first_claimed(const Sweep& sweep, std::int64_t from_block, const Claims& claims) {
   for (std::int64_t block = from_block; block < sweep.blocks(); ++block) {
-    for (const Part& part : kind_called(sweep.kind).parts(sweep, sweep.range(block))) {
-      if (uncovered(part.c, claims).empty()) return part;
+    for (Part& part : kind_called(sweep.kind).parts(sweep, sweep.range(block))) {
+      if (const std::optional<Case> c = claimed(part.c, claims)) {
+        part.c = *c;
+        return part;
+      }
     }
   }
   return std::nullopt;
 }
 
-double probed(BlockCheck& check, const Sweep& sweep, std::int64_t claimed, const Claims& claims) {
+// `size`: the sweep's elements that are claimed.
+double probed(BlockCheck& check, const Sweep& sweep, std::int64_t size, const Claims& claims) {
   const Kind& kind = kind_called(sweep.kind);
   double of_parts = 0, elements = 0;
   for (const std::int64_t block : {std::int64_t{0}, sweep.blocks() / 2, sweep.blocks() - 1}) {
@@ -48,7 +52,7 @@ double probed(BlockCheck& check, const Sweep& sweep, std::int64_t claimed, const
     of_parts += seconds_since(call);
     elements += static_cast<double>(part->elements);
   }
-  return of_parts / elements * static_cast<double>(claimed);
+  return of_parts / elements * static_cast<double>(size);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ bool can_begin_anywhere(Case& c, const Claims& claims) {
   for (const PositionForm form : {PositionForm::offset, PositionForm::shared}) {
     later.form = form;
     later.position_dtype = claims.position_dtype();
-    if (!uncovered(later, claims).empty()) continue;
+    if (!claimed(later, claims)) continue;
     c.form = form;
     c.position_dtype = later.position_dtype;
     return true;

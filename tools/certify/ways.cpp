@@ -25,7 +25,7 @@ std::vector<Pairing> pairings_of(const Selection& selection) {
 bool give_type(Case& c, DType Case::*field, std::vector<DType> types, const Claims& claims) {
   return std::ranges::any_of(types, [&](DType type) {
     c.*field = type;
-    return uncovered(c, claims).empty();
+    return claimed(c, claims).has_value();
   });
 }
 
@@ -43,10 +43,11 @@ bool give_types(Case& c, const Claims& claims) {
 // The case with a rule, if the claims cover it; without the rule's attention factor, if that is not claimed.
 bool give_rule(Case& c, const scaling::Example<Scaling>& example, const Claims& claims) {
   c.spec.scaling = example.rule;
-  c.spec.base = claims.capabilities.base != 0 ? claims.capabilities.base : example.base;
-  if (uncovered(c, claims).empty()) return true;
+  c.spec.base = example.base;
+  keep_spec_to_claims(c, claims);
+  if (claimed(c, claims)) return true;
   c.spec.attention_factor = 1;
-  return uncovered(c, claims).empty();
+  return claimed(c, claims).has_value();
 }
 
 void add_rules(Case c, const Request& request, const Selection& selection, std::vector<Case>& result) {
@@ -76,20 +77,20 @@ int claimed_head_dim(const Claims& claims, int wanted) {
 bool has_any(const Sweep& sweep, const Claims& claims) {
   for (std::int64_t block = 0; block < sweep.blocks(); ++block) {
     for (const Part& part : kind_called(sweep.kind).parts(sweep, sweep.range(block))) {
-      if (uncovered(part.c, claims).empty()) return true;
+      if (claimed(part.c, claims)) return true;
     }
   }
   return false;
 }
 
 std::int64_t claimed_elements(const Sweep& sweep, const Claims& claims) {
-  std::int64_t claimed = 0;
+  std::int64_t elements = 0;
   for (std::int64_t block = 0; block < sweep.blocks(); ++block) {
     for (const Part& part : kind_called(sweep.kind).parts(sweep, sweep.range(block))) {
-      if (uncovered(part.c, claims).empty()) claimed += part.elements;
+      if (claimed(part.c, claims)) elements += part.elements;
     }
   }
-  return claimed;
+  return elements;
 }
 
 std::vector<Case> ways(const Request& request, const Selection& selection, int head_dim) {

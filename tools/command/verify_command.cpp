@@ -115,7 +115,7 @@ SubjectReport judge(Subject& subject, Oracles& oracles, SuiteOptions suite, cons
   JudgedCases judged;
   if (!options.no_diagnosis) suite.after_case = [&](const Case& c, bool passed) { judged.note(c, passed); };
   SubjectReport report = run_suite(subject, oracles, all_requirements(), suite);
-  if (!options.no_diagnosis && !report.interrupted) {
+  if (!options.no_diagnosis && !report.interrupted && !report.fails_only_by_lack_of_support()) {
     progress.show(fmt::format("{}  looking for what it computes instead", subject.name()));
     diagnose(report, judged, subject, oracles, suite);
   }

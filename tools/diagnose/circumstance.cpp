@@ -205,7 +205,7 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::padded_angles, "padded positions and tables", BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).layout == Layout::angles_strided; }},
     {Circumstance::heads_before_tokens, field_words::heads_before_tokens, BugClass::strides_memory_race,
-     [](const SeenRow& r) { return of(r).layout == Layout::seq_last; }},
+     [](const SeenRow& r) { return of(r).layout == Layout::seq_last || of(r).layout == Layout::heads_first; }},
     {Circumstance::negative_strides, "negative strides, features apart", BugClass::strides_memory_race,
      [](const SeenRow& r) { return of(r).layout == Layout::reversed; }},
     {Circumstance::q_and_k_in_one_memory, field_words::q_and_k_in_one_memory, nothing,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tools/judge/case/coverage.hpp"
 #include "tools/judge/run/explain.hpp"
 
 namespace rope {
@@ -83,6 +84,7 @@ void Prober::one_call(std::span<const Position> positions, std::span<const doubl
   c.seq = from_zero ? static_cast<int>(asked + 1) : static_cast<int>(positions.size());
   // Tables get a row for every position that will ever be probed.
   if (c.source == AngleSource::tables) c.start = largest_position() - (c.seq - 1);
+  keep_call_to_claims(c, examiner_.subject().claims());
   Call call = examiner_.build(c);
   attention_factor_ = call.attention_factor;
   call.position_offset = 0;
@@ -96,14 +98,9 @@ void Prober::one_call(std::span<const Position> positions, std::span<const doubl
   } else if (offsets_) {
     call.position_offset = asked;
   }
-  std::byte* element = call.q.bytes.data();
-  const std::size_t size = size_of(call.q.dtype);
-  for (int s = 0; s < c.seq; ++s) {
-    for (const double value : inputs) {
-      store(call.q.dtype, element, value);
-      element += size;
-    }
-  }
+  for_each_row(call.q, [&](const RowIndex& row, std::byte* data) {
+    store(call.q.dtype, data, 1, dim, inputs.data() + static_cast<std::size_t>(row.head) * dim);
+  });
   if (prepare) prepare(call);
   const Trial trial = examiner_.run(std::move(call));
   ++calls_;

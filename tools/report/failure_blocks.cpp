@@ -52,8 +52,11 @@ std::vector<std::string> FailureBlock::ids() const {
 
 std::vector<FailureBlock> blocks_of(const SubjectReport& report) {
   std::vector<FailureBlock> blocks;
+  const auto is_unsupported = [&](const std::string& id) {  // the headline says it once for all of these
+    return report.unsupported && std::ranges::find(report.unsupported->requirements, id) != report.unsupported->requirements.end();
+  };
   for (const RequirementResult& result : report.results) {
-    if (result.verdict != Verdict::fail || !result.failure) continue;
+    if (result.verdict != Verdict::fail || !result.failure || is_unsupported(result.id)) continue;
     const auto shows_the_same = [&](const FailureBlock& block) {
       return same_numbers(*block.first().failure, *result.failure);
     };

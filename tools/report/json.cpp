@@ -180,6 +180,14 @@ Json subject_json(const SubjectReport& report) {
   if (!report.claims_note.empty()) json["claims_note"] = report.claims_note;
   if (!report.missing_claim.empty()) json["missing_claim"] = report.missing_claim;
   if (report.only_position_0) json["only_position_0"] = true;
+  if (report.unsupported) {
+    json["unsupported"] = {{"claims", report.unsupported->claims},
+                           {"requirements", report.unsupported->requirements},
+                           {"cases", report.unsupported->cases},
+                           {"all", report.unsupported->are_all},
+                           {"example", report.unsupported->example},
+                           {"message", report.unsupported->message}};
+  }
   if (report.conforms_without) {
     json["conforms_without"] = {{"claims", report.conforms_without->claims},
                                 {"judged_again", report.conforms_without->judged_again}};

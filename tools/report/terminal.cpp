@@ -234,6 +234,7 @@ std::string headline_of(const TerminalStyle& style, const SubjectReport& report)
   };
   add("ended early: ", printable(headline(report.ended_by)));
   add("", budget_words(report));
+  if (report.unsupported) add("unsupported: ", unsupported_words(*report.unsupported));
   if (report.diagnosis) text += diagnosis_text(style, *report.diagnosis);
   add("claims: ", report.conforms_without ? conforms_without_words(*report.conforms_without) : "");
   add("hangs: ", hang_words(report.recovered_hangs, report.calls));

@@ -196,6 +196,18 @@ std::string conforms_without_words(const ConformsWithout& without) {
                      result);
 }
 
+std::string unsupported_words(const UnsupportedCalls& unsupported) {
+  const std::string calls = counted(unsupported.cases, "case");
+  if (unsupported.are_all) return fmt::format("all {} get the answer unsupported, and all are claimed", calls);
+  if (unsupported.claims.empty()) {
+    return fmt::format("{} that are claimed get the answer unsupported, such as {}", calls, unsupported.example);
+  }
+  const bool one = unsupported.claims.size() == 1;
+  return fmt::format("{} get the answer unsupported. They need {} claim{}: {}. Support {}, or do not claim {}", calls,
+                     one ? "this" : "these", one ? "" : "s", fmt::join(unsupported.claims, ", "), one ? "it" : "them",
+                     one ? "it" : "them");
+}
+
 std::string title_of(const std::string& subject, const Selection& selection) {
   return selection.layers.empty() ? subject : fmt::format("{}, {} layers", subject, selection.layers);
 }

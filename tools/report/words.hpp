@@ -67,6 +67,7 @@ std::string hang_words(std::int64_t recovered_hangs, std::int64_t calls);
 // What the budget left no time for; empty if nothing.
 std::string budget_words(const SubjectReport& report);
 std::string conforms_without_words(const ConformsWithout& without);
+std::string unsupported_words(const UnsupportedCalls& unsupported);
 // The subject, and the layers of the model whose rope was judged.
 std::string title_of(const std::string& subject, const Selection& selection);
 std::string title_of(const SubjectReport& report);

@@ -31,6 +31,9 @@ std::int32_t apply_flushing(const rope_call* call, const rope_capabilities& clai
   return apply<Exact, Plain>(call, claims);
 }
 
+// Of kernels that would not survive another call.
+constexpr auto exactly_claimed = apply<Exact, Plain, check_or_abort>;
+
 constexpr auto floats = up_to_2_24;  // claims of a kernel that makes positions floats
 
 }  // namespace
@@ -58,7 +61,7 @@ const std::array<Algorithm, 17> algorithms{{
     {"ftz", "subnormal results and operands are 0", apply_flushing, everything},
 }};
 
-const std::array<Algorithm, 13> narrow_algorithms{{
+const std::array<Algorithm, 18> narrow_algorithms{{
     {"f64_from_f32", "f64 from f32 tables", apply<Exact, Plain>, f64_from_f32},
     {"f32_tables", "half_split, f32, half-width f32 tables, no feature", apply<Exact, Plain>, f32_tables},
     {"bf16_in_place", "bf16, in place, q and k, positions given", apply<ByReciprocal, Plain>, bf16_in_place},
@@ -71,6 +74,12 @@ const std::array<Algorithm, 13> narrow_algorithms{{
     {"computed", "no tables, no frequencies", apply<Exact, Plain>, computed_alone},
     {"i32_positions", "int32 positions", apply<Exact, Plain>, i32_positions},
     {"full_tables", "full-width tables", apply<Exact, Plain>, full_tables},
+    {"always_in_place", "aborts out of place", exactly_claimed, always_in_place},
+    {"always_positions", "aborts where positions are not given", exactly_claimed, always_positions},
+    {"always_packed", "aborts without k, or if q and k are not packed", exactly_claimed, always_packed},
+    {"engine", "tables, positions, in place, q and k packed; aborts otherwise", exactly_claimed, of_an_engine},
+    {"model", "three interleaved axes, heads first, own factor and length; aborts otherwise", exactly_claimed,
+     of_a_model},
     {"periods", "given frequencies, used as periods", apply<ByPeriod, Plain>, periods},
 }};
 

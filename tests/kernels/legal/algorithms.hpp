@@ -21,7 +21,7 @@ struct Algorithm {
 };
 
 extern const std::array<Algorithm, 17> algorithms;
-extern const std::array<Algorithm, 13> narrow_algorithms;  // with narrow claims, as kernels in use have them
+extern const std::array<Algorithm, 18> narrow_algorithms;  // with narrow claims, as kernels in use have them
 
 // apply gets only the call, so each kernel of a list has its own function.
 template <const auto& list, std::size_t index>

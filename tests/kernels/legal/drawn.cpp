@@ -73,6 +73,41 @@ struct DrawnKernel {
   std::vector<std::int32_t> head_dims;
 };
 
+// What every call has, for three kernels of ten.
+void draw_every_call(Draw& draw, rope_capabilities& claims) {
+  if (!draw.chance(30)) return;
+  const auto without = [&](rope_feature feature) { claims.features &= ~ROPE_BIT(feature); };
+  const auto takes_its_own_type = [&] {
+    std::uint32_t types = 0;
+    for (std::uint32_t in = 0; in < 4; ++in) types |= claims.out_dtypes[in] & ROPE_BIT(in);
+    return types != 0;
+  };
+  for (const rope_feature feature : {ROPE_FEATURE_POSITIONS, ROPE_FEATURE_IN_PLACE, ROPE_FEATURE_KEY}) {
+    const bool claimed = (claims.features & ROPE_BIT(feature)) != 0;
+    if (!draw.chance(40) || !claimed || (feature == ROPE_FEATURE_IN_PLACE && !takes_its_own_type())) continue;
+    claims.required_features |= ROPE_BIT(feature);
+    if (feature == ROPE_FEATURE_POSITIONS) without(ROPE_FEATURE_OFFSET);
+    if (feature != ROPE_FEATURE_IN_PLACE) continue;
+    for (std::uint32_t in = 0; in < 4; ++in) claims.out_dtypes[in] &= ROPE_BIT(in);
+  }
+  if (draw.chance(40)) {
+    claims.layouts = draw.subset(ROPE_BIT(ROPE_LAYOUT_PACKED + 1) - 1, 50);
+    // k behind q may not be aligned.
+    const bool packs = (claims.required_features & ROPE_BIT(ROPE_FEATURE_KEY)) != 0 && claims.alignment <= 2;
+    if (claims.layouts == ROPE_BIT(ROPE_LAYOUT_PACKED) && !packs) claims.layouts |= ROPE_BIT(ROPE_LAYOUT_CONTIGUOUS);
+    without(ROPE_FEATURE_STRIDED);
+    without(ROPE_FEATURE_ANY_STRIDES);
+  }
+  if ((claims.features & ROPE_BIT(ROPE_FEATURE_AXES)) != 0 && draw.chance(40)) {
+    claims.axis_counts = draw.subset(ROPE_BIT(1) | ROPE_BIT(2) | ROPE_BIT(3), 50);
+    claims.axis_orders = draw.subset(ROPE_BIT(ROPE_AXES_CHUNKED) | ROPE_BIT(ROPE_AXES_INTERLEAVED), 50);
+  }
+  claims.yarn_truncate = draw.subset(3, 60);
+  claims.yarn_clamp_pairs = draw.subset(3, 60);
+  claims.own_attention_factor = draw.chance(30) ? 1 : 0;
+  claims.length_of_call = draw.chance(30) ? 1 : 0;
+}
+
 // Also draws claims that nobody makes on purpose, such as k with fewer heads without k: only claims are tested.
 DrawnKernel drawn(std::uint32_t seed) {
   Draw draw(seed);
@@ -98,6 +133,7 @@ DrawnKernel drawn(std::uint32_t seed) {
   for (std::uint32_t count = draw.chance(40) ? 0 : 1 + draw.below(4); count > 0; --count) {
     kernel.head_dims.push_back(draw.one_of(head_dims));
   }
+  draw_every_call(draw, claims);
   kernel.name = fmt::format("{}-{:03}", kernel.algorithm->name, seed);
   kernel.description = fmt::format("{}; claims drawn with seed {}", kernel.algorithm->description, seed);
   return kernel;

@@ -172,6 +172,54 @@ TEST_CASE("unequal halves are unsupported if they are not claimed") {
   }
 }
 
+TEST_CASE("a call without what every call has is unsupported") {
+  static const std::int64_t positions[] = {0, 1, 2};
+  const struct {
+    const char* what;
+    void (*claim)(rope_capabilities&);
+    void (*give)(rope_call&);
+  } rows[] = {
+      {"positions", [](rope_capabilities& k) { k.required_features = ROPE_BIT(ROPE_FEATURE_POSITIONS); },
+       [](rope_call& c) {
+         c.positions = {positions, ROPE_I64, 1, 0, 0, 1, 0};
+       }},
+      {"in place", [](rope_capabilities& k) { k.required_features = ROPE_BIT(ROPE_FEATURE_IN_PLACE); },
+       [](rope_call& c) { c.q_out = c.q; }},
+      {"k", [](rope_capabilities& k) { k.required_features = ROPE_BIT(ROPE_FEATURE_KEY); },
+       [](rope_call& c) {
+         c.k = c.q;
+         c.k_out = c.q_out;
+       }},
+      {"yarn without clamped pairs", [](rope_capabilities& k) { k.yarn_clamp_pairs = ROPE_BIT(0); },
+       [](rope_call& c) { c.scaling.yarn_clamp_pairs = 0; }},
+  };
+  for (const auto& row : rows) {
+    INFO(row.what);
+    rope_capabilities claims = half_split_kernel().claims;
+    TestCall t(DType::f32, DType::f32, 1, 3, 1, 8, ROPE_HALF_SPLIT);
+    t.call.angle_source = ROPE_COMPUTED;
+    t.call.scaling.kind = ROPE_SCALING_YARN;
+    t.call.scaling.factor = 2;
+    t.call.scaling.original_max_position = 16;
+    t.call.scaling.beta_fast = 32;
+    t.call.scaling.beta_slow = 1;
+    t.call.scaling.yarn_clamp_pairs = 1;
+    REQUIRE(check_call(&t.call, claims) == ROPE_OK);
+    row.claim(claims);
+    CHECK(check_call(&t.call, claims) == ROPE_UNSUPPORTED);
+    row.give(t.call);
+    CHECK(check_call(&t.call, claims) == ROPE_OK);
+  }
+  rope_capabilities claims = half_split_kernel().claims;
+  claims.axis_counts = ROPE_BIT(3);
+  TestCall t(DType::f32, DType::f32, 1, 3, 1, 8, ROPE_HALF_SPLIT);
+  CHECK(check_call(&t.call, claims) == ROPE_OK);  // the number of axes is not read
+  t.call.positions = {positions, ROPE_I64, 1, 0, 0, 1, 0};
+  CHECK(check_call(&t.call, claims) == ROPE_UNSUPPORTED);
+  t.call.positions.axes = 3;
+  CHECK(check_call(&t.call, claims) == ROPE_OK);
+}
+
 TEST_CASE("empty tensors are accepted, whatever their pointers") {
   for (const rope_kernel* kernel : builtin_kernels()) {
     const std::int32_t pairing = (kernel->claims.pairings & ROPE_BIT(ROPE_HALF_SPLIT)) != 0 ? 0 : 1;

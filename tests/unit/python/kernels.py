@@ -354,9 +354,7 @@ def bf16_bits(call):
     return np.where(np.isnan(turned), (bits >> 16) | 0x40, rounded).astype(np.uint16)
 
 
-@ropecheck.kernel(dtypes="f32", sources="computed", scalings="yarn", pairings="half_split",
-                  features=("positions", "offset", "attention_factor"))
-def yarn(call):
+def theta_of_yarn(call):
     """Peng et al., arXiv 2309.00071, as Hugging Face writes it."""
     rule, half = call.scaling, call.rotary_dim // 2
     original = rule["original_max_position_embeddings"]
@@ -370,7 +368,13 @@ def yarn(call):
     low, high = max(low, 0), min(high, half - 1 if rule["clamp_pairs"] else call.rotary_dim - 1)
     ramp = np.clip((np.arange(half) - low) / max(high - low, 0.001), 0, 1)
     theta = call.base ** (-2.0 * np.arange(half) / call.rotary_dim)
-    theta = theta / rule["factor"] * ramp + theta * (1 - ramp)
+    return theta / rule["factor"] * ramp + theta * (1 - ramp)
+
+
+@ropecheck.kernel(dtypes="f32", sources="computed", scalings="yarn", pairings="half_split",
+                  features=("positions", "offset", "attention_factor"))
+def yarn(call):
+    half, theta = call.rotary_dim // 2, theta_of_yarn(call)
     phi = (call.position_ids()[..., None] * theta)[:, :, None, :]
     a, b = call.q[..., :half].astype(np.float64), call.q[..., half:].astype(np.float64)
     turned = np.concatenate([a * np.cos(phi) - b * np.sin(phi), b * np.cos(phi) + a * np.sin(phi)], -1)

@@ -36,7 +36,7 @@ WRONG = [
     ("returns_none", "status", "returned None; only q, because there is no k is due"),
     ("returns_input", "status", "returned q as a view of its input q; a new array is due"),
     ("writes_input_politely", "exception", "raised ValueError: assignment destination is read-only (inputs must stay "
-     "as they are, unless overwrites_inputs is claimed)"),
+     "as they are, unless overwrites_inputs is claimed; or copy them: some libraries ask for writable memory without"),
     ("writes_input", "misbehaviour", "wrote to the input q at [0, 0, 0, 0]; inputs must stay as they are"),
     ("one_too_far", "misbehaviour", "wrote 1 element past the end of q_out (element 8 of 8)"),
 ]
@@ -271,11 +271,22 @@ class Claims(unittest.TestCase):
         self.assertNotIn("half_split", dropped)
 
     def test_the_claims_without_which_a_kernel_would_conform_are_named(self):
-        found, done = judge("kernels:not_in_place", "--only", "ROT,MEM", level=WITH_DIAGNOSIS)
+        found, done = judge("strict_kernels:wrong_in_place", "--only", "ROT,MEM", level=WITH_DIAGNOSIS)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(found["conforms_without"]["claims"], ["in place"])
         self.assertEqual(sorted(found["conforms_without"]["judged_again"]), sorted(failures(found)))
         self.assertIn("  claims: it would conform without this claim: in place (", done.stdout)
+
+    def test_what_is_not_supported_names_the_claim_once(self):
+        found, done = judge("kernels:not_in_place", "--only", "ROT,MEM", level=WITH_DIAGNOSIS)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(found["unsupported"]["claims"], ["in place"])
+        not_held = [one["id"] for one in found["requirements"] if one["failed"]]
+        self.assertEqual(found["unsupported"]["requirements"], not_held)
+        self.assertIn("get the answer unsupported. They need this claim: in place. Support it, or do not claim it\n",
+                      done.stdout)
+        self.assertNotIn("diagnosis", found)
+        self.assertNotIn("      found", done.stdout)
 
 
 class Time(unittest.TestCase):
@@ -301,7 +312,7 @@ class Time(unittest.TestCase):
         self.assertEqual(starts, 1)
 
     def test_of_exceptions_only_the_first_is_tried_in_a_new_process(self):
-        verdicts, starts = self.started("kernels:unsupported", "ROT-01,ROT-02,ROT-03,ROT-04")
+        verdicts, starts = self.started("kernels:raises", "ROT-01,ROT-03,ROT-04,ROT-05")
         self.assertEqual(verdicts, ["fail"] * 4)
         self.assertEqual(starts, 2)
 

@@ -21,6 +21,8 @@ struct Claims {
   bool compiled = false;          // it is compiled code: millions of elements take about a second
 
   bool has(rope_feature feature) const { return (capabilities.features & ROPE_BIT(feature)) != 0; }
+  // Whether no call is without it.
+  bool always(rope_feature feature) const { return (capabilities.required_features & ROPE_BIT(feature)) != 0; }
   // A new process takes a compiled kernel a few milliseconds. An interpreter loads its framework first, and CUDA its
   // driver, which takes much longer. There, the first death decides a requirement, and only the first of a run is
   // shrunk. If one failure occurred in a new process by itself, others of its kind are assumed not to need earlier

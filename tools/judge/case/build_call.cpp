@@ -39,6 +39,7 @@ Layout of_angles(Layout layout) {
   switch (layout) {
     case Layout::key_strided:
     case Layout::cached:
+    case Layout::heads_first:
     case Layout::loose_strides: return Layout::contiguous;
     case Layout::angles_strided: return Layout::strided;
     default: return layout;

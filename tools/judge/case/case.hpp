@@ -49,6 +49,7 @@ enum class PositionPattern {
   restarting,      // two sequences packed into one row: the second one begins at `start` again
   left_padded,     // start + max(0, s - pad), with another pad in each batch
   recurring,       // as consecutive, but each batch or sequence begins where the one before the last one did
+  in_step,         // as consecutive, and the same on every axis
   image,           // text, then an image of 2 x 2 patches (time, row and column), then text that goes on behind it
   scattered        // anything in 0 .. start, every order of magnitude equally likely
 };
@@ -59,7 +60,8 @@ enum class Layout {
   strided,          // every stride larger than needed, rows padded
   key_strided,      // q contiguous, k and its output as strided
   angles_strided,   // q and k contiguous, positions and tables as strided
-  seq_last,         // [batch, heads, seq, head_dim] in memory
+  seq_last,         // [batch, heads, seq, head_dim] in memory, and positions in such an order too
+  heads_first,      // the same tensors, with contiguous positions
   reversed,         // every dimension from the last to the first, features two elements apart
   expanded,         // one row for all batches and heads of an input, stride 0; outputs are contiguous
   cached,           // the first tokens of longer sequences: contiguous in a batch, a gap between two

@@ -75,8 +75,14 @@ void CaseList::give_rule(Case& c) const {
   }
 }
 
+void CaseList::keep_to_claims(Case& c) const {
+  if (!c.golden.empty()) return;  // its arrays are what they are
+  if (!selection_.spec) keep_spec_to_claims(c, claims_);
+  keep_call_to_claims(c, claims_);
+}
+
 bool CaseList::covers(Case c) const {
-  if (c.golden.empty()) keep_to_claims(c, claims_);
+  keep_to_claims(c);
   return uncovered(c, claims_).empty();
 }
 
@@ -100,13 +106,11 @@ bool CaseList::keep(Case c) {
     const RopeSpec selected = selection_.spec_for(c.spec);
     if (!c.golden.empty() && to_json(c.spec) != to_json(selected)) return false;
     c.spec = selected;
-    if (c.golden.empty()) keep_to_claims(c, claims_);
-    c.spec = selected;  // even if its base is not the claimed one: then it is not covered
   } else if (c.golden.empty()) {
     c.spec.base = selection_.base.value_or(c.spec.base);
     give_rule(c);
-    keep_to_claims(c, claims_);
   }
+  keep_to_claims(c);
   if (!selected(c)) return false;
   if (const std::string why = uncovered(c, claims_); !why.empty()) {
     if (ends_with_first_) ++reasons_[why];
@@ -176,8 +180,8 @@ void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& chang
       c.spec.pairing = pairing;
       Case candidate = c;
       give_rule(candidate);
-      keep_to_claims(candidate, claims_);
-      if (selected(candidate) && uncovered(candidate, claims_).empty()) candidates.push_back(std::move(candidate));
+      keep_spec_to_claims(candidate, claims_);
+      if (selected(candidate) && covers(candidate)) candidates.push_back(std::move(candidate));
     }
     // Quick alternates between the two pairings.
     if (level() == Level::quick && candidates.size() == 2) candidates.erase(candidates.begin() + way++ % 2);

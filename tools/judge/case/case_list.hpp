@@ -107,6 +107,7 @@ class CaseList {
   bool keep(Case c);
   bool selected(const Case& c) const;
   void give_rule(Case& c) const;
+  void keep_to_claims(Case& c) const;
   static constexpr std::size_t most_walks = 3;
   std::size_t walks_for(const Case& way) const;  // in one of so many it is proposed
   std::uint64_t stream() const;

@@ -46,6 +46,7 @@ bool walks_with_batches(PositionPattern pattern) {
     case PositionPattern::descending:
     case PositionPattern::exchanged:
     case PositionPattern::first_in_order:
+    case PositionPattern::in_step:
     case PositionPattern::image: return true;
     case PositionPattern::last_apart:
     case PositionPattern::restarting:
@@ -58,7 +59,8 @@ bool walks_with_batches(PositionPattern pattern) {
 
 // Whether the pattern defines how axes differ.
 bool has_axes_of_its_own(PositionPattern pattern) {
-  return pattern == PositionPattern::scattered || pattern == PositionPattern::image;
+  return pattern == PositionPattern::scattered || pattern == PositionPattern::in_step ||
+         pattern == PositionPattern::image;
 }
 
 // Positions that are counted within sequences.
@@ -120,7 +122,8 @@ std::vector<std::int64_t> positions(const Case& c) {
         const auto index = static_cast<std::size_t>((a * batches + row) * c.seq + s);
         std::int64_t m = 0;
         switch (c.pattern) {
-          case PositionPattern::consecutive: m = c.start + s; break;
+          case PositionPattern::consecutive:
+          case PositionPattern::in_step: m = c.start + s; break;
           case PositionPattern::repeated: m = c.start + s / 3; break;
           case PositionPattern::descending: m = c.start + c.seq - 1 - s; break;
           case PositionPattern::exchanged: m = c.start + exchanged(s, c.seq); break;

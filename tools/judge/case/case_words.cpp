@@ -22,8 +22,8 @@ constexpr Word<PositionPattern> patterns[] = {
     {PositionPattern::descending, "descending"},         {PositionPattern::exchanged, "exchanged"},
     {PositionPattern::first_in_order, "first_in_order"}, {PositionPattern::last_apart, "last_apart"},
     {PositionPattern::restarting, "restarting"},         {PositionPattern::left_padded, "left_padded"},
-    {PositionPattern::recurring, "recurring"},           {PositionPattern::image, "image"},
-    {PositionPattern::scattered, "scattered"},
+    {PositionPattern::recurring, "recurring"},           {PositionPattern::in_step, "in_step"},
+    {PositionPattern::image, "image"},                   {PositionPattern::scattered, "scattered"},
 };
 
 constexpr Word<Layout> layouts[] = {
@@ -33,6 +33,7 @@ constexpr Word<Layout> layouts[] = {
     {Layout::key_strided, "key_strided"},
     {Layout::angles_strided, "angles_strided"},
     {Layout::seq_last, "seq_last"},
+    {Layout::heads_first, "heads_first"},
     {Layout::reversed, "reversed"},
     {Layout::expanded, "expanded"},
     {Layout::cached, "cached"},

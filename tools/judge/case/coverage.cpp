@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "tools/judge/call/claimed_rule.hpp"
+#include "tools/judge/case/every_call.hpp"
+
 namespace rope {
 namespace {
 
@@ -35,10 +38,38 @@ std::string uncovered_types(const Case& c, const rope_capabilities& claims) {
   return "";
 }
 
+scaling::Setting setting_of(const Case& c) {
+  return {c.spec.head_dim, c.spec.rotary_dim, c.spec.base, sequence_length(c)};
+}
+
 double lambda_of(const Case& c) {
-  if (c.spec.attention_factor) return *c.spec.attention_factor;
-  const scaling::Setting setting{c.spec.head_dim, c.spec.rotary_dim, c.spec.base, sequence_length(c)};
-  return attention_factor<double>(c.spec.scaling, setting);
+  return c.spec.attention_factor ? *c.spec.attention_factor : attention_factor<double>(c.spec.scaling, setting_of(c));
+}
+
+// Whether the rule's own factor is all that the kernel can have.
+bool has_own_factor(const Case& c, const Claims& claims) {
+  return c.source == AngleSource::computed && claims.capabilities.own_attention_factor != 0;
+}
+
+std::string uncovered_rule(const Case& c, const Claims& claims) {
+  const rope_capabilities& k = claims.capabilities;
+  if (!in_mask(k.scalings, c.spec.scaling.index())) {
+    return fmt::format("scaling {} is not claimed", kind_of(c.spec.scaling));
+  }
+  if (const std::string choice = unclaimed_choice(c.spec.scaling, k); !choice.empty()) {
+    return fmt::format("{} with {} is not claimed", kind_of(c.spec.scaling), choice);
+  }
+  if (k.base != 0 && c.spec.base != k.base) return fmt::format("base {} is not claimed", c.spec.base);
+  if (c.spec.axes.restart) return "the contract's computed angles cannot restart per axis";
+  if (has_own_factor(c, claims) && lambda_of(c) != own_attention_factor(c.spec.scaling, setting_of(c))) {
+    return "an attention factor that is not the rule's own is not claimed";
+  }
+  // Where the positions of a golden case are is only in its files.
+  const bool is_longer = !c.golden.empty() || sequence_length(c) != largest_position(c) + 1;
+  if (k.length_of_call != 0 && is_longer && follows_length(c.spec.scaling)) {
+    return "a sequence that is longer than the call's largest position is not claimed";
+  }
+  return "";
 }
 
 std::string unpackable(const Case& c, const Claims& claims) {
@@ -123,9 +154,11 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
     return "compute-sanitizer watches kernels of libraries on a CUDA device";
   }
   for (const FeatureNeed& need : feature_needs()) {
+    if (need.feature == ROPE_FEATURE_STRIDED && claims.capabilities.layouts != 0) continue;  // these say it
+    if (need.feature == ROPE_FEATURE_ATTENTION_FACTOR && has_own_factor(c, claims)) continue;
     if (!claims.has(need.feature) && need.needed(c)) return fmt::format("{} is not claimed", need.what);
   }
-  return "";
+  return lacks_of_every_call(c, claims);
 }
 
 // What the fault needs and the case lacks; empty: nothing.
@@ -227,12 +260,32 @@ void reach_start(Case& c, const Claims& claims) {
 }  // namespace
 
 void keep_to_claims(Case& c, const Claims& claims) {
-  reach_start(c, claims);
+  keep_spec_to_claims(c, claims);
+  keep_call_to_claims(c, claims);
+}
+
+void keep_spec_to_claims(Case& c, const Claims& claims) {
   const rope_capabilities& k = claims.capabilities;
-  if (c.source == AngleSource::computed && k.base != 0) c.spec.base = k.base;
-  if (c.source == AngleSource::tables && k.seq_within_rows != 0) {
+  if (c.source == AngleSource::computed) {
+    if (k.base != 0) c.spec.base = k.base;
+    c.spec.scaling = with_claimed_choices(c.spec.scaling, k);
+    if (k.own_attention_factor != 0 && c.spec.attention_factor == 1) c.spec.attention_factor.reset();
+  }
+  give_claimed_axes(c, claims);
+}
+
+void keep_call_to_claims(Case& c, const Claims& claims) {
+  reach_start(c, claims);
+  give_required_features(c, claims);
+  give_claimed_layout(c, claims);
+  if (c.source == AngleSource::tables && claims.capabilities.seq_within_rows != 0) {
     c.spare_rows = std::max(c.spare_rows, c.seq - 1 - largest_position(c));
   }
+}
+
+std::optional<Case> claimed(Case c, const Claims& claims) {
+  keep_to_claims(c, claims);
+  return uncovered(c, claims).empty() ? std::optional(std::move(c)) : std::nullopt;
 }
 
 std::string uncovered(const Case& c, const Claims& claims) {
@@ -253,11 +306,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
   if (c.unequal_halves && !c.full_tables) return "only full-width tables can have unequal halves";
   if (c.spare_rows > 0 && c.source != AngleSource::tables) return "only tables can have spare rows";
   if (c.source == AngleSource::computed) {
-    if (!in_mask(k.scalings, c.spec.scaling.index())) {
-      return fmt::format("scaling {} is not claimed", kind_of(c.spec.scaling));
-    }
-    if (k.base != 0 && c.spec.base != k.base) return fmt::format("base {} is not claimed", c.spec.base);
-    if (c.spec.axes.restart) return "the contract's computed angles cannot restart per axis";
+    if (std::string why = uncovered_rule(c, claims); !why.empty()) return why;
   }
   if (std::string why = uncovered_features(c, claims); !why.empty()) return why;
   if (const std::string why = without_room_for(c.fault, c, claims); !why.empty()) {

@@ -11,7 +11,8 @@ std::string words_of(Layout layout) {
     case Layout::strided: return "padded strides";
     case Layout::key_strided: return "padded strides of k only";
     case Layout::angles_strided: return "padded strides of positions and tables only";
-    case Layout::seq_last: return std::string(heads_before_tokens);
+    case Layout::seq_last:
+    case Layout::heads_first: return std::string(heads_before_tokens);
     case Layout::reversed: return "tokens in reverse order in memory, features two apart";
     case Layout::cached: return std::string(gaps_between_batches);
     case Layout::loose_strides: return std::string(loose_strides);

@@ -106,8 +106,9 @@ void give_token_tables(const Case& c, const Manifest& manifest, const GoldenCase
     call.sin = one_column_a_pair(*call.sin, c.spec);
   }
   call.attention_factor = golden.tables_include_attention_factor ? 1 : golden.attention_factor;
-  if (cosine.shape[0] == 1) return;  // one row of tables for all batches: offset 0
-  call.positions = Tensor::contiguous(DType::i64, {1, c.batch, c.seq});
+  if (!gives_positions(c.form)) return;  // one row of tables for all batches: offset 0
+  call.positions = Tensor::contiguous(DType::i64, {1, cosine.shape[0], c.seq});
+  if (cosine.shape[0] == 1) call.positions->strides[1] = 0;
   for (std::int64_t i = 0; i < rows; ++i) {
     std::memcpy(call.positions->bytes.data() + static_cast<std::size_t>(i) * sizeof i, &i, sizeof i);
   }
@@ -126,8 +127,8 @@ void give_unfolded_positions(const Manifest& manifest, const GoldenCase& golden,
   }
 }
 
-void give_positions(const Manifest& manifest, const GoldenCase& golden, Call& call) {
-  if (call.axes == 1 && golden.position_offset) {
+void give_positions(const Case& c, const Manifest& manifest, const GoldenCase& golden, Call& call) {
+  if (!gives_positions(c.form)) {
     call.position_offset = *golden.position_offset;
     return;
   }
@@ -202,10 +203,12 @@ GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
     Tensor input = in_order(array_called(*golden, name));
     const GoldenArray& output = array_called(*golden, out_name);
     expected = {in_order(output), output.print};
+    if (c.in_place) return input;
     out = Tensor::contiguous(c.out_dtype, input.shape);
     fill_with_poison(*out, c.seed);
     return input;
   };
+  call.in_place = c.in_place;
   call.q = take("q", "q_out", call.q_out, result.q);
   if (c.key_heads > 0) {
     result.k.emplace();
@@ -229,7 +232,7 @@ GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
   if (unfolds) {
     give_unfolded_positions(manifest, *golden, c.batch, call);
   } else {
-    give_positions(manifest, *golden, call);
+    give_positions(c, manifest, *golden, call);
   }
   if (c.source == AngleSource::frequencies) {
     const GoldenArray& theta = array_called(*golden, "theta");

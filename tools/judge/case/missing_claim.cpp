@@ -29,7 +29,6 @@ std::vector<Case> plain_calls(const Claims& claims, const Selection& selection) 
     c.spec.head_dim = claims.head_dims.front();
     c.spec.rotary_dim = c.spec.head_dim / 2 * 2;
   }
-  keep_to_claims(c, claims);
   if (selection.spec) c.spec = *selection.spec;
   std::vector<Case> calls;
   for (const DType dtype : {DType::f32, DType::bf16, DType::f16, DType::f64}) {
@@ -47,7 +46,9 @@ std::vector<Case> plain_calls(const Claims& claims, const Selection& selection) 
             c.source = source;
             c.given = given;
             c.full_tables = full;
-            calls.push_back(c);
+            Case& call = calls.emplace_back(c);
+            if (!selection.spec) keep_spec_to_claims(call, claims);
+            keep_call_to_claims(call, claims);
           }
         }
       }

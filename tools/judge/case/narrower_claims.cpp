@@ -43,7 +43,9 @@ std::vector<Droppable> claims_to_drop(const Claims& claims, std::span<const Case
   for (SingleClaim& claim : single_claims()) {
     Claims without = claims;
     claim.make(without, false);
-    if (!claim.is_made(claims) || !keeps_meaning(claims.capabilities, without.capabilities)) continue;
+    const rope_capabilities& left = without.capabilities;
+    const bool is_required = (left.required_features & ~left.features) != 0;
+    if (!claim.is_made(claims) || is_required || !keeps_meaning(claims.capabilities, left)) continue;
     all.push_back({claim.words, [make = claim.make](Claims& c) { make(c, false); }, {}, {}});
   }
   for (const std::int32_t dim : claims.head_dims) {

@@ -56,7 +56,6 @@ Call reversed(Call call) {
 Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& oracles) {
   Case alone = c;
   alone.batch = 1;
-  alone.key_heads = 0;
   alone.sequence_length = whole.sequence_length;  // frequencies may depend on it
   Call call = build_call(alone, oracles);
   for_each_row(call.q, [&](const RowIndex& row, const std::byte*) {

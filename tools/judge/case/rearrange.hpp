@@ -13,7 +13,7 @@ Call reversed(Call call);
 // The place in reversed(call) of a row of the call.
 RowIndex reversed(const RowIndex& row, const Call& call, bool key);
 
-// Only batch `batch` of the case's call, without k.
+// Only batch `batch` of the call, with a k of its own if the case has one.
 Call one_batch(const Case& c, const Call& whole, std::int64_t batch, Oracles& oracles);
 
 }  // namespace rope

@@ -1,6 +1,7 @@
 #include "tools/judge/run/claims_asked.hpp"
 
 #include "tools/judge/case/coverage.hpp"
+#include "tools/judge/case/every_call.hpp"
 
 namespace rope {
 namespace {
@@ -62,6 +63,8 @@ std::vector<ClaimsAsked> ClaimsSeen::of(const Claims& claims) const {
   sort_in(features, "wrong calls are refused", claims.has(ROPE_FEATURE_ROBUST),
           (features_ & bit_of(ROPE_FEATURE_ROBUST)) != 0);
   std::vector<ClaimsAsked> all = {dtypes, sources, pairings, rules, features};
+  const std::vector<std::string> every_call = words_of_every_call(claims);
+  if (!every_call.empty()) all.push_back({"every call has", every_call, {}, {}});
   if (claims.head_dims.empty()) return all;
   ClaimsAsked& head_dims = all.emplace_back(ClaimsAsked{"head_dims", {}, {}, {}});
   for (const std::int32_t dim : claims.head_dims) {

@@ -26,6 +26,8 @@ Case settled(const Case& asked, const Manifest* manifest) {
   if (!c) throw InputError("golden case \"" + asked.golden + "\" has no arrays for this angle source");
   if (asked.key_heads == 0) c->key_heads = 0;
   if (!asked.full_tables) c->full_tables = false;
+  c->in_place = asked.in_place;
+  if (asked.form == PositionForm::shared) c->form = asked.form;
   return *c;
 }
 
@@ -80,6 +82,8 @@ std::optional<Case> golden_case(const GoldenCase& golden, AngleSource source, co
   if (!c) return std::nullopt;
   // Every source repeats its columns for both features of a pair, so a kernel for half-width tables gets one of them.
   if (c->full_tables && claims.capabilities.full_tables == 0) c->full_tables = false;
+  if (claims.always(ROPE_FEATURE_IN_PLACE)) c->in_place = true;
+  if (claims.always(ROPE_FEATURE_POSITIONS) && c->form == PositionForm::offset) c->form = PositionForm::shared;
   // Kernels without k, or without a different number of heads, are judged only on q.
   if (!uncovered(*c, claims).empty()) c->key_heads = 0;
   return c;

@@ -58,15 +58,14 @@ class Map {
     c.position_dtype = examiner_.subject().claims().position_dtype();
     c.pattern = PositionPattern::scattered;
     c.start = last_;
-    if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
+    if (const auto kept = claimed(c, examiner_.subject().claims())) add(*kept);
   }
 
   void call_at(std::int64_t position) {
     Case c = probe_;
     c.seq = static_cast<int>(std::min<std::int64_t>(4, std::max<std::int64_t>(1, last_ - position + 1)));
     c.start = position;
-    keep_to_claims(c, examiner_.subject().claims());
-    if (uncovered(c, examiner_.subject().claims()).empty()) add(c);
+    if (const auto kept = claimed(c, examiner_.subject().claims())) add(*kept);
   }
 
   void add(const Case& c) {

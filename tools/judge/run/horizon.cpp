@@ -38,18 +38,20 @@ Case at(Case c, std::int64_t position) {
 std::optional<Horizon> measure(const Case& probe, std::int64_t last, Examiner& examiner) {
   const Claims& claims = examiner.subject().claims();
   Horizon horizon{probe.dtype, probe.source, horizon_tolerance(probe.dtype), -1, 0, 0, {}};
-  if (last < tokens - 1 || !uncovered(at(probe, tokens - 1), claims).empty()) return std::nullopt;
-  const Trial start = examiner.run(at(probe, tokens - 1));
+  if (last < tokens - 1) return std::nullopt;
+  const std::optional<Case> nearest = claimed(at(probe, tokens - 1), claims);
+  if (!nearest) return std::nullopt;
+  const Trial start = examiner.run(*nearest);
   if (!start.ok()) return horizon;
   const std::vector<double> first = relative_scores(start);
   std::vector<std::int64_t> ends;
   for (std::int64_t end = 2 * tokens; end < last; end *= 2) ends.push_back(end);
   ends.push_back(last);
   for (std::int64_t end : ends) {
-    const Case c = at(probe, end);
-    if (!uncovered(c, claims).empty()) continue;
+    const std::optional<Case> c = claimed(at(probe, end), claims);
+    if (!c) continue;
     horizon.tried = end;
-    const Trial there = examiner.run(c);
+    const Trial there = examiner.run(*c);
     if (!there.ok()) return horizon;
     const std::vector<double> scores = relative_scores(there);
     double deviation = 0;

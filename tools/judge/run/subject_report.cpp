@@ -53,6 +53,14 @@ std::int64_t SubjectReport::count(Verdict verdict) const {
                        [=](const RequirementResult& r) { return r.verdict == verdict; });
 }
 
+bool SubjectReport::fails_only_by_lack_of_support() const {
+  if (!unsupported) return false;
+  const std::vector<std::string>& ids = unsupported->requirements;
+  return std::ranges::all_of(results, [&](const RequirementResult& r) {
+    return r.verdict != Verdict::fail || std::ranges::find(ids, r.id) != ids.end();
+  });
+}
+
 bool SubjectReport::conforms() const {
   return executed() > 0 && count(Verdict::fail) + count(Verdict::expected_failure) + left_out() == 0 && !interrupted;
 }

@@ -16,6 +16,7 @@
 #include "tools/judge/run/horizon.hpp"
 #include "tools/judge/run/shrink.hpp"
 #include "tools/judge/run/tried.hpp"
+#include "tools/judge/run/unsupported_calls.hpp"
 
 namespace rope {
 
@@ -73,6 +74,7 @@ struct SubjectReport {
   std::vector<Tried> tried;
   std::string claims_note;                          // Subject::claims_note()
   std::optional<ConformsWithout> conforms_without;  // if it does not conform and this was asked for
+  std::optional<UnsupportedCalls> unsupported;      // claimed calls that the kernel does not support
   std::optional<Diagnosis> diagnosis;  // if it does not conform and a diagnosis was asked for
   std::optional<Responses> responses;
   std::int64_t calls = 0;
@@ -89,6 +91,7 @@ struct SubjectReport {
   std::int64_t left_out() const;    // cases
   std::int64_t in_part() const;     // requirements of which some cases were left out, not all
   std::int64_t count(Verdict verdict) const;
+  bool fails_only_by_lack_of_support() const;  // and no requirement fails by anything else
   bool conforms() const;     // some case was executed, none failed, nothing was cut short or left out
   bool as_expected() const;  // the same, except for expected failures; all of those occurred
 };

@@ -56,11 +56,13 @@ class Run {
     std::set<DType> failed;
     ClaimsSeen claims_seen;
     TriedCalls tried_calls;
+    SupportSeen support;
     say_why_no_case(tasks_, subject_.claims(), options_, [&](const Task& task) { return is_dropped(task); });
     for (Task& task : tasks_) {
       if (task.begun || options_.budget) {
         claims_seen.add(task.claims_seen);
         tried_calls.add(task.tried_calls);
+        support.add(task.result.id, task.result.failed, task.support);
         join(task, uses, failed, report);
       }
       if (task.index == last_) break;
@@ -72,6 +74,7 @@ class Run {
     const Claims& claims = subject_.claims();
     report.claims = claims_seen.of(claims);
     report.tried = tried_calls.of(claims);
+    report.unsupported = support.of(claims);
     report.claims_note = subject_.claims_note();
     if (report.executed() == 0) report.missing_claim = missing_claim(claims, options_.selection);
     report.only_position_0 = claims.capabilities.max_position == 0;
@@ -333,6 +336,7 @@ class Run {
       }
       ++result.cases;
       result.note_position(c, finding);
+      const bool lacks_support = task.support.note(c, finding, decides);
       if (options_.after_case && decides) options_.after_case(c, finding.passed());
       // Only MUSTs count for the grade: other cases may lie outside of every bound.
       if (requirement.is_must()) task.uses.add(c.dtype, finding);
@@ -346,16 +350,17 @@ class Run {
         if (decides && !by_demand) task.failed.insert(c.dtype);
         const bool hangs = finding.kind == FailureKind::timeout;
         task.deaths += hangs || (slow && outcome.died) ? most_deaths : outcome.died ? 1 : 0;
-        if (result.failed++ == 0) {
-          const bool known = (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
+        if (result.failed++ == 0 || (!lacks_support && result.failed == task.support.unsupported() + 1)) {
+          const bool known = lacks_support || (hangs && lane.has_hung) || (slow && outcome.died && lane.has_died);
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
           // Where a process is dear, only the first of those that die alike is repeated.
-          const bool is_told = known && (hangs || lane.failed_alone.contains(finding.kind));
+          const bool is_told = lacks_support || (known && (hangs || lane.failed_alone.contains(finding.kind)));
           result.failure = shrinks && !is_told ? shrink(requirement, c, outcome, options_.selection,
                                                         {!known, renews, clock_.end_of_shrinking()}, examiner)
                                                : Failure{c, finding, to_text(c)};
-          const bool alone = shrinks && renews && !requirement.handling.by_chance && c.fault == Fault::none &&
-                             !result.failure->needs_earlier_calls && result.failure->held_again == 0;
+          const bool alone = shrinks && !lacks_support && renews && !requirement.handling.by_chance &&
+                             c.fault == Fault::none && !result.failure->needs_earlier_calls &&
+                             result.failure->held_again == 0;
           if (alone) lane.failed_alone.insert(finding.kind);
         }
         lane.has_hung = lane.has_hung || hangs;

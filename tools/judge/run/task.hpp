@@ -24,6 +24,7 @@ struct Task {
   std::size_t executed = 0;  // of these
   ClaimsSeen claims_seen;    // in those that were executed
   TriedCalls tried_calls;
+  SupportSeen support;       // of those that decide
   std::int64_t deaths = 0;
   bool begun = false;
   RequirementResult result;

@@ -21,7 +21,6 @@ SCALING_NAMES = {
     "yarn_truncate": "truncate",
     "yarn_clamp_pairs": "clamp_pairs",
 }
-MODES = ("yarn_truncate", "yarn_clamp_pairs")  # 0 or 1
 
 
 def _number(value: Any) -> float:
@@ -33,9 +32,9 @@ def _scaling(given: Mapping[str, Any]) -> dict[str, Any]:
     kind = given["kind"]
     result: dict[str, Any] = {"kind": kind}
     for key, value in given.items():
-        if key == "kind" or (key in MODES and key not in names.SCALING_PARAMETERS.get(kind, ())):
+        if key == "kind" or (key in names.MODES and key not in names.SCALING_PARAMETERS.get(kind, ())):
             continue
-        if key in MODES:
+        if key in names.MODES:
             result[SCALING_NAMES[key]] = bool(value)
         elif isinstance(value, list):
             result[key] = [_number(x) for x in value]
@@ -168,9 +167,12 @@ class Call:
         tokens = self._tensors["q"].shape[1]
         return self.position_offset + tokens - 1 if tokens else -1
 
-    def position_ids(self) -> Any:
+    def position_ids(self, per_batch: bool = False) -> Any:
         """Every token's position, [batch, seq] or [axes, batch, seq], either given or counted from the start of its
-        sequence."""
+        sequence. Batches that share their positions share the memory, too. `per_batch`: each batch has its own, and the
+        array is contiguous."""
+        if per_batch:
+            return self._library.copied(self.position_ids())
         if self.positions is not None:
             return self.positions
         batch, seq = self._tensors["q"].shape[:2]

@@ -11,6 +11,7 @@ from ropecheck.errors import UsageError
 
 F = TypeVar("F", bound=Callable[..., Any])
 Words = str | Iterable[str]
+Scalings = Words | Mapping[str, Mapping[str, bool | Iterable[bool]]]
 
 ATTRIBUTE = "__ropecheck__"
 ARRAY_LIBRARIES = ("numpy", "torch", "jax")
@@ -44,6 +45,14 @@ class Capabilities:
     seq_within_rows: bool = False
     overwrites_inputs: bool = False
     theta_as_period: bool = False
+    required_features: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()  # empty: contiguous, with "strided" any
+    axis_counts: tuple[int, ...] = ()  # empty: 1, with "axes" also 2 and 3
+    axis_orders: tuple[str, ...] = ()  # empty: both
+    modes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the claimed values of a rule's parameter
+    own_attention_factor: bool = False
+    length_of_call: bool = False
+    compiles_each_shape: bool = False
     first_call_seconds: float = 0.0
     name: str = ""
     device: str = "cpu"
@@ -61,7 +70,17 @@ class Capabilities:
         dtypes = self.dtypes if self.dtypes is not None else {dtype: (dtype,) for dtype in floats}
         features = self.features
         if features is None:
-            features = tuple(feature for feature in EVERY_FEATURE if feature not in library.lacks)
+            features = tuple(feature for feature in EVERY_FEATURE if feature not in library.lacks and self._allows(feature))
+        younger = {
+            "required_features": list(self.required_features),
+            "layouts": list(self.layouts),
+            "axis_counts": list(self.axis_counts),
+            "axis_orders": list(self.axis_orders),
+            **{parameter: list(values) for parameter, values in self.modes.items()},
+            "own_attention_factor": self.own_attention_factor,
+            "length_of_call": self.length_of_call,
+            "compiles_each_shape": self.compiles_each_shape,
+        }
         beyond = [dtype for dtype in dtypes if dtype not in library.dtypes]
         if beyond:
             why = library.why_not(beyond[0])
@@ -86,7 +105,13 @@ class Capabilities:
             "overwrites_inputs": self.overwrites_inputs,
             "theta_as_period": self.theta_as_period,
             "device": library.device,
+            **{claim: value for claim, value in younger.items() if value},
         }
+
+    def _allows(self, feature: str) -> bool:
+        """Whether another claim leaves calls that have the feature."""
+        counted = feature == "offset" and "positions" in self.required_features
+        return not (counted or (feature == "strided" and self.layouts))
 
 
 def _or_all(chosen: tuple[str, ...] | None, every: list[str]) -> list[str]:
@@ -114,6 +139,32 @@ def _words(option: str, given: Words, known: tuple[str, ...]) -> tuple[str, ...]
 
 def _optional(option: str, given: Words | None, known: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if given is None else _words(option, given, known)
+
+
+def _flags(rule: str, given: Mapping[str, bool | Iterable[bool]]) -> dict[str, tuple[int, ...]]:
+    """{"clamp_pairs": False} of yarn as {"yarn_clamp_pairs": (0,)}."""
+    known = {name.removeprefix(f"{rule}_"): name for name in names.MODES if name in names.SCALING_PARAMETERS[rule]}
+    claimed = {}
+    for parameter, values in given.items():
+        if parameter not in known:
+            choices = ", ".join(known) or "it has none"
+            raise UsageError(f'kernel(scalings=...): "{parameter}" is not a choice of {rule}; choices: {choices}')
+        claimed[known[parameter]] = (int(values),) if isinstance(values, bool) else tuple(int(one) for one in values)
+    return claimed
+
+
+def _modes(scalings: Scalings) -> dict[str, tuple[int, ...]]:
+    if not isinstance(scalings, Mapping):
+        return {}
+    return {name: values for rule, given in scalings.items() for name, values in _flags(rule, given).items()}
+
+
+def _axis_counts(given: int | Iterable[int]) -> tuple[int, ...]:
+    counts = (given,) if isinstance(given, int) else tuple(given)
+    for count in counts:
+        if count not in (1, 2, 3):
+            raise UsageError(f"kernel(axis_counts=...): {count} is not 1, 2 or 3")
+    return counts
 
 
 def _dtypes(given: Words | Mapping[str, Words] | None) -> dict[str, tuple[str, ...]] | None:
@@ -147,7 +198,7 @@ def kernel(
     positions: Words | None = ...,
     pairings: Words = ...,
     sources: Words = ...,
-    scalings: Words = ...,
+    scalings: Scalings = ...,
     features: Words | None = ...,
     alignment: int = ...,
     max_position: int = ...,
@@ -157,6 +208,13 @@ def kernel(
     seq_within_rows: bool = ...,
     overwrites_inputs: bool = ...,
     theta_as_period: bool = ...,
+    required_features: Words = ...,
+    layouts: Words = ...,
+    axis_counts: int | Iterable[int] = ...,
+    axis_orders: Words = ...,
+    own_attention_factor: bool = ...,
+    length_of_call: bool = ...,
+    compiles_each_shape: bool = ...,
     first_call_seconds: float = ...,
     name: str = ...,
     device: str = ...,
@@ -173,7 +231,7 @@ def kernel(
     positions: Words | None = None,
     pairings: Words = names.PAIRINGS,
     sources: Words = names.SOURCES,
-    scalings: Words = names.SCALINGS,
+    scalings: Scalings = names.SCALINGS,
     features: Words | None = None,
     alignment: int = 1,
     max_position: int = names.LARGEST_POSITION,
@@ -183,12 +241,21 @@ def kernel(
     seq_within_rows: bool = False,
     overwrites_inputs: bool = False,
     theta_as_period: bool = False,
+    required_features: Words = (),
+    layouts: Words = (),
+    axis_counts: int | Iterable[int] = (),
+    axis_orders: Words = (),
+    own_attention_factor: bool = False,
+    length_of_call: bool = False,
+    compiles_each_shape: bool = False,
     first_call_seconds: float = 0.0,
     name: str = "",
     device: str = "cpu",
 ) -> Any:
-    """Declares what a kernel can do, and which arrays it takes. What is not claimed is never tested. An argument that
-    is left out claims everything, but `features` then leaves out "robust", "seqlen_offsets" and "cu_seqlens".
+    """Declares what a kernel can do, and which arrays it takes. What it cannot do is not tested. An argument that
+    is left out claims everything, but `features` then leaves out "robust", "seqlen_offsets" and "cu_seqlens". Whatever
+    is claimed, the plainest call is made: q without k, contiguous, out of place, positions from an offset of 0.
+    `required_features`, `layouts` and `axis_counts` say which of this no call has.
 
     A kernel is a function of one argument, `ropecheck.Call`. It returns q, or (q, k) if there is a k, as arrays of
     the same library. If `call.in_place`, it writes into them instead.
@@ -202,7 +269,8 @@ def kernel(
     :param positions: dtypes of positions, "i32" and "i64".
     :param pairings: "half_split" (p, p + rotary_dim/2), "interleaved" (2p, 2p + 1).
     :param sources: where angles come from: "tables", "frequencies" or "computed" (from base and scaling).
-    :param scalings: the rules that the kernel knows, if it computes angles: "none", "linear", "yarn", ...
+    :param scalings: the rules that the kernel knows, if it computes angles: "none", "linear", "yarn", ... A mapping
+        also says which choices of a rule it has, {"none": {}, "yarn": {"clamp_pairs": False}}.
     :param features: any of "partial", "positions", "batch_positions", "in_place", "strided", "key", "grouped_heads",
         "backward", "axes", "attention_factor", "unequal_halves", "offset", "any_strides", "seqlen_offsets" (a start for
         each sequence), "cu_seqlens" (sequences packed into one row), "robust" (bad calls raise).
@@ -214,6 +282,14 @@ def kernel(
     :param seq_within_rows: there are at most as many tokens as tables have rows; without tables, as positions.
     :param overwrites_inputs: q and k may hold anything after a call that is not in place.
     :param theta_as_period: a given inv_freq is turned into a period, 1/theta, before it is used.
+    :param required_features: claimed features that every call has: "positions", "in_place", "key".
+    :param layouts: the only layouts of q, k and outputs: "contiguous", "heads_first" ([batch, heads, seq, head_dim]),
+        "packed" (q's heads, then k's, then v's, in each token). "strided" is not claimed then.
+    :param axis_counts: the only numbers of position axes, such as 3.
+    :param axis_orders: "chunked" or "interleaved": the only order in which pairs follow the axes.
+    :param own_attention_factor: the kernel makes the attention factor from the rule; the call's never differs.
+    :param length_of_call: under a rule that follows it, `sequence_length` is the call's largest position + 1.
+    :param compiles_each_shape: the first call with each shape may take as long as the first call of all.
     :param first_call_seconds: how long the first call may take (compilers).
     :param name: in reports; default: the function's.
     :param device: "cpu", or "cuda": the tensors of torch and JAX are on the first CUDA device.
@@ -233,6 +309,14 @@ def kernel(
             pairings=_words("pairings", pairings, names.PAIRINGS),
             sources=_words("sources", sources, names.SOURCES),
             scalings=_words("scalings", scalings, names.SCALINGS),
+            modes=_modes(scalings),
+            required_features=_words("required_features", required_features, names.REQUIRABLE),
+            layouts=_words("layouts", layouts, names.LAYOUTS),
+            axis_counts=_axis_counts(axis_counts),
+            axis_orders=_words("axis_orders", axis_orders, names.AXIS_ORDERS),
+            own_attention_factor=bool(own_attention_factor),
+            length_of_call=bool(length_of_call),
+            compiles_each_shape=bool(compiles_each_shape),
             features=_optional("features", features, names.FEATURES),
             alignment=int(alignment),
             max_position=int(max_position),

@@ -28,5 +28,9 @@ FEATURES = (
     "seqlen_offsets",
     "cu_seqlens",
 )
+REQUIRABLE = ("positions", "in_place", "key")  # features that every call may have
+LAYOUTS = ("contiguous", "heads_first", "packed")
+AXIS_ORDERS = ("chunked", "interleaved")
+MODES = ("yarn_truncate", "yarn_clamp_pairs")  # parameters of rules that are 0 or 1
 # Up to here the built-in kernels' angles are exact enough for f64; larger positions are not tried.
 LARGEST_POSITION = 1 << 36

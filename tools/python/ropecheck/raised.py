@@ -47,7 +47,8 @@ def message_of(error: BaseException) -> str:
     """Its message, with a hint if numpy refused to write to an input."""
     text = text_of(error)
     if isinstance(error, ValueError) and text.endswith("is read-only"):
-        return f"{text} (inputs must stay as they are, unless overwrites_inputs is claimed)"
+        return (f"{text} (inputs must stay as they are, unless overwrites_inputs is claimed; "
+                "or copy them: some libraries ask for writable memory without writing)")
     return text
 
 

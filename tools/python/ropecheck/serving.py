@@ -78,7 +78,7 @@ class Server:
             "kind": "python",
             "views": True,
             "far": "strided" in self.claims["features"] and self.library.device == "cpu",
-            "packed": "strided" in self.claims["features"],
+            "packed": "strided" in self.claims["features"] or "packed" in self.claims.get("layouts", ()),
             "base": self.memory.base,
             "slot": self.memory.slot_size,
             "first_call_s": self.capabilities.first_call_seconds,

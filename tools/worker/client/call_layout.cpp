@@ -126,6 +126,12 @@ CallLayout lay_out(Call& call, const LayoutRules& rules) {
   return layout;
 }
 
+std::vector<std::size_t> starts_of(const CallLayout& layout) {
+  std::vector<std::size_t> starts;
+  for (const Placed& placed : layout.tensors) starts.push_back(placed.start);
+  return starts;
+}
+
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules) {
   add(layout, companion, true, rules);
 }

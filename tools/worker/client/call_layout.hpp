@@ -65,6 +65,9 @@ struct LayoutRules {
 // Refers to the call's tensors, which must not move.
 CallLayout lay_out(Call& call, const LayoutRules& rules);
 
+// Bytes from the beginning of each tensor's pages; words do not say them where other strides begin elsewhere.
+std::vector<std::size_t> starts_of(const CallLayout& layout);
+
 // Adds the concurrent call.
 void lay_out_beside(CallLayout& layout, Call& companion, const LayoutRules& rules);
 

@@ -14,6 +14,7 @@
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_memory.hpp"
 #include "tools/worker/client/call_message.hpp"
+#include "tools/worker/client/call_shape.hpp"
 #include "tools/worker/client/code_files.hpp"
 #include "tools/worker/client/compute_sanitizer.hpp"
 #include "tools/worker/client/fault_report.hpp"
@@ -40,12 +41,7 @@ constexpr int most_recovered_hangs = 3;
 // Bytes of shared memory that are not worth the start of a process. 4 MiB are for small tensors, and mostly holes.
 constexpr std::size_t most_kept_memory = std::size_t{12} << 20;
 
-constexpr std::string_view bye = "{\"op\":\"bye\"}\n";// Bytes from the beginning of each tensor's pages; words do not say them where other strides begin elsewhere.
-std::vector<std::size_t> starts_of(const CallLayout& layout) {
-  std::vector<std::size_t> starts;
-  for (const Placed& placed : layout.tensors) starts.push_back(placed.start);
-  return starts;
-}
+constexpr std::string_view bye = "{\"op\":\"bye\"}\n";
 
 Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
 
@@ -208,8 +204,11 @@ class Worker final : public WorkerSubject {
     is_taken_back_ = false;
     send_call(judged, companion, layout);
     const bool is_first = std::exchange(is_new_, false);
+    const bool compiles = claims_.capabilities.compiles_each_shape != 0 && shapes_.is_new(judged.call);
+    const std::chrono::milliseconds deadline = std::exchange(next_deadline_, options_.deadline);
+    const std::chrono::milliseconds longer = std::max({deadline, options_.first_call_deadline, compiling_});
     const std::size_t bytes = layout.input_bytes + layout.output_bytes;
-    const TimeLimits usual = limits_of_call(is_first, bytes, std::exchange(next_deadline_, options_.deadline));
+    const TimeLimits usual = limits_of_call(is_first, bytes, compiles ? longer : deadline);
     Attempt made{{}, again_with.value_or(usual)};
     const auto sent = std::chrono::steady_clock::now();
     const WorkerProcess::Heard heard = process_->hear(made.limits);
@@ -251,6 +250,7 @@ class Worker final : public WorkerSubject {
     if (!is_memory_new_) renew_memory();
     is_memory_new_ = false;
     is_new_ = true;
+    shapes_.forget();
     process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
     const json words = first_words(*process_, "hello", options_.limits(options_.load_deadline));
     try {
@@ -374,6 +374,7 @@ class Worker final : public WorkerSubject {
   std::optional<WorkerProcess> process_;
   bool has_answered_ = false;
   bool is_new_ = false;  // the process has got no call
+  ShapesMet shapes_;  // if it compiles for each
   std::shared_ptr<Patience> patience_;
   std::chrono::milliseconds next_deadline_{};
   std::chrono::milliseconds compiling_{};  // what the worker asks for its first call

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <stdexcept>
 
+#include "impls/scaling_fields.hpp"
 #include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
@@ -28,7 +30,38 @@ const Mask masks[] = {
     {"sources", &rope_capabilities::angle_sources, wire::sources},
     {"scalings", &rope_capabilities::scalings, wire::scalings},
     {"features", &rope_capabilities::features, wire::features},
+    {"required_features", &rope_capabilities::required_features, wire::features},
+    {"layouts", &rope_capabilities::layouts, wire::layouts},
+    {"axis_orders", &rope_capabilities::axis_orders, wire::axis_orders},
 };
+
+// Bits that are numbers, from 0 on.
+struct Numbers {
+  std::string_view key;
+  std::uint32_t rope_capabilities::*field;
+  int least, most;
+};
+
+constexpr auto numbers = [] {
+  std::array<Numbers, std::size(scaling_modes) + 1> all{{{"axis_counts", &rope_capabilities::axis_counts, 1, 3}}};
+  for (std::size_t i = 0; i < std::size(scaling_modes); ++i) {
+    all[i + 1] = {scaling_modes[i].name, scaling_modes[i].claimed, 0, 1};
+  }
+  return all;
+}();
+
+struct Switch {
+  const char* key;
+  std::uint32_t rope_capabilities::*field;
+};
+
+constexpr Switch switches[] = {{"half_tables", &rope_capabilities::half_tables},
+                               {"full_tables", &rope_capabilities::full_tables},
+                               {"overwrites_inputs", &rope_capabilities::overwrites_inputs},
+                               {"seq_within_rows", &rope_capabilities::seq_within_rows},
+                               {"own_attention_factor", &rope_capabilities::own_attention_factor},
+                               {"length_of_call", &rope_capabilities::length_of_call},
+                               {"compiles_each_shape", &rope_capabilities::compiles_each_shape}};
 
 // In bytes: a tensor that is aligned to more than a page cannot end with one.
 constexpr std::uint32_t largest_alignment = 4096;
@@ -54,6 +87,47 @@ std::vector<std::int32_t> head_dims_from(const json& list) {
     head_dims.push_back(static_cast<std::int32_t>(wire::whole(dim, "head_dims", 2, largest_head_dim)));
   }
   return head_dims;
+}
+
+std::uint32_t mask_of_numbers(const json& list, const Numbers& of) {
+  require(list.is_array(), fmt::format("{}: expected a list", of.key));
+  std::uint32_t mask = 0;
+  for (const json& number : list) {
+    mask |= ROPE_BIT(static_cast<int>(wire::whole(number, std::string(of.key), of.least, of.most)));
+  }
+  return mask;
+}
+
+// Claims of what every call has must leave calls that can be made.
+void check_every_call(const rope_capabilities& claims) {
+  const auto has = [](std::uint32_t mask, int bit) { return (mask & ROPE_BIT(bit)) != 0; };
+  const auto always = [&](int feature) { return has(claims.required_features, feature); };
+  constexpr std::uint32_t may_be_required =
+      ROPE_BIT(ROPE_FEATURE_POSITIONS) | ROPE_BIT(ROPE_FEATURE_IN_PLACE) | ROPE_BIT(ROPE_FEATURE_KEY);
+  const auto only = [](std::uint32_t mask, std::uint32_t of, std::string_view otherwise) {
+    if ((mask & ~of) == 0) return;
+    const std::string wrong = wire::names_of(mask & ~of, wire::features).at(0);
+    throw std::invalid_argument(fmt::format("required_features: {} {}", wrong, otherwise));
+  };
+  only(claims.required_features, may_be_required, "cannot be required; positions, in_place and key can");
+  only(claims.required_features, claims.features, "is required, but features lacks it");
+  for (const int other : {ROPE_FEATURE_OFFSET, ROPE_FEATURE_SEQLEN_OFFSETS, ROPE_FEATURE_CU_SEQLENS}) {
+    if (!always(ROPE_FEATURE_POSITIONS) || !has(claims.features, other)) continue;
+    const std::string name = wire::names_of(ROPE_BIT(other), wire::features).at(0);
+    throw std::invalid_argument(
+        fmt::format("features has {}, but required_features has positions: then nothing is counted", name));
+  }
+  for (int input = 0; input < 4 && always(ROPE_FEATURE_IN_PLACE); ++input) {
+    require((claims.out_dtypes[input] & ~ROPE_BIT(input)) == 0,
+            "dtypes has outputs of another type, but required_features has in_place");
+  }
+  require(claims.layouts == 0 || !has(claims.features, ROPE_FEATURE_STRIDED),
+          "layouts says all of them, so features must not have strided");
+  require(claims.layouts != ROPE_BIT(ROPE_LAYOUT_PACKED) || always(ROPE_FEATURE_KEY),
+          "layouts has only packed, which needs a k, but required_features lacks key");
+  const bool axes = has(claims.features, ROPE_FEATURE_AXES);
+  require(axes || (claims.axis_counts & ~ROPE_BIT(1)) == 0, "axis_counts has more than 1, but features lacks axes");
+  require(axes || claims.axis_orders == 0, "axis_orders is claimed, but features lacks axes");
 }
 
 // What a mask may hold, and what a claim needs besides. A claim without that could not be tested, and nobody would
@@ -104,7 +178,12 @@ void check(const rope_capabilities& claims, const std::vector<std::int32_t>& hea
   require(claims.least_rotary_dim >= 0 && claims.least_rotary_dim % 2 == 0,
           fmt::format("least_rotary_dim: {} is not an even number, or 0", claims.least_rotary_dim));
   require(std::isfinite(claims.base) && claims.base >= 0, fmt::format("base: {} is not a number above 0", claims.base));
+  check_every_call(claims);
 }
+
+// From here on the contract's fields are younger: what a kernel does not claim of them is left out of the text.
+constexpr std::size_t first_young_mask = 7, first_young_switch = 4;
+static_assert(std::size(masks) > first_young_mask && std::size(switches) > first_young_switch);
 
 }  // namespace
 
@@ -119,19 +198,27 @@ json claims_to_json(const rope_capabilities& claims) {
     }
   }
   result["dtypes"] = dtypes;
-  for (const Mask& mask : masks) result[mask.key] = wire::names_of(claims.*mask.field, mask.names);
-  result["half_tables"] = claims.half_tables != 0;
-  result["full_tables"] = claims.full_tables != 0;
+  for (std::size_t i = 0; i < std::size(masks); ++i) {
+    const std::uint32_t mask = claims.*masks[i].field;
+    if (mask != 0 || i < first_young_mask) result[masks[i].key] = wire::names_of(mask, masks[i].names);
+  }
+  for (const Numbers& of : numbers) {
+    for (int number = of.least; number <= of.most; ++number) {
+      if ((claims.*of.field >> number & 1u) != 0) result[std::string(of.key)].push_back(number);
+    }
+  }
+  for (std::size_t i = 0; i < std::size(switches); ++i) {
+    const bool on = claims.*switches[i].field != 0;
+    if (on || i < first_young_switch) result[switches[i].key] = on;
+  }
   result["alignment"] = claims.alignment;
   result["max_position"] = claims.max_position;
   result["head_dims"] = json::array();
   for (std::int32_t i = 0; claims.head_dims != nullptr && i < claims.head_dim_count; ++i) {
     result["head_dims"].push_back(claims.head_dims[i]);
   }
-  result["overwrites_inputs"] = claims.overwrites_inputs != 0;
-  result["seq_within_rows"] = claims.seq_within_rows != 0;
-  result["least_rotary_dim"] = claims.least_rotary_dim;
   result["theta_as_period"] = claims.theta_as_period != 0;
+  result["least_rotary_dim"] = claims.least_rotary_dim;
   result["base"] = claims.base;
   result["device"] = wire::names_of(1u << claims.device, wire::devices).at(0);
   return result;
@@ -149,14 +236,15 @@ rope_capabilities claims_from_json(const json& json, std::vector<std::int32_t>& 
   for (const Mask& mask : masks) {
     if (json.contains(mask.key)) claims.*mask.field = wire::mask_of(json.at(mask.key), mask.names);
   }
-  claims.half_tables = json.value("half_tables", false) ? 1 : 0;
-  claims.full_tables = json.value("full_tables", false) ? 1 : 0;
+  for (const Numbers& of : numbers) {
+    const std::string key(of.key);
+    if (json.contains(key)) claims.*of.field = mask_of_numbers(json.at(key), of);
+  }
+  for (const Switch& one : switches) claims.*one.field = json.value(one.key, false) ? 1 : 0;
   claims.alignment = wire::whole_in(json, "alignment", std::uint32_t{1});
   claims.max_position = wire::whole_in(json, "max_position", std::int64_t{0});
   head_dims = json.contains("head_dims") ? head_dims_from(json.at("head_dims")) : std::vector<std::int32_t>();
   claims.head_dim_count = static_cast<std::int32_t>(head_dims.size());
-  claims.overwrites_inputs = json.value("overwrites_inputs", false) ? 1 : 0;
-  claims.seq_within_rows = json.value("seq_within_rows", false) ? 1 : 0;
   claims.least_rotary_dim = wire::whole_in(json, "least_rotary_dim", std::int32_t{0});
   claims.theta_as_period = json.value("theta_as_period", false) ? 1 : 0;
   claims.base = json.value("base", 0.0);

@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 16> feature_names{
     "partial",  "positions", "batch_positions",  "in_place",       "strided", "key",    "grouped_heads",
     "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust", "any_strides",
     "seqlen_offsets", "cu_seqlens"};
+constexpr std::array<std::string_view, 3> layout_names{"contiguous", "heads_first", "packed"};
+constexpr std::array<std::string_view, 2> axis_order_names{"chunked", "interleaved"};
 constexpr std::array<std::string_view, 2> device_names{"cpu", "cuda"};
 
 }  // namespace
@@ -29,6 +31,8 @@ const Names directions = direction_names;
 const Names sources = source_names;
 const Names scalings = scaling_kinds;
 const Names features = feature_names;
+const Names layouts = layout_names;
+const Names axis_orders = axis_order_names;
 const Names devices = device_names;
 
 void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value) {

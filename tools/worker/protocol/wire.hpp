@@ -31,6 +31,8 @@ extern const Names directions;  // rope_direction
 extern const Names sources;     // rope_angle_source
 extern const Names scalings;    // rope_scaling_kind
 extern const Names features;    // rope_feature
+extern const Names layouts;     // rope_layout
+extern const Names axis_orders; // rope_axis_order
 extern const Names devices;     // rope_device
 
 // The name in quotes. A value without a name is written as a number, so that nonsense reaches a kernel as it is.

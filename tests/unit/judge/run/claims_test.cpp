@@ -131,6 +131,127 @@ TEST_CASE("a kernel that needs a row for each token, and two pairs, conforms if 
   CHECK(failing(claims, with_pairs) == Ids{});
 }
 
+// Claims of what every call has, and whether a call has it.
+struct EveryCall {
+  const char* name;
+  void (*claim)(rope_capabilities&);
+  bool (*has)(const Call&);
+};
+
+void drop(rope_capabilities& k, std::initializer_list<rope_feature> features) {
+  for (const rope_feature feature : features) k.features &= ~ROPE_BIT(feature);
+}
+
+bool is_packed(const Call& call) {
+  return call.k && !call.q.placed_strides.empty() && call.k->behind_q == call.q.shape[2] * call.q.shape[3];
+}
+
+bool has_three_axes(const Call& call) {
+  if (call.axes != 3) return false;
+  for (std::int64_t p = 0; call.axis && p < call.axis->shape[0]; ++p) {
+    const std::int64_t axis = integer_at(*call.axis, p);
+    if (axis != 0 && axis != p % 3) return false;
+  }
+  return true;
+}
+
+bool has_own_rule(const Call& call) {
+  if (call.source != AngleSource::computed) return true;
+  const rope_call bound = described(call);
+  const bool by_length = follows_length(call.scaling);
+  std::int64_t largest = 0;
+  for (std::int64_t b = 0; b < call.q.shape[0]; ++b) {
+    for (std::int64_t s = 0; s < call.q.shape[1]; ++s) {
+      for (const std::int64_t position : token_position(call, b, s)) largest = std::max(largest, position);
+    }
+  }
+  if (by_length && call.sequence_length != largest + 1) return false;
+  const bool is_yarn = bound.scaling.kind == ROPE_SCALING_YARN;
+  if (is_yarn && (bound.scaling.yarn_clamp_pairs != 0 || bound.scaling.yarn_truncate != 1)) return false;
+  const bool stretches = is_yarn || bound.scaling.kind == ROPE_SCALING_LONGROPE;
+  return stretches == (call.attention_factor != 1);
+}
+
+constexpr EveryCall every_calls[] = {
+    {"in place", [](rope_capabilities& k) { k.required_features |= ROPE_BIT(ROPE_FEATURE_IN_PLACE); },
+     [](const Call& call) { return call.in_place; }},
+    {"positions",
+     [](rope_capabilities& k) {
+       k.required_features |= ROPE_BIT(ROPE_FEATURE_POSITIONS);
+       drop(k, {ROPE_FEATURE_OFFSET, ROPE_FEATURE_SEQLEN_OFFSETS, ROPE_FEATURE_CU_SEQLENS});
+     },
+     [](const Call& call) { return call.positions.has_value(); }},
+    {"q and k, packed",
+     [](rope_capabilities& k) {
+       k.required_features |= ROPE_BIT(ROPE_FEATURE_KEY);
+       k.layouts = ROPE_BIT(ROPE_LAYOUT_PACKED);
+       drop(k, {ROPE_FEATURE_STRIDED, ROPE_FEATURE_ANY_STRIDES});
+     },
+     is_packed},
+    {"three interleaved axes",
+     [](rope_capabilities& k) {
+       k.axis_counts = ROPE_BIT(3);
+       k.axis_orders = ROPE_BIT(ROPE_AXES_INTERLEAVED);
+     },
+     has_three_axes},
+    {"its own factor and length, one form of yarn",
+     [](rope_capabilities& k) {
+       k.scalings = ROPE_BIT(ROPE_SCALING_CONSTANT + 1) - 1;
+       k.own_attention_factor = k.length_of_call = 1;
+       k.yarn_truncate = ROPE_BIT(1);
+       k.yarn_clamp_pairs = ROPE_BIT(0);
+       drop(k, {ROPE_FEATURE_ATTENTION_FACTOR});
+     },
+     has_own_rule},
+};
+
+TEST_CASE("a kernel that is never called in some ways conforms if it claims so, and gets no other call", "[claims]") {
+  const auto judged = [](std::span<const EveryCall> claimed, Level level) {
+    Claims claims = f32_claims();
+    for (const EveryCall& one : claimed) one.claim(claims.capabilities);
+    std::int64_t others = 0;
+    const auto strict = [&](Call& call) {
+      for (const EveryCall& one : claimed) others += one.has(call) ? 0 : 1;
+      return right(call);
+    };
+    CHECK(failing(claims, strict, level) == Ids{});
+    CHECK(others == 0);
+    const auto wrong = [&](Call& call) {  // positions come back to 0 at 4096
+      if (call.cos) return right(call);
+      Call own = call;
+      own.position_offset &= 0xfff;
+      if (own.positions) {
+        for (std::int64_t i = 0; i < own.positions->count(); ++i) {
+          store_integer(*own.positions, i, integer_at(*own.positions, i) & 0xfff);
+        }
+      }
+      const Reply reply = right(own);
+      call.q_out = own.q_out, call.k_out = own.k_out;
+      if (call.in_place) call.q = own.q, call.k = own.k;
+      return reply;
+    };
+    CHECK_FALSE(failing(claims, wrong, level).empty());
+  };
+  for (const EveryCall& one : every_calls) {
+    INFO(one.name);
+    judged(std::span(&one, 1), Level::quick);
+  }
+  judged(every_calls, Level::quick);
+  judged(std::span(every_calls).first(3), Level::full);
+}
+
+TEST_CASE("a kernel that is never called in some ways fails if it claims nothing of it", "[claims]") {
+  for (const EveryCall& one : every_calls) {
+    INFO(one.name);
+    Claims claims = f32_claims(), strict = claims;
+    one.claim(strict.capabilities);
+    claims.capabilities.scalings = strict.capabilities.scalings;
+    CHECK_FALSE(failing(claims, [&](Call& call) {
+                  return one.has(call) ? right(call) : Reply{ReplyKind::done, ROPE_FAILED, "", 0};
+                }).empty());
+  }
+}
+
 TEST_CASE("a kernel that turns theta into periods conforms if it claims to", "[claims]") {
   const auto periods = open_library(build_folder() / "legal_o3.so", "periods");
   Claims claims = periods->claims();

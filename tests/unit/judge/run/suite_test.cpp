@@ -212,6 +212,51 @@ TEST_CASE("an unsupported answer to a claimed case is a failure", "[suite]") {
   }
 }
 
+TEST_CASE("claimed calls that are not supported are one mistake, which names the claim", "[suite]") {
+  Claims claims = narrow_claims();
+  claims.capabilities.features |= ROPE_BIT(ROPE_FEATURE_IN_PLACE) | ROPE_BIT(ROPE_FEATURE_KEY);
+  const auto out_of_place = [](Call& call) {
+    return call.in_place ? Reply{ReplyKind::done, ROPE_UNSUPPORTED, "", 0} : right(call);
+  };
+  Fake subject(claims, out_of_place);
+  const SubjectReport report = run(subject);
+  REQUIRE(report.unsupported.has_value());
+  CHECK(report.unsupported->claims == std::vector<std::string>{"in place"});
+  CHECK(report.unsupported->cases > 10);
+  CHECK_FALSE(report.unsupported->are_all);
+  CHECK(case_from_text(report.unsupported->example).in_place);
+  CHECK_FALSE(report.conforms());
+  CHECK(report.fails_only_by_lack_of_support());
+  std::vector<std::string> not_held;
+  for (const RequirementResult& result : report.results) {
+    if (result.failed > 0 && !result.id.starts_with("ERR")) not_held.push_back(result.id);
+  }
+  CHECK(report.unsupported->requirements == not_held);
+
+  // A wrong result is another mistake, and stands for the requirements that it fails.
+  Fake also_wrong(claims, [&](Call& call) {
+    const Reply reply = out_of_place(call);
+    if (reply.status == ROPE_OK && call.k && call.k->count() > 0) *call.k_out->data() ^= std::byte{0x40};
+    return reply;
+  });
+  const SubjectReport of_both = run(also_wrong);
+  REQUIRE(of_both.unsupported.has_value());
+  CHECK(of_both.unsupported->claims == std::vector<std::string>{"in place"});
+  CHECK_FALSE(of_both.fails_only_by_lack_of_support());
+  for (const RequirementResult& result : of_both.results) {
+    if (result.verdict != Verdict::fail) continue;
+    const std::vector<std::string>& ids = of_both.unsupported->requirements;
+    const bool by_support = std::ranges::find(ids, result.id) != ids.end();
+    INFO(result.id);
+    CHECK((result.failure->finding.status == ROPE_UNSUPPORTED) == by_support);
+  }
+  Fake never(claims, [](Call&) { return Reply{ReplyKind::done, ROPE_UNSUPPORTED, "", 0}; });
+  const SubjectReport of_none = run(never);
+  REQUIRE(of_none.unsupported.has_value());
+  CHECK(of_none.unsupported->are_all);
+  CHECK(of_none.unsupported->claims.empty());
+}
+
 TEST_CASE("a table that ends early is found where positions come only from the number of tokens", "[suite]") {
   Claims claims = narrow_claims();
   claims.capabilities.features = 0;

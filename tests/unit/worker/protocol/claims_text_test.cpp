@@ -100,6 +100,51 @@ TEST_CASE("claims: untestable claims are refused with what they lack") {
   }
 }
 
+TEST_CASE("claims: what every call has is read back as written, and left out if it is not claimed") {
+  json claims = sample();
+  claims["features"] = {"positions", "in_place", "key", "axes"};
+  claims["dtypes"] = {{"f32", {"f32"}}};
+  const json plain = claims;
+  claims["required_features"] = {"positions", "in_place", "key"};
+  claims["layouts"] = {"heads_first", "packed"};
+  claims["axis_counts"] = {1, 3};
+  claims["axis_orders"] = {"interleaved"};
+  claims["yarn_truncate"] = {1};
+  claims["yarn_clamp_pairs"] = {0};
+  for (const char* key : {"own_attention_factor", "length_of_call", "compiles_each_shape"}) claims[key] = true;
+  std::vector<std::int32_t> dims;
+  rope_capabilities read = claims_from_json(claims, dims);
+  read.head_dims = dims.data();
+  CHECK(claims_to_json(read) == claims);
+  CHECK((read.layouts == (ROPE_BIT(ROPE_LAYOUT_HEADS_FIRST) | ROPE_BIT(ROPE_LAYOUT_PACKED)) && read.axis_counts == 10));
+  CHECK((read.yarn_truncate == 2 && read.yarn_clamp_pairs == 1 && read.compiles_each_shape == 1));
+  read = claims_from_json(plain, dims);
+  read.head_dims = dims.data();
+  CHECK(claims_to_json(read) == plain);
+  const struct {
+    const char *key, *value, *words;
+  } wrong[] = {
+      {"required_features", R"(["axes"])", "required_features: axes cannot be required; positions, in_place and key can"},
+      {"features", R"(["positions","in_place"])", "required_features: key is required, but features lacks it"},
+      {"features", R"(["positions","in_place","key","axes","offset"])", "features has offset, but required_features has"},
+      {"features", R"(["positions","in_place","key","axes","strided"])", "so features must not have strided"},
+      {"dtypes", R"({"f32":["f32","bf16"]})", "dtypes has outputs of another type, but required_features has in_place"},
+      {"features", R"(["positions","in_place","key"])", "axis_counts has more than 1, but features lacks axes"},
+      {"axis_counts", "[4]", "axis_counts: 4 is not a whole number from 1 to 3"},
+      {"yarn_truncate", "[2]", "yarn_truncate: 2 is not a whole number from 0 to 1"},
+      {"yarn_truncate", "true", "yarn_truncate: expected a list"},
+  };
+  for (const auto& [key, value, words] : wrong) {
+    INFO(words);
+    json changed = claims;
+    changed[key] = json::parse(value);
+    CHECK_THROWS_WITH(claims_from_json(changed, dims), Catch::Contains(words));
+  }
+  claims["required_features"] = {"positions"};
+  claims["layouts"] = {"packed"};
+  CHECK_THROWS_WITH(claims_from_json(claims, dims), Catch::Contains("only packed, which needs a k"));
+}
+
 TEST_CASE("claims: unneeded fields may be left out") {
   json claims = sample();
   claims["sources"] = {"computed"};

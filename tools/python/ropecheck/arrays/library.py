@@ -52,6 +52,10 @@ class ArrayLibrary(ABC):
     def integers(self, values: np.ndarray[Any, Any]) -> Any:
         """These numbers in the library's widest integer type."""
 
+    @abstractmethod
+    def copied(self, array: Any) -> Any:
+        """The same numbers in contiguous memory of their own."""
+
     def place(self, array: Any) -> str:
         """Where an array is, if not where the tensors are; else empty."""
         return ""

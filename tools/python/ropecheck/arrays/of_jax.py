@@ -60,6 +60,9 @@ class JaxArrays(ArrayLibrary):
     def integers(self, values: np.ndarray[Any, Any]) -> Any:
         return jnp.asarray(values)
 
+    def copied(self, array: Any) -> Any:
+        return array  # JAX has no strides
+
     def place(self, array: Any) -> str:
         platform = next(iter(array.devices())).platform
         return "" if platform == "cpu" else str(platform)

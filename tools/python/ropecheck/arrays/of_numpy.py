@@ -50,3 +50,6 @@ class NumpyArrays(ArrayLibrary):
 
     def integers(self, values: np.ndarray[Any, Any]) -> Any:
         return values
+
+    def copied(self, array: Any) -> Any:
+        return np.array(array, order="C")

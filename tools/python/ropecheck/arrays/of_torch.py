@@ -54,5 +54,8 @@ class TorchArrays(ArrayLibrary):
     def integers(self, values: np.ndarray[Any, Any]) -> Any:
         return torch.tensor(values)
 
+    def copied(self, array: Any) -> Any:
+        return array.clone(memory_format=torch.contiguous_format)
+
     def place(self, array: Any) -> str:
         return "" if array.device.type == "cpu" else str(array.device)

@@ -12,21 +12,14 @@ from ropecheck.conventions.given_tables import positions_of
 
 
 def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
-    """query and key are [tokens, heads * head_size] and are written to. Out of place they are two slices of one buffer
-    of query, key and value, as in vLLM's models: rows are further apart than they are long. In place they are the
-    call's own memory. The cache has cos and sin in one row, in query's dtype, as
+    """query and key are [tokens, heads * head_size] and are written to, as in vLLM's models: tensors of their own, or
+    two slices of one buffer of query, key and value. The cache has cos and sin in one row, in query's dtype, as
     RotaryEmbedding._match_cos_sin_cache_dtype makes it. It includes the attention factor, as it includes YaRN's mscale.
     There is no f64. Tensors are aligned as by torch's allocator."""
     import torch
 
     def rows_of(x: Any) -> Any:
-        return x.reshape(x.shape[0] * x.shape[1], x.shape[2] * x.shape[3])
-
-    def in_one_buffer(q: Any, k: Any) -> tuple[Any, Any]:
-        value = torch.zeros_like(rows_of(q if k is None else k))
-        parts = [rows_of(x) for x in (q, k) if x is not None]
-        rows = torch.cat([*parts, value], -1).split([x.shape[1] for x in (*parts, value)], -1)
-        return rows[0], None if k is None else rows[1]
+        return None if x is None else x.flatten(0, 1).flatten(1)
 
     @kernel(
         array="torch",
@@ -35,28 +28,14 @@ def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
         table_widths="half",
         tables="f32",
         alignment=64,
-        features=("partial", "positions", "batch_positions", "in_place", "offset", "key", "grouped_heads", "strided",
-                  "attention_factor"),
+        features=("partial", "positions", "batch_positions", "in_place", "key", "grouped_heads", "attention_factor"),
+        required_features=("positions", "in_place"),
+        layouts=("contiguous", "packed"),
     )
-    def vllm(call: Call) -> Any:
+    def vllm(call: Call) -> None:
         cache = torch.cat([(table * call.attention_factor).to(call.dtype) for table in (call.cos, call.sin)], -1)
-        positions = positions_of(call).long().flatten().contiguous()
-        given = (call.q, call.k)
-        of_the_call = call.in_place and all(x is None or x.is_contiguous() for x in given)
-        if of_the_call:
-            query, key = (None if x is None else rows_of(x) for x in given)
-        else:
-            query, key = in_one_buffer(*given)
-        function(positions, query, key, call.head_dim, cache, call.pairing == "half_split")
-        if of_the_call:
-            return None
-        q, k = (None if x is None else rows.reshape(x.shape) for rows, x in zip((query, key), given, strict=True))
-        if call.in_place:
-            for x, turned in zip(given, (q, k), strict=True):
-                if x is not None:
-                    x.copy_(turned)
-            return None
-        return q if k is None else (q, k)
+        positions = positions_of(call).long().flatten()
+        function(positions, rows_of(call.q), rows_of(call.k), call.head_dim, cache, call.pairing == "half_split")
 
     return vllm
 
