@@ -74,10 +74,10 @@ std::optional<rope_layout> layout_of(Layout layout) {
   return std::nullopt;
 }
 
-std::string unclaimed_layout(const Case& c, std::uint32_t layouts) {
-  if (layouts == 0) return "";
+std::string unclaimed_layout(const Case& c, std::uint32_t mask) {
+  if (mask == 0) return "";
   const std::optional<rope_layout> layout = layout_of(c.layout);
-  if (!layout || !admits(layouts, *layout)) return fmt::format("the layout {} is not claimed", word_of(c.layout));
+  if (!layout || !admits(mask, *layout)) return fmt::format("the layout {} is not claimed", word_of(c.layout));
   const bool shifted = c.output == OutputLayout::shifted && layout == ROPE_LAYOUT_CONTIGUOUS;
   if (c.output == OutputLayout::as_input || shifted) return "";
   return "outputs in another layout than the inputs are not claimed";
@@ -126,11 +126,11 @@ void give_required_features(Case& c, const Claims& claims) {
 }
 
 void give_claimed_layout(Case& c, const Claims& claims) {
-  const std::uint32_t layouts = claims.capabilities.layouts;
-  if (layouts == 0) return;
-  const bool heads_first = admits(layouts, ROPE_LAYOUT_HEADS_FIRST);
+  const std::uint32_t mask = claims.capabilities.layouts;
+  if (mask == 0) return;
+  const bool heads_first = admits(mask, ROPE_LAYOUT_HEADS_FIRST);
   if (c.layout == Layout::seq_last && heads_first) c.layout = Layout::heads_first;
-  if (c.layout != Layout::contiguous || admits(layouts, ROPE_LAYOUT_CONTIGUOUS)) return;
+  if (c.layout != Layout::contiguous || admits(mask, ROPE_LAYOUT_CONTIGUOUS)) return;
   c.layout = heads_first ? Layout::heads_first : Layout::packed;
 }
 

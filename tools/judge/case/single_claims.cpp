@@ -19,7 +19,7 @@ constexpr MaskField needed[] = {&rope_capabilities::table_dtypes,    &rope_capab
                             &rope_capabilities::angle_sources,   &rope_capabilities::scalings};
 
 template <class Enum>
-std::uint32_t bit_of(Enum value) {
+std::uint32_t claim_bit(Enum value) {
   return ROPE_BIT(static_cast<unsigned>(value));
 }
 
@@ -33,9 +33,9 @@ SingleClaim in_mask(std::string words, MaskField field, std::uint32_t bit) {
 
 // The kind of tables or theta that a source comes with, if the claims have none of it yet.
 void give_types(rope_capabilities& k, AngleSource source) {
-  if (source == AngleSource::tables && k.table_dtypes == 0) k.table_dtypes = bit_of(DType::f32);
+  if (source == AngleSource::tables && k.table_dtypes == 0) k.table_dtypes = claim_bit(DType::f32);
   if (source == AngleSource::tables && k.half_tables + k.full_tables == 0) k.half_tables = 1;
-  if (source == AngleSource::frequencies && k.theta_dtypes == 0) k.theta_dtypes = bit_of(DType::f32);
+  if (source == AngleSource::frequencies && k.theta_dtypes == 0) k.theta_dtypes = claim_bit(DType::f32);
   if (source == AngleSource::computed && k.scalings == 0) k.scalings = ROPE_BIT(ROPE_SCALING_NONE);
 }
 
@@ -44,35 +44,35 @@ void give_types(rope_capabilities& k, AngleSource source) {
 std::vector<SingleClaim> single_claims() {
   using K = rope_capabilities;
   std::vector<SingleClaim> all;
-  for (const FeatureNeed& need : feature_needs()) all.push_back(in_mask(need.what, &K::features, bit_of(need.feature)));
-  all.push_back(in_mask("refusing wrong calls", &K::features, bit_of(ROPE_FEATURE_ROBUST)));
+  for (const FeatureNeed& need : feature_needs()) all.push_back(in_mask(need.what, &K::features, claim_bit(need.feature)));
+  all.push_back(in_mask("refusing wrong calls", &K::features, claim_bit(ROPE_FEATURE_ROBUST)));
   // Before the single outputs: without its last output, an input is not claimed.
   for (const DType input : float_types) {
     const auto at = static_cast<std::size_t>(input);
     all.push_back({fmt::format("{} input", name(input)),
                    [=](const Claims& claims) { return claims.capabilities.out_dtypes[at] != 0; },
-                   [=](Claims& claims, bool made) { claims.capabilities.out_dtypes[at] = made ? bit_of(input) : 0; }});
+                   [=](Claims& claims, bool made) { claims.capabilities.out_dtypes[at] = made ? claim_bit(input) : 0; }});
   }
   for (const AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
     SingleClaim& one = all.emplace_back(
-        in_mask(fmt::format("angle source {}", name(source)), &K::angle_sources, bit_of(source)));
+        in_mask(fmt::format("angle source {}", name(source)), &K::angle_sources, claim_bit(source)));
     one.make = [=, make = one.make](Claims& claims, bool made) {
       make(claims, made);
       if (made) give_types(claims.capabilities, source);
     };
   }
   for (const DType dtype : float_types) {
-    all.push_back(in_mask(fmt::format("{} tables", name(dtype)), &K::table_dtypes, bit_of(dtype)));
-    all.push_back(in_mask(fmt::format("{} frequencies", name(dtype)), &K::theta_dtypes, bit_of(dtype)));
+    all.push_back(in_mask(fmt::format("{} tables", name(dtype)), &K::table_dtypes, claim_bit(dtype)));
+    all.push_back(in_mask(fmt::format("{} frequencies", name(dtype)), &K::theta_dtypes, claim_bit(dtype)));
   }
   for (const DType dtype : {DType::i32, DType::i64}) {
-    all.push_back(in_mask(fmt::format("{} positions", name(dtype)), &K::position_dtypes, bit_of(dtype)));
+    all.push_back(in_mask(fmt::format("{} positions", name(dtype)), &K::position_dtypes, claim_bit(dtype)));
   }
   for (const Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
-    all.push_back(in_mask(std::string(name(pairing)), &K::pairings, bit_of(pairing)));
+    all.push_back(in_mask(std::string(name(pairing)), &K::pairings, claim_bit(pairing)));
   }
   for (std::size_t rule = 0; rule < scaling_kind_count; ++rule) {
-    all.push_back(in_mask(fmt::format("scaling {}", scaling_kinds[rule]), &K::scalings, bit_of(rule)));
+    all.push_back(in_mask(fmt::format("scaling {}", scaling_kinds[rule]), &K::scalings, claim_bit(rule)));
   }
   all.push_back(in_mask("half-width tables", &K::half_tables, 1));
   all.push_back(in_mask("full-width tables", &K::full_tables, 1));
@@ -80,10 +80,10 @@ std::vector<SingleClaim> single_claims() {
     for (const DType output : float_types) {
       const auto at = static_cast<std::size_t>(input);
       all.push_back({fmt::format("{} output for {} input", name(output), name(input)),
-                     [=](const Claims& claims) { return (claims.capabilities.out_dtypes[at] & bit_of(output)) != 0; },
+                     [=](const Claims& claims) { return (claims.capabilities.out_dtypes[at] & claim_bit(output)) != 0; },
                      [=](Claims& claims, bool made) {
                        std::uint32_t& mask = claims.capabilities.out_dtypes[at];
-                       mask = made ? mask | bit_of(output) : mask & ~bit_of(output);
+                       mask = made ? mask | claim_bit(output) : mask & ~claim_bit(output);
                      }});
     }
   }
