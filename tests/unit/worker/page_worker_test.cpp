@@ -62,7 +62,8 @@ TEST_CASE("page worker: a worker written only from the protocol's page is unders
 
 TEST_CASE("page worker: a failed start is reported in words") {
   const auto [fault, load, words] = GENERATE(table<const char*, milliseconds, const char*>(
-      {{"silent", 1s, "did not answer within 1 s while it was loaded"},
+      {{"silent", 1s,
+        "did not answer within 1 s while it was loaded, before any call; it mostly slept; --first-deadline 2 gives it"},
        {"no_json", 20s, "the worker's first line is not a JSON object: Hello, I am a kernel"},
        {"no_object", 20s, "the worker's first line is not a JSON object: [1]"},
        {"odd_types", 20s, "the worker's first line cannot be used: "},

@@ -71,7 +71,9 @@ class Walk {
     std::istringstream fields(text_of(folder / "schedstat"));
     std::int64_t ran = 0, waited = 0;
     if (!(fields >> ran >> waited)) return false;
-    times_.threads[static_cast<pid_t>(std::stol(folder.filename().string()))] = {Time(ran), Time(waited)};
+    const std::string stat = text_of(folder / "stat");
+    const bool wants_cpu = stat.find(") R ", stat.rfind(')')) != stat.npos;
+    times_.threads[static_cast<pid_t>(std::stol(folder.filename().string()))] = {Time(ran), Time(waited), wants_cpu};
     return true;
   }
 
@@ -94,12 +96,31 @@ std::int64_t cpus_of(pid_t process) {
   return std::max<std::int64_t>(sysconf(_SC_NPROCESSORS_ONLN), 1);
 }
 
-// Of the thread with the largest growth. A thread that is new grew from nothing.
-Time most_grown(const ThreadTimes& from, const ThreadTimes& to, Time ThreadTimes::Thread::* what) {
-  Time most{};
+// What each thread did since. A thread that is new did all of it.
+std::vector<ThreadTimes::Thread> grown(const ThreadTimes& from, const ThreadTimes& to) {
+  std::vector<ThreadTimes::Thread> result;
   for (const auto& [id, thread] : to.threads) {
     const auto before = from.threads.find(id);
-    most = std::max(most, thread.*what - (before == from.threads.end() ? Time{} : before->second.*what));
+    const ThreadTimes::Thread then = before == from.threads.end() ? ThreadTimes::Thread{} : before->second;
+    result.push_back({thread.ran - then.ran, thread.waited - then.waited, thread.wants_cpu});
+  }
+  return result;
+}
+
+// Of the thread that computed most.
+Time most_ran(const ThreadTimes& from, const ThreadTimes& to) {
+  Time most{};
+  for (const auto& thread : grown(from, to)) most = std::max(most, thread.ran);
+  return most;
+}
+
+// Of the thread that waited most. A wait that goes on is not told yet: what wants a CPU and did not run in between
+// counts as waiting. A wait that is told later, too, counts at most as long as the time since the last look.
+Time most_waited(const ThreadTimes& from, const ThreadTimes& to, Time between) {
+  Time most{};
+  for (const auto& thread : grown(from, to)) {
+    const Time not_running = between - thread.ran;
+    most = std::max(most, thread.wants_cpu ? not_running : std::min(thread.waited, not_running));
   }
   return most;
 }
@@ -118,13 +139,15 @@ WorkClock::WorkClock(std::vector<pid_t> processes, fs::path proc)
       proc_(std::move(proc)),
       cpus_(cpus_of(processes_.at(0))),
       start_(std::chrono::steady_clock::now()),
+      last_look_(start_),
       first_(thread_times(processes_, proc_)),
       last_(first_),
       cpu_time_at_start_(cpu_time_of(processes_.at(0))) {}
 
 WorkTimes WorkClock::look() {
   WorkTimes times;
-  times.wall = std::chrono::steady_clock::now() - start_;
+  const auto look = std::chrono::steady_clock::now();
+  times.wall = look - start_;
   std::optional<ThreadTimes> now = first_ ? thread_times(processes_, proc_) : std::nullopt;
   if (!now) {
     times.is_told = false;
@@ -132,10 +155,10 @@ WorkTimes WorkClock::look() {
     times.waited = waited_;
     return times;
   }
-  waited_ += most_grown(*last_, *now, &ThreadTimes::Thread::waited);
+  waited_ += most_waited(*last_, *now, look - last_look_);
+  last_look_ = look;
   times.waited = std::min(waited_, times.wall);
-  times.computed =
-      std::max(most_grown(*first_, *now, &ThreadTimes::Thread::ran), (now->all - first_->all) / cpus_);
+  times.computed = std::max(most_ran(*first_, *now), (now->all - first_->all) / cpus_);
   last_ = std::move(now);
   return times;
 }

@@ -36,7 +36,8 @@ struct WorkTimes {
 // What the system says about the threads of some processes.
 struct ThreadTimes {
   struct Thread {
-    std::chrono::nanoseconds ran{}, waited{};
+    std::chrono::nanoseconds ran{}, waited{};  // waits that have ended
+    bool wants_cpu = false;                    // has one, or waits for one
   };
   std::map<pid_t, Thread> threads;
   std::chrono::nanoseconds all{};  // CPU time, also of threads and children that have ended
@@ -59,7 +60,7 @@ class WorkClock {
   std::vector<pid_t> processes_;
   std::filesystem::path proc_;
   std::int64_t cpus_;
-  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point start_, last_look_;
   std::optional<ThreadTimes> first_, last_;
   std::chrono::nanoseconds cpu_time_at_start_;
   std::chrono::nanoseconds waited_{};

@@ -100,8 +100,9 @@ TEST_CASE("work clock: what threads waited is added up, also of those that ended
   const TemporaryFolder proc;
   const Child worker(sleep_on);
   const fs::path task = proc / std::to_string(worker.pid()) / "task";
-  const auto tell = [&](const char* thread, const char* schedstat) {
+  const auto tell = [&](const char* thread, const char* schedstat, const std::string& state = "S") {
     fs::create_directories(task / thread);
+    rope::write(task / thread / "stat", "7 (a) b) " + state + " 1 7");
     rope::write(task / thread / "schedstat", schedstat);
     rope::write(task / thread / "children", "");
   };
@@ -121,8 +122,18 @@ TEST_CASE("work clock: what threads waited is added up, also of those that ended
   tell("8", "0 9000000 1\n");
   CHECK(clock.look().waited == 9ms);
   fs::remove_all(task / "8");
+  std::this_thread::sleep_for(30ms);
   tell("9", "1 4000000 1\n");
   CHECK(clock.look().waited == 13ms);
+  // A wait that goes on shows only by the state. What is told of it afterwards is not counted twice.
+  tell("9", "1 4000000 1\n", "R");
+  std::this_thread::sleep_for(30ms);
+  const WorkTimes waits = clock.look();
+  CHECK(waits.waited >= 43ms);
+  CHECK(waits.waited < waits.wall);
+  tell("9", "1 64000000 2\n");
+  const WorkTimes after = clock.look();
+  CHECK(after.waited - waits.waited <= after.wall - waits.wall);
 }
 
 }  // namespace
