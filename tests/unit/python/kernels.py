@@ -143,6 +143,13 @@ def raises(call):
     return right(call)
 
 
+@F32
+def waits_asleep(call):
+    if os.environ["OMP_WAIT_POLICY"] != "passive":
+        raise RuntimeError("threads spin while they wait")
+    return right(call)
+
+
 class no_room(Exception):
     """Called as a mark of the worker's protocol."""
 

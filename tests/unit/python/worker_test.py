@@ -86,6 +86,11 @@ class WrongKernels(unittest.TestCase):
         self.expect("new_memory_in_place", "status", "returned q in new memory; in place, the result belongs into "
                     "call.q (return None)", requirement="MEM-04")
 
+    def test_threads_of_openmp_sleep_while_they_wait_unless_the_user_says_otherwise(self):
+        for given, failed in (({}, {}), ({"OMP_WAIT_POLICY": "active"}, {"ROT-02"})):
+            found, _ = judge("kernels:waits_asleep", "--only", "ROT-02", variables=given)
+            self.assertEqual(set(failures(found)), set(failed))
+
     def test_the_trace_ends_in_the_kernels_line(self):
         found, _ = judge("kernels:raises", "--only", "ROT-01")
         message = failures(found)["ROT-01"][1]

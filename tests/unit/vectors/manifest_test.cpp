@@ -48,6 +48,10 @@ TEST_CASE("vectors manifest: it is read as it was written") {
   CHECK(read.left_out.size() == 1);
   std::ifstream stream(folder / "new" / "manifest.json", std::ios::binary);
   CHECK(vectors::to_json(read) == std::string(std::istreambuf_iterator<char>(stream), {}));
+  CHECK_FALSE(read.selection.any_pairing);
+  options.selection.any_pairing = true;
+  vectors::export_vectors(folder / "any", oracles, options);
+  CHECK(vectors::read_vectors(folder / "any").selection.any_pairing);
 }
 
 TEST_CASE("vectors manifest: a mismatch with the schema is refused by its place") {
