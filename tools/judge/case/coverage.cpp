@@ -234,31 +234,6 @@ std::span<const FeatureNeed> feature_needs() {
   return needs;
 }
 
-namespace {
-
-bool begins_at_0(const Case& c) {
-  return c.start == 0 && std::ranges::all_of(c.before, [](const EarlierCall& earlier) { return earlier.start == 0; });
-}
-
-// A start is reached in whatever way is claimed: by an offset, by positions, or by starts of sequences. A kernel with
-// none of these counts from 0.
-void reach_start(Case& c, const Claims& claims) {
-  const bool counts = c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens;
-  if (!counts || claims.has(ROPE_FEATURE_OFFSET) || begins_at_0(c)) return;
-  if (c.form == PositionForm::offset && claims.has(ROPE_FEATURE_POSITIONS)) {
-    c.form = PositionForm::shared;
-  } else if (claims.has(ROPE_FEATURE_SEQLEN_OFFSETS)) {
-    c.form = is_packed(c.form) ? PositionForm::cu_seqlens_and_offsets : PositionForm::seqlen_offsets;
-  } else {
-    c.start = 0;
-    for (EarlierCall& earlier : c.before) earlier.start = 0;
-    return;
-  }
-  c.position_dtype = claims.position_dtype();
-}
-
-}  // namespace
-
 void keep_to_claims(Case& c, const Claims& claims) {
   keep_spec_to_claims(c, claims);
   keep_call_to_claims(c, claims);

@@ -92,7 +92,25 @@ std::string unclaimed_axes(const Case& c, const rope_capabilities& k) {
   return fmt::format("axes in the order {} are not claimed", word_of(axes.order));
 }
 
+bool begins_at_0(const Case& c) {
+  return c.start == 0 && std::ranges::all_of(c.before, [](const EarlierCall& earlier) { return earlier.start == 0; });
+}
+
 }  // namespace
+
+void reach_start(Case& c, const Claims& claims) {
+  const bool counts = c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens;
+  if (!counts || claims.has(ROPE_FEATURE_OFFSET) || begins_at_0(c)) return;
+  if (c.form == PositionForm::offset && claims.has(ROPE_FEATURE_POSITIONS)) {
+    give_positions(c, claims);
+  } else if (claims.has(ROPE_FEATURE_SEQLEN_OFFSETS)) {
+    c.form = is_packed(c.form) ? PositionForm::cu_seqlens_and_offsets : PositionForm::seqlen_offsets;
+    c.position_dtype = claims.position_dtype();
+  } else {
+    c.start = 0;
+    for (EarlierCall& earlier : c.before) earlier.start = 0;
+  }
+}
 
 void give_claimed_axes(Case& c, const Claims& claims) {
   const rope_capabilities& k = claims.capabilities;

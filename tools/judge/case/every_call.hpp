@@ -9,6 +9,10 @@
 
 namespace rope {
 
+// Gives a start in whatever way is claimed: by an offset, by positions, or by starts of sequences. A kernel with none of
+// these counts from 0.
+void reach_start(Case& c, const Claims& claims);
+
 // Each gives it to a case that does not ask for something else.
 void give_claimed_axes(Case& c, const Claims& claims);
 void give_required_features(Case& c, const Claims& claims);
