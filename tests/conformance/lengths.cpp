@@ -150,20 +150,21 @@ void every_position_cases(CaseList& list) {
     const bool of_source = stands_for_its_source(way, list);
     const bool is_first = of_source && representative.is_type_of(way) && representative.is_source_of(way);
     if (quick && !of_source) return;
-    // Calls with so many wide heads take a tenth of a second, in an interpreter seconds.
+    // A call with so many wide heads takes a tenth of a second, in an interpreter seconds.
     const bool is_small = c.spec.head_dim <= small_head;
-    if (!is_small && !(list.claims().compiled ? of_source : is_first)) return;
-    const std::int64_t last = std::min(most, of_source && !quick && (is_small || is_first) ? long_walk : usual_walk);
+    if (!is_small && !is_first && (quick || !of_source || !list.claims().compiled)) return;
+    std::int64_t last = std::min(most, of_source && !quick && (is_small || is_first) ? long_walk : usual_walk);
     const std::vector<Case> forms = claimed_forms(list, c);
     for (std::size_t i = 0; i < forms.size(); ++i) {
       if (!is_first && i != turn / 2 % forms.size()) continue;
-      Case in_place = forms[i];
-      in_place.in_place = true;
-      const bool may_be = list.covers(in_place), is_turn = turn % 2 == 1;
-      // The others of the first way need not walk as far again.
-      const std::int64_t end = is_first && i > 0 ? std::min(last, usual_walk) : last;
-      if (is_first || !may_be || !is_turn) add_walk(list, forms[i], end);
-      if (may_be && (is_first || is_turn)) add_walk(list, in_place, std::min(end, usual_walk));
+      std::vector<Case> walks(2, forms[i]);
+      walks[1].in_place = true;
+      if (!list.covers(walks[1])) walks.pop_back();
+      if (!is_first || !is_small) walks = {walks[(turn + i) % walks.size()]};
+      for (const Case& walk : walks) {
+        add_walk(list, walk, last);
+        last = std::min(last, usual_walk);  // the way's others need not go as far
+      }
     }
     ++turn;
   });

@@ -50,15 +50,11 @@ bool can_begin_anywhere(Case& c, const Claims& claims) {
   Case later = c;
   later.start = 1;
   later.sequence_length = 0;
-  for (const PositionForm form : {PositionForm::offset, PositionForm::shared}) {
-    later.form = form;
-    later.position_dtype = claims.position_dtype();
-    if (!claimed(later, claims)) continue;
-    c.form = form;
-    c.position_dtype = later.position_dtype;
-    return true;
-  }
-  return false;
+  const std::optional<Case> given = claimed(later, claims);
+  if (!given) return false;
+  c.form = given->form;
+  c.position_dtype = given->position_dtype;
+  return true;
 }
 
 void propose_positions(const Request& request, const Selection& selection, std::vector<Sweep>& sweeps) {

@@ -151,14 +151,14 @@ class Diagnosing {
   // The plan was measured with one call. What it shows beside a certain cause is an effect of it: several bugs make
   // frequencies look other. So it says what both say.
   static void add_plan(const PlanDifference& plan, Diagnosis& result) {
-    std::vector<std::string> words;
+    std::vector<std::string> agreed;
     for (const Difference& d : plan.found) {
       const bool agrees = !result.certain || !d.bug_class || *d.bug_class == result.candidates[0].bug_class;
-      if (agrees) words.push_back(d.words);
+      if (agrees) agreed.push_back(d.words);
     }
-    if (words.empty()) return;
+    if (agreed.empty()) return;
     result.plan.push_back(plan.asked);
-    result.plan.insert(result.plan.end(), words.begin(), words.end());
+    result.plan.insert(result.plan.end(), agreed.begin(), agreed.end());
     result.pairs = plan.pairs;
   }
 

@@ -161,11 +161,15 @@ std::string exceptions_text(const TerminalStyle& style, const SubjectReport& rep
   for (const RequirementResult& result : report.results) {
     const bool is_listed = !result.reason.empty(), is_undecided = !result.undecided.empty();
     const bool is_note = result.verdict == Verdict::note && report.count(Verdict::fail) == 0;
-    const bool is_without = result.verdict == Verdict::no_case;
-    if (result.verdict == Verdict::fail || !(is_listed || is_undecided || is_note || is_without)) continue;
+    if (result.verdict == Verdict::fail || !(is_listed || is_undecided || is_note)) continue;
     text += result_line(style, result);
     if (is_note) text += fmt::format("    {}\n", result.sentence);
   }
+  std::map<std::string, std::vector<std::string>> without;  // by reason
+  for (const RequirementResult& result : report.results) {
+    if (result.verdict == Verdict::no_case) without[result.lacks].push_back(result.id);
+  }
+  for (const auto& [why, ids] : without) text += fmt::format("  no case: {}: {}\n", why, fmt::join(ids, ", "));
   return text;
 }
 

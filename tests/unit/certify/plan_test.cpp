@@ -110,7 +110,7 @@ TEST_CASE("certify: a sweep over positions ends with the last claimed one") {
 TEST_CASE("certify: a kernel that cannot begin at any position is swept from 0") {
   Claims claims = half_split_claims();
   claims.capabilities.features &= ~(ROPE_BIT(ROPE_FEATURE_OFFSET) | ROPE_BIT(ROPE_FEATURE_POSITIONS) |
-                                    ROPE_BIT(ROPE_FEATURE_BATCH_POSITIONS));
+                                    ROPE_BIT(ROPE_FEATURE_BATCH_POSITIONS) | ROPE_BIT(ROPE_FEATURE_SEQLEN_OFFSETS));
   const Plan plan = plan_of(claims);
   for (const Sweep& sweep : plan.sweeps) {
     CHECK(sweep.blocks() == 1);

@@ -31,6 +31,8 @@ TEST_CASE("terminal: of a right kernel the verdict and what was measured") {
             "  f64   scores shift-invariant to 0.001 up to position 1048576, the largest tried (computed angles)",
             "  f32   scores shift-invariant to 0.001 up to position 8192, not to 16384 (computed angles)",
             "  permitted variants: f32 output for bf16 input; data aligned to 64 bytes",
+            "  tried f32, tables: positions every one to 65536, then 214 to 2147483647 (claimed: 4294967296); head_dims 2 "
+            "to 1280 (3); tokens 1 to 512; heads 1 to 32",
         });
 }
 
@@ -255,9 +257,9 @@ TEST_CASE("terminal: what is to be known of the claims stands behind the diagnos
   report.claims_note = "it claims everything";
   report.conforms_without = {{"in place", "bf16 input"}, {"ROT-01"}};
   const std::vector<std::string> text = lines(terminal_report(report, {}));
-  CHECK(text.at(1) ==
+  CHECK(text.at(2) ==
         "  claims: it would conform without these claims: in place, bf16 input (judged again, ROT-01 does not fail)");
-  CHECK(text.at(2) == "  claims: it claims everything");
+  CHECK(text.at(3) == "  claims: it claims everything");
   report.conforms_without->judged_again.push_back("MEM-01");
   CHECK_THAT(terminal_report(report, {}), Contains("(judged again, none of 2 requirements fails)"));
 }

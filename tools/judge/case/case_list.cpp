@@ -79,6 +79,10 @@ void CaseList::keep_to_claims(Case& c) const {
   if (!c.golden.empty()) return;  // its arrays are what they are
   if (!selection_.spec) keep_spec_to_claims(c, claims_);
   keep_call_to_claims(c, claims_);
+  const bool counts = c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens;
+  if (!counts || claims_.has(ROPE_FEATURE_OFFSET)) return;
+  c.start = 0;  // there is no way to begin later
+  for (EarlierCall& earlier : c.before) earlier.start = 0;
 }
 
 bool CaseList::covers(Case c) const {

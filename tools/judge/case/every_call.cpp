@@ -106,9 +106,6 @@ void reach_start(Case& c, const Claims& claims) {
   } else if (claims.has(ROPE_FEATURE_SEQLEN_OFFSETS)) {
     c.form = is_packed(c.form) ? PositionForm::cu_seqlens_and_offsets : PositionForm::seqlen_offsets;
     c.position_dtype = claims.position_dtype();
-  } else {
-    c.start = 0;
-    for (EarlierCall& earlier : c.before) earlier.start = 0;
   }
 }
 

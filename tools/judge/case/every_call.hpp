@@ -9,8 +9,7 @@
 
 namespace rope {
 
-// Gives a start in whatever way is claimed: by an offset, by positions, or by starts of sequences. A kernel with none of
-// these counts from 0.
+// Gives a start in whatever way is claimed: by an offset, by positions, or by starts of sequences.
 void reach_start(Case& c, const Claims& claims);
 
 // Each gives it to a case that does not ask for something else.
