@@ -94,10 +94,8 @@ void far_scaling_cases(CaseList& list) {
       c.spec.base = base;
       c.spec.attention_factor.reset();
       if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) c.spec.attention_factor = 1;
-      for (std::int64_t power = 4 * trained_length; power - 2 <= most && power <= std::int64_t{1} << 31; power *= 2) {
-        Case p = probe(c, power - 2);
-        p.seq = 5;
-        list.add(p);
+      for (std::int64_t power = 4 * trained_length; power <= std::min(most, std::int64_t{1} << 31); power *= 2) {
+        list.add(around(probe(c, 0), power, most));
       }
     }
   });

@@ -1,6 +1,8 @@
 #include "tests/conformance/lengths.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -136,6 +138,20 @@ Case probe(Case c, std::int64_t start) {
   return c;
 }
 
+Case around(Case c, std::int64_t position, std::int64_t most) {
+  constexpr int bits = std::numeric_limits<float>::digits;
+  position = std::min(position, most);
+  const auto width = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(position)));
+  if (c.source == AngleSource::tables || c.dtype == DType::f64 || width < bits) {
+    c.seq = 5;
+    c.start = std::clamp<std::int64_t>(position - 2, 0, std::max<std::int64_t>(most - c.seq + 1, 0));
+  } else {
+    c.seq = 1;
+    c.start = position >> std::max(width - bits, 0) << std::max(width - bits, 0);
+  }
+  return c;
+}
+
 bool counts_from_zero(const Claims& claims) {
   return !claims.has(ROPE_FEATURE_OFFSET) && !claims.has(ROPE_FEATURE_POSITIONS);
 }
@@ -149,7 +165,16 @@ void every_position_cases(CaseList& list) {
     const Case c = with_few_pairs(list, probe(way, 0), 2);
     const bool of_source = stands_for_its_source(way, list);
     const bool is_first = of_source && representative.is_type_of(way) && representative.is_source_of(way);
-    if (quick && !of_source) return;
+    if (quick && !of_source) {  // the limits of 8, 11, 15 and 16 bits, as indices of rows or as integers
+      for (const std::int64_t start : {254, 2046, 32766, 65534}) {
+        Case limit = c;
+        limit.start = start;
+        limit.seq = 5;
+        limit.in_place = turn++ % 2 == 1 && c.dtype == c.out_dtype && list.claims().has(ROPE_FEATURE_IN_PLACE);
+        if (give_quick_tables(list, limit, std::int64_t{1} << 20)) list.add(limit);
+      }
+      return;
+    }
     // A call with so many wide heads takes a tenth of a second, in an interpreter seconds.
     const bool is_small = c.spec.head_dim <= small_head;
     if (!is_small && !is_first && (quick || !of_source || !list.claims().compiled)) return;
@@ -180,8 +205,7 @@ void far_position_cases(CaseList& list) {
   });
   if (ways.empty() || counts_from_zero(list.claims())) return;
   const auto add = [&](Case c, std::int64_t middle) {
-    c.seq = 5;  // on both sides
-    c.start = std::clamp<std::int64_t>(middle - 2, 0, std::max<std::int64_t>(most - c.seq + 1, 0));
+    c = around(std::move(c), middle, most);
     // With the usual base, in f32, the angle of the slowest pair may be off by a turn there.
     if (middle >= std::int64_t{1} << 28) c.spec.base = 1e11;
     const std::int64_t most_dense = most_numbers(list.level());

@@ -12,6 +12,10 @@ inline constexpr std::int64_t longest_table = 4096;
 // sin(phi). A Gaussian input would hide a small angle.
 Case probe(Case c, std::int64_t start);
 
+// The case at a position and at both sides of it, at most up to `most`. From 2^24 on f32 does not hold every integer, and
+// kernels of narrower types than f64 may use it for angles: then only at a position that f32 holds.
+Case around(Case c, std::int64_t position, std::int64_t most);
+
 // Such a kernel reaches a position only in a call that has all the tokens before it.
 bool counts_from_zero(const Claims& claims);
 

@@ -94,7 +94,8 @@ class Runner:
         arguments = [word for job in jobs for word in job.subject.arguments(self.build, self.interpreter)]
         # One job: several runs at once already use every core.
         passed = [word for name in environment or () for word in ("--env", name)]
-        words = ["verify", *arguments, *jobs[0].command, *passed, "--jobs", "1", "--json", "-"]
+        # A kernel that waits for ever does so in each of its calls.
+        words = ["verify", *arguments, *jobs[0].command, *passed, "--jobs", "1", "--wall-deadline", "10", "--json", "-"]
         environment = {**(environment or {}), **jobs[0].subject.environment(self.build)}
         exit_code, out, err = self.run(words, TIME_LIMIT[jobs[0].level], environment)
         if self.stopped:

@@ -37,7 +37,8 @@ def judge(kernel, *words, level=SMALL, **how):
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         done = ropecheck("verify", f"python:{kernel}", *level, "--json", str(report), *words, **how)
-        found = json.loads(report.read_text())["subjects"][0] if report.exists() else None
+        subjects = json.loads(report.read_text())["subjects"] if report.exists() else []
+    found = subjects[0] if subjects else None
     return found, done
 
 

@@ -147,6 +147,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   const bool of_tables = c.layout == Layout::distant_rows || c.layout == Layout::late_rows;
   if (of_tables && c.source != AngleSource::tables) return "it has no tables with distant rows";
   if (c.layout == Layout::late_rows) {
+    // Others have no pages of zeros in the place of rows that take no memory.
+    if (!claims.compiled) return "its worker cannot leave out rows of tables";
     if (std::string why = unplaceable_tables(c); !why.empty()) return why;
   }
   if (c.key_heads > 0 && c.heads % c.key_heads != 0) return "q's heads must be a multiple of k's heads";

@@ -19,7 +19,7 @@ constexpr std::size_t most_failing = 1000, most_passing = 100;
 constexpr double largest_chance = 1e-6;
 
 // Fewer claims make other cases, which may show what more to drop.
-constexpr int most_rounds = 2;
+constexpr int most_rounds = 4;
 
 // A subject that claims less.
 class Narrowed final : public Subject {
