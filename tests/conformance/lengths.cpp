@@ -94,10 +94,11 @@ std::vector<Case> claimed_forms(const CaseList& list, const Case& c) {
 // Every position from 0 to `last`. A kernel that counts from 0 meets them only in one call.
 void add_walk(CaseList& list, Case c, std::int64_t last) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 22, most_at_once = std::int64_t{1} << 23;
+  constexpr std::int64_t most_tokens = std::int64_t{1} << 20;  // of a case, whose text is read again
   const std::int64_t head = c.spec.head_dim;
   const bool at_once = counts_from_zero(list.claims()) || (c.form == PositionForm::cu_seqlens && c.start == 0);
-  if (at_once) last = std::min(last, most_at_once / head - 1);
-  const std::int64_t tokens = at_once ? last + 1 : std::max<std::int64_t>(most_elements / head, 1);
+  if (at_once) last = std::min(last, std::min(most_at_once / head, most_tokens) - 1);
+  const std::int64_t tokens = at_once ? last + 1 : std::clamp<std::int64_t>(most_elements / head, 1, most_tokens);
   for (std::int64_t begin = 0; begin <= last; begin += tokens) {
     c.start = begin;
     c.seq = static_cast<int>(std::min(tokens, last + 1 - begin));

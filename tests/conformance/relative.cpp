@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/case/coverage.hpp"
 #include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
@@ -71,7 +72,7 @@ Case shifted_by_seed(const Case& c) {
 }
 
 void shift_cases(CaseList& list) {
-  const auto wanted = [&](const Case& c) { return list.covers(shifted_by_seed(c)); };
+  const auto wanted = [&](const Case& c) { return uncovered(shifted_by_seed(c), list.claims()).empty(); };
   const auto shape = [&](Case& c) {
     if (!list.claims().has(ROPE_FEATURE_OFFSET)) c.form = PositionForm::shared;
     c.sequences = is_packed(c.form) ? c.sequences : 1;

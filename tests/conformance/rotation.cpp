@@ -9,6 +9,7 @@
 
 #include "reference/norm.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tools/judge/case/coverage.hpp"
 #include "tools/judge/run/explain.hpp"
 #include "tools/judge/verdict/relations.hpp"
 
@@ -154,7 +155,7 @@ Case sum_of(const Case& c) {
 }
 
 void composition_cases(CaseList& list) {
-  const auto wanted = [&](const Case& c) { return list.covers(sum_of(c)); };
+  const auto wanted = [&](const Case& c) { return uncovered(sum_of(c), list.claims()).empty(); };
   const auto shape = [](Case& c) {
     c.form = PositionForm::offset;
     c.pattern = PositionPattern::consecutive;
