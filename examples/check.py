@@ -51,7 +51,7 @@ def judge(kernel, compile_command, verify_command, folder, build, *more):
     compiled = run(compile_command.replace("my_kernel", kernel), folder, build)
     expect(compiled.returncode == 0 and not compiled.stderr, f"{kernel}.c does not compile cleanly: {compiled.stderr}")
     verify = verify_command.replace("my_kernel", kernel).replace("tools/run", "ropecheck")
-    return run(shlex.join([*shlex.split(verify), "--json", "report.json", *more]), folder, build)
+    return run(shlex.join([*shlex.split(verify), "--verbose", "--json", "report.json", *more]), folder, build)
 
 
 def check_cuda(folder, build):

@@ -140,7 +140,8 @@ class Judging(Scratch):
             done = self.judge(inputs)
             self.assertEqual((done.code, self.job.outputs()), (code, {"exit-code": str(code)}), done.text)
             self.assertIn(words, done.text)
-            self.assertEqual(self.job.files["STEP_SUMMARY"].read_text(), "")
+            summary = self.job.files["STEP_SUMMARY"].read_text()
+            self.assertIn("| **refused** |" if code == 3 else "", summary)
 
     def test_without_the_command(self):
         bare = self.folder / "bare"

@@ -120,7 +120,7 @@ class Installation(Case):
                 self.assertNotIn(bytes(folder) + b"/", content, path)
 
     def test_the_command_finds_its_files(self):
-        out = self.run_words(self.program, "verify", "half_split", "--level", "quick", "--only", "ROT-01,GLD-01")
+        out = self.run_words(self.program, "verify", "half_split", "--level", "quick", "--only", "ROT-01,GLD-01", "--verbose")
         self.assertRegex(out, r"GLD-01  pass")
         self.assertIn(str(self.prefix / "share/ropecheck/golden"), self.run_words(self.program, "golden", "check-files"))
         self.assertIn("huggingface", self.run_words(self.program, "list", "conventions"))
@@ -269,7 +269,7 @@ class Subproject(Case):
         self.assertFalse(list(self.build.rglob("ropecheck_host")))
         self.assertIn("100% tests passed, 0 tests failed out of 2", self.ctest("--tests-regex", "my_kernel"))
         (program,) = (path for path in self.build.rglob("ropecheck") if path.is_file())
-        out = self.run_words(program, "verify", "half_split", "--level", "quick", "--only", "GLD-01")
+        out = self.run_words(program, "verify", "half_split", "--level", "quick", "--only", "GLD-01", "--verbose")
         self.assertRegex(out, r"GLD-01  pass")
         self.assertIn("huggingface", self.run_words(program, "list", "conventions"))
 

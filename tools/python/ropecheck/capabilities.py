@@ -59,7 +59,9 @@ class Capabilities:
 
     def __repr__(self) -> str:
         """What differs from the default."""
-        chosen = {one.name: getattr(self, one.name) for one in fields(self) if getattr(self, one.name) != one.default}
+        usual = Capabilities()
+        chosen = {one.name: getattr(self, one.name) for one in fields(self)
+                  if getattr(self, one.name) != getattr(usual, one.name)}  # fmt: skip
         words = [f"{name}={value!r}" for name, value in chosen.items()]
         return f"Capabilities({', '.join(words)})"
 

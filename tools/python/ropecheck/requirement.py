@@ -34,6 +34,7 @@ class Element:
     error: float
     bound: float
     place: str
+    what: str = "element"  # or row, score, mean: what the numbers are of
 
     @classmethod
     def of(cls, data: Mapping[str, Any] | None) -> Element | None:

@@ -243,7 +243,7 @@ def verify(
             return words
 
         ran = _run(subject, isolate, convention, device, python, command, progress)
-        if not reports[0].exists():
+        if ran.code == 3 or not reports[0].exists():  # a report of a refused kernel has no subject
             ran.check()
             raise RopecheckError(f"ropecheck left no report: {ran.said()}")
         texts = [file.read_text() for file in reports]
