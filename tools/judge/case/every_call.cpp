@@ -57,7 +57,7 @@ struct Required {
   const char* otherwise;
   void (*give)(Case& c, const Claims& claims);
 };
-constexpr Required required[] = {
+constexpr Required features_that_may_be_required[] = {
     {ROPE_FEATURE_POSITIONS, "calls without given positions are not claimed", give_positions},
     {ROPE_FEATURE_IN_PLACE, "calls out of place are not claimed", give_in_place},
     {ROPE_FEATURE_KEY, "calls without k are not claimed", give_key},
@@ -135,7 +135,7 @@ void give_claimed_axes(Case& c, const Claims& claims) {
 }
 
 void give_required_features(Case& c, const Claims& claims) {
-  for (const Required& one : required) {
+  for (const Required& one : features_that_may_be_required) {
     if (claims.always(one.feature)) one.give(c, claims);
   }
 }
@@ -174,7 +174,7 @@ std::vector<std::string> words_of_every_call(const Claims& claims) {
 }
 
 std::string lacks_of_every_call(const Case& c, const Claims& claims) {
-  for (const Required& one : required) {
+  for (const Required& one : features_that_may_be_required) {
     if (claims.always(one.feature) && !has(c, one.feature)) return one.otherwise;
   }
   if (std::string why = unclaimed_layout(c, claims.capabilities.layouts); !why.empty()) return why;

@@ -14,7 +14,7 @@ using MaskField = std::uint32_t rope_capabilities::*;
 constexpr DType float_types[] = {DType::f32, DType::bf16, DType::f16, DType::f64};
 
 // Without the last bit of these, the claims would mean nothing. Features can all be missing.
-constexpr MaskField needed[] = {&rope_capabilities::table_dtypes,    &rope_capabilities::theta_dtypes,
+constexpr MaskField needed_masks[] = {&rope_capabilities::table_dtypes,    &rope_capabilities::theta_dtypes,
                             &rope_capabilities::position_dtypes, &rope_capabilities::pairings,
                             &rope_capabilities::angle_sources,   &rope_capabilities::scalings};
 
@@ -93,7 +93,7 @@ std::vector<SingleClaim> single_claims() {
 bool keeps_meaning(const rope_capabilities& before, const rope_capabilities& after) {
   const auto is_lost = [&](MaskField field) { return before.*field != 0 && after.*field == 0; };
   const bool has_width = after.half_tables + after.full_tables > 0 || before.half_tables + before.full_tables == 0;
-  return has_width && std::ranges::none_of(needed, is_lost);
+  return has_width && std::ranges::none_of(needed_masks, is_lost);
 }
 
 }  // namespace rope

@@ -158,14 +158,14 @@ NoCase why_no_case(const Task& task, const Claims& claims, const SuiteOptions& o
   if (!missing) {
     return {Verdict::no_case, search.reason().empty() ? "it asks nothing of such claims" : search.reason()};
   }
-  const auto words = [&](bool of_claims) {
+  const auto words_of = [&](bool of_claims) {
     std::vector<std::string> found;
     for (const Addition& one : *missing) {
-      if (one.is_claim == of_claims) found.insert(found.begin(), one.words);
+      if (one.is_claim == of_claims) found.insert(found.begin(), one.words_of);
     }
     return fmt::format("{}", fmt::join(found, ", "));
   };
-  const std::string of_claims = words(true), of_worker = words(false);
+  const std::string of_claims = words_of(true), of_worker = words(false);
   if (of_claims.empty()) return {Verdict::no_case, "its worker " + of_worker};
   return {Verdict::not_claimed, of_claims + (of_worker.empty() ? "" : "; its worker " + of_worker)};
 }
