@@ -103,13 +103,13 @@ std::string unplaceable(const Case& c, const Claims& claims) {
 }
 
 // A worker has 96 GiB of address space for a tensor.
-constexpr std::int64_t most_table_bytes = std::int64_t{1} << 36;
+constexpr std::int64_t most_late_table_bytes = std::int64_t{1} << 36;
 
 std::string unplaceable_tables(const Case& c) {
   if (c.fault != Fault::none || !c.before.empty()) return "each call has a table of its own then";
   const std::int64_t width = c.spec.rotary_dim / (c.full_tables ? 1 : 2);
   const std::int64_t row = width * static_cast<std::int64_t>(size_of(c.given));
-  if (largest_position(c) > most_table_bytes / row) return "its tables would take more than 2^36 bytes";
+  if (largest_position(c) > most_late_table_bytes / row) return "its tables would take more than 2^36 bytes";
   return "";
 }
 

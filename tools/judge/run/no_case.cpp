@@ -161,7 +161,7 @@ NoCase why_no_case(const Task& task, const Claims& claims, const SuiteOptions& o
   const auto words_of = [&](bool of_claims) {
     std::vector<std::string> found;
     for (const Addition& one : *missing) {
-      if (one.is_claim == of_claims) found.insert(found.begin(), one.words_of);
+      if (one.is_claim == of_claims) found.insert(found.begin(), one.words);
     }
     return fmt::format("{}", fmt::join(found, ", "));
   };

@@ -6,11 +6,11 @@
 namespace rope::html {
 namespace {
 
-constexpr double left = 12, right = 328, widest = 1;  // units in the last place: no rounding is off by more
+constexpr double left = 12, right_end = 328, widest = 1;  // units in the last place: no rounding is off by more
 constexpr double bar_top = 30, bar_bottom = 44;
 
 double x_of(double ulps) {
-  return left + (right - left) * (std::clamp(ulps, -widest, widest) + widest) / (2 * widest);
+  return left + (right_end - left) * (std::clamp(ulps, -widest, widest) + widest) / (2 * widest);
 }
 
 }  // namespace
@@ -31,11 +31,11 @@ Json bias_picture(const Json& element) {
   const char* anchor = x < 60 ? "start" : x > 280 ? "end" : "middle";
   model["mean"] = label(x, bar_top - 12, words, anchor);
   model["allowed"] = fmt::format("M{:.1f} {}H{:.1f}V{}H{:.1f}z", x_of(-most), bar_top, x_of(most), bar_bottom, x_of(-most));
-  model["axis"] = fmt::format("M{} {}H{}M{:.1f} {}V{}", left, bar_bottom, right, x_of(0), bar_top, bar_bottom);
+  model["axis"] = fmt::format("M{} {}H{}M{:.1f} {}V{}", left, bar_bottom, right_end, x_of(0), bar_top, bar_bottom);
   model["marker"] = fmt::format("M{:.1f} {}V{}", x, bar_top - 8, bar_bottom);
   model["most"] = fmt::format("{:g}", most);
   model["beyond"] = std::fabs(mean) <= widest ? "" : "The mean lies outside of the picture. ";
-  model["spoken"] = fmt::format("The mean error is {}; a right kernel's is within {:g}", words, most);
+  model["spoken"] = fmt::format("The mean error is {}; a right_end kernel's is within {:g}", words, most);
   return model;
 }
 
