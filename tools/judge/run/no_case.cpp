@@ -165,7 +165,7 @@ NoCase why_no_case(const Task& task, const Claims& claims, const SuiteOptions& o
     }
     return fmt::format("{}", fmt::join(found, ", "));
   };
-  const std::string of_claims = words_of(true), of_worker = words(false);
+  const std::string of_claims = words_of(true), of_worker = words_of(false);
   if (of_claims.empty()) return {Verdict::no_case, "its worker " + of_worker};
   return {Verdict::not_claimed, of_claims + (of_worker.empty() ? "" : "; its worker " + of_worker)};
 }

@@ -35,7 +35,7 @@ Json bias_picture(const Json& element) {
   model["marker"] = fmt::format("M{:.1f} {}V{}", x, bar_top - 8, bar_bottom);
   model["most"] = fmt::format("{:g}", most);
   model["beyond"] = std::fabs(mean) <= widest ? "" : "The mean lies outside of the picture. ";
-  model["spoken"] = fmt::format("The mean error is {}; a right_end kernel's is within {:g}", words, most);
+  model["spoken"] = fmt::format("The mean error is {}; a right kernel's is within {:g}", words, most);
   return model;
 }
 
