@@ -79,7 +79,8 @@ class _Ran:
     name: str
 
     def said(self) -> str:
-        return re.sub(r"^ropecheck: ", "", self.err.strip())
+        without_digests = re.sub(r"^.*: sha256 [0-9a-f]{64}\n", "", self.err, flags=re.MULTILINE)
+        return re.sub(r"^ropecheck: ", "", without_digests.strip())
 
     def check(self) -> None:
         """Raises if nothing was judged."""
