@@ -21,6 +21,11 @@ def held_out(name):
     return zlib.crc32(name.encode()) % 3 == 0
 
 
+def is_named(subject, result):
+    """Whether the first cause is of a right class, or the report says which claimed calls are not supported."""
+    return bool(result.get("unsupported")) or is_right(subject.entry.classes, result.get("candidates"))
+
+
 def is_right(classes, candidates):
     """Whether the first-named class is one of the kernel's classes."""
     return bool(candidates) and candidates[0]["class"] in classes
@@ -69,6 +74,8 @@ def share(rows):
 
 def words_of(subject, result):
     candidates = result.get("candidates")
+    if "unsupported" in result:
+        return f"named rightly: does not support what it claims: {', '.join(result['unsupported'])}"
     if not candidates:
         return "is NOT NAMED"
     right = is_right(subject.entry.classes, candidates)
@@ -105,7 +112,7 @@ def measure(runner, subjects, level, dtype=None, whole=False, threads=2):
             if problem:
                 problems.append(f"{subject.name}: {problem}")
             if shows or "no_verdict" in result:
-                named[subject.name] = shows and is_right(subject.entry.classes, result.get("candidates"))
+                named[subject.name] = shows and is_named(subject, result)
     return named, problems
 
 

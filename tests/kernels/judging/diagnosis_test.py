@@ -54,6 +54,14 @@ class Counting(unittest.TestCase):
         self.assertIn("WRONGLY, it is precision", measured(AsTold(A=["backward"]), [subject("A")])[2])
         self.assertIn("NOT NAMED", measured(AsTold(A=[]), [subject("A")])[2])
 
+    def test_a_claim_that_is_not_supported_is_a_name_where_there_is_no_cause(self):
+        report = told(requirements=[FAILURE], unsupported={"claims": ["backward"]})
+        result = condensed(1, report)
+        self.assertTrue(diagnosis.is_named(subject("A"), result))
+        self.assertIn("does not support what it claims: backward", diagnosis.words_of(subject("A"), result))
+        caused = condensed(1, {**report, "diagnosis": {"candidates": [{"class": "backward"}]}})
+        self.assertFalse(diagnosis.is_named(subject("A"), caused))
+
     def test_a_wrong_kernel_that_is_accepted_is_a_problem_but_not_in_one_dtype(self):
         named, problems, _ = measured(AsTold(some_k=None), [subject("some/k", of="styles")])
         self.assertEqual((named, len(problems)), ({}, 1))

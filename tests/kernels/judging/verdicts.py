@@ -46,6 +46,8 @@ def condensed(exit_code, told, said=""):
         if "diagnosis" in told:
             result["candidates"] = told["diagnosis"]["candidates"]
             result["certain"] = told["diagnosis"].get("certain")
+        elif "unsupported" in told:
+            result["unsupported"] = told["unsupported"]["claims"]
         decided = told["cases"] > 0 and not told["interrupted"]
     except (TypeError, LookupError):
         decided = False

@@ -86,6 +86,7 @@ void CaseList::keep_to_claims(Case& c) const {
 }
 
 bool CaseList::covers(Case c) const {
+  if (!selection_.spec) give_rule(c);
   keep_to_claims(c);
   return uncovered(c, claims_).empty();
 }

@@ -34,7 +34,7 @@ def adapted(function: Callable[..., Any]) -> Callable[[Call], Any]:
     )
     def vllm(call: Call) -> None:
         cache = torch.cat([(table * call.attention_factor).to(call.dtype) for table in (call.cos, call.sin)], -1)
-        positions = positions_of(call).long().flatten()
+        positions = positions_of(call).long().flatten().contiguous()  # one row for all batches is a view
         function(positions, rows_of(call.q), rows_of(call.k), call.head_dim, cache, call.pairing == "half_split")
 
     return vllm
