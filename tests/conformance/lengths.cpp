@@ -178,7 +178,7 @@ void every_position_cases(CaseList& list) {
     }
     // A call with so many wide heads takes a tenth of a second, in an interpreter seconds.
     const bool is_small = c.spec.head_dim <= small_head;
-    if (!is_small && !is_first && (quick || !of_source || !list.claims().compiled)) return;
+    if (!is_small && !is_first && (!of_source || !list.claims().compiled)) return;
     std::int64_t last = std::min(most, of_source && !quick && (is_small || is_first) ? long_walk : usual_walk);
     Case walking = c;
     if (!is_small) walking.input = InputKind::spread;  // made in a tenth of the time

@@ -203,6 +203,7 @@ void add_suite(pugi::xml_node root, const SubjectReport& report) {
   for (const std::string& words : tried_lines(report.tried)) properties.add("tried", words);
   if (report.recovered_hangs > 0) properties.add("hangs", hang_words(report.recovered_hangs, report.calls));
   if (report.left_out() > 0) properties.add("budget", budget_words(report));
+  if (report.unsupported) properties.add("unsupported", unsupported_words(*report.unsupported));
   if (report.diagnosis) properties.add("diagnosis", joined(diagnosis_lines(*report.diagnosis)));
   for (const RequirementResult& result : report.results) add_testcase(suite, result, report);
   if (has_no_verdict(report)) {

@@ -79,7 +79,10 @@ std::string overview(const RunReport& run, std::size_t limit) {
   for (const SubjectReport* report : worst_first(run)) {
     const std::string verdict = plain(verdict_words(*report));
     add(title_of(*report), rank(*report) == 0 ? fmt::format("**{}**", verdict) : verdict,
-        report->diagnosis ? diagnosis_words(*report->diagnosis) : "", count_words(*report));
+        report->diagnosis     ? diagnosis_words(*report->diagnosis)
+        : report->unsupported ? unsupported_words(*report->unsupported)
+                              : "",
+        count_words(*report));
   }
   for (const std::string& subject : run.not_judged) add(subject, "interrupted before it was judged", "", "");
   if (left_out > 0) text += fmt::format("\n.. and {} more subjects\n", left_out);
@@ -133,6 +136,7 @@ std::string head(const SubjectReport& report) {
     text += fmt::format("- hangs: {}\n", hangs);
   }
   if (const std::string slow = slow_words(report); !slow.empty()) text += fmt::format("- slow: {}\n", plain(slow));
+  if (report.unsupported) text += fmt::format("\nunsupported: {}\n", plain(unsupported_words(*report.unsupported)));
   if (report.diagnosis) {
     text += "\n" + code_block(fmt::format("{}", fmt::join(diagnosis_lines(*report.diagnosis), "\n")));
   }
@@ -141,8 +145,8 @@ std::string head(const SubjectReport& report) {
   }
   text += table(report, [](Verdict verdict) { return !needs_no_look(verdict); });
   const std::string rest = table(report, needs_no_look);
-  const std::string summary = fmt::format("{} passed, {} not claimed", report.count(Verdict::pass),
-                                          report.count(Verdict::not_claimed));
+  const std::string summary =
+      fmt::format("{} passed, {} not claimed", report.count(Verdict::pass), report.count(Verdict::not_claimed));
   return rest.empty() ? text : text + folded(summary, rest);
 }
 

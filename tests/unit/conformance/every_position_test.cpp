@@ -93,6 +93,22 @@ TEST_CASE("ANG-02: one wrong position anywhere below 65,536 is rejected at level
   }
 }
 
+TEST_CASE("ANG-02: one wrong position of one type is rejected at level quick where only wide heads are claimed",
+          "[every position]") {
+  Claims claims = claims_of_way(Manner::in_place_with_positions, AngleSource::tables);
+  claims.head_dims = {128};
+  for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
+    claims.capabilities.out_dtypes[static_cast<int>(type)] = 1u << static_cast<int>(type);
+  }
+  for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
+    INFO(name(type));
+    const auto change = [type](Call& call) {
+      if (call.q.dtype == type) mislead(call, [](std::int64_t p) { return p == 23'456 ? p / 2 : p; });
+    };
+    CHECK(is_rejected(claims, change, {"ANG-02"}));
+  }
+}
+
 TEST_CASE("ANG-02, ANG-03: a right kernel passes, whatever way it takes positions", "[every position]") {
   for (const AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
     for (const Manner way : {Manner::offset, Manner::positions, Manner::in_place_with_positions}) {

@@ -67,6 +67,12 @@ SubjectReport named(const std::string& name, SubjectReport report = sample_repor
   return report;
 }
 
+TEST_CASE("junit: calls that get the answer unsupported are a property", "[junit]") {
+  SubjectReport report = sample_report();
+  report.unsupported = UnsupportedCalls{.claims = {"backward"}, .cases = 5};
+  CHECK_THAT(junit({report}), Contains(R"(<property name="unsupported" value="5 cases get the answer unsupported.)"));
+}
+
 TEST_CASE("junit: every report is valid JUnit, whatever was found", "[junit]") {
   SubjectReport interrupted = named("interrupted");
   interrupted.interrupted = true;
@@ -75,10 +81,9 @@ TEST_CASE("junit: every report is valid JUnit, whatever was found", "[junit]") {
   nothing.subject = "nothing";
   SubjectReport with_spec = named("with spec", right_report());
   with_spec.selection.spec = RopeSpec{};
-  for (const std::string& answer :
-       answers_to({junit({}), junit({sample_report()}), junit({expected_report(), with_spec, interrupted, nothing}),
-                   junit({interrupted}, {"half_split", "complex"}), junit({}, {"half_split"}),
-                   junit({budget_report()})})) {
+  for (const std::string& answer : answers_to(
+           {junit({}), junit({sample_report()}), junit({expected_report(), with_spec, interrupted, nothing}),
+            junit({interrupted}, {"half_split", "complex"}), junit({}, {"half_split"}), junit({budget_report()})})) {
     CHECK(answer == "valid");
   }
 }

@@ -21,8 +21,10 @@ std::size_t count_of(const std::string& text, const std::string& words) {
 
 TEST_CASE("markdown: the page holds what the terminal says", "[markdown]") {
   const std::string page = markdown({sample_report()});
-  CHECK_THAT(page, Catch::StartsWith("# ropecheck 0.1.0\n\n| subject | verdict | diagnosis | requirements |\n| --- | --- | --- | --- |\n"
-                                     "| my lib.so\\#kernel | **does not conform** |  | 3 passed, 4 failed, 1 note, "));
+  CHECK_THAT(page,
+             Catch::StartsWith(
+                 "# ropecheck 0.1.0\n\n| subject | verdict | diagnosis | requirements |\n| --- | --- | --- | --- |\n"
+                 "| my lib.so\\#kernel | **does not conform** |  | 3 passed, 4 failed, 1 note, "));
   CHECK_THAT(page, Contains("\n## my lib.so\\#kernel\n\n**does not conform**: 3 passed"));
   CHECK_THAT(page, Contains("level quick, seed 7\n"));
   CHECK_THAT(page, Contains("- f32: grade A1, 0.97 of its bound used\n"));
@@ -48,9 +50,10 @@ TEST_CASE("markdown: what fails comes first, with its cause", "[markdown]") {
   SubjectReport right = right_report();
   right.subject = "right";
   const std::string page = markdown({right, pictured_report()});
-  CHECK_THAT(page, Contains("| --- | --- | --- | --- |\n| my lib.so\\#kernel | **does not conform** | pairing-layout: pairs "
-                            "neighbours; only in place | 3 passed, ") &&
-                       Contains("|\n| right | conforms |  | 3 passed, "));
+  CHECK_THAT(page,
+             Contains("| --- | --- | --- | --- |\n| my lib.so\\#kernel | **does not conform** | pairing-layout: pairs "
+                      "neighbours; only in place | 3 passed, ") &&
+                 Contains("|\n| right | conforms |  | 3 passed, "));
   CHECK(page.find("\n## my lib") < page.find("\n## right"));
 }
 
@@ -74,6 +77,16 @@ TEST_CASE("markdown: it says what the terminal says of claims and of slow kernel
   CHECK_THAT(page, Contains("claims: it would conform without this claim: in place (judged again, ROT-01 "
                             "does not fail)\n"));
   CHECK_THAT(page, Contains("- slow: the kernel took 21.0 s; 21.0 s of it in the 411 cases of ROT-01\n"));
+}
+
+TEST_CASE("markdown: calls that get the answer unsupported stand in the table, and once above the requirements",
+          "[markdown]") {
+  SubjectReport report = sample_report();
+  report.unsupported = UnsupportedCalls{.claims = {"backward"}, .cases = 5};
+  const std::string words = "5 cases get the answer unsupported. They need this claim: backward.";
+  const std::string page = markdown({report});
+  CHECK_THAT(page, Contains("| **does not conform** | " + words) && Contains("\nunsupported: " + words));
+  CHECK(count_of(page, words) == 2);
 }
 
 TEST_CASE("markdown: it lists what was asked for and what was not reached", "[markdown]") {

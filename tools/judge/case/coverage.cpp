@@ -86,8 +86,8 @@ std::string unpackable(const Case& c, const Claims& claims) {
 
 std::string unplaceable(const Case& c, const Claims& claims) {
   if (c.address < 0 && c.output_address < 0) return "";
-  const bool is_plain = c.layout == Layout::contiguous &&
-                        (c.output == OutputLayout::as_input || c.output == OutputLayout::contiguous);
+  const bool is_plain =
+      c.layout == Layout::contiguous && (c.output == OutputLayout::as_input || c.output == OutputLayout::contiguous);
   if (!is_plain) return "only contiguous tensors are put at an address";
   if (!claims.shifted_tensors && std::max(c.address, c.output_address) > 0) {
     return "its worker only has tensors at aligned addresses";
@@ -102,15 +102,18 @@ std::string unplaceable(const Case& c, const Claims& claims) {
   return "data at such an address is not claimed";
 }
 
-// A worker has 96 GiB of address space for a tensor.
-constexpr std::int64_t most_late_table_bytes = std::int64_t{1} << 36;
+// A worker has 96 GiB of address space for a tensor, and memory for the rows that take some.
+constexpr int table_bits = 29, late_table_bits = 36;
 
 std::string unplaceable_tables(const Case& c) {
-  if (c.fault != Fault::none || !c.before.empty()) return "each call has a table of its own then";
+  const bool is_late = c.layout == Layout::late_rows;
+  if (is_late && (c.fault != Fault::none || !c.before.empty())) return "each call has a table of its own then";
   const std::int64_t width = c.spec.rotary_dim / (c.full_tables ? 1 : 2);
   const std::int64_t row = width * static_cast<std::int64_t>(size_of(c.given));
-  if (largest_position(c) > most_late_table_bytes / row) return "its tables would take more than 2^36 bytes";
-  return "";
+  const int bits = is_late ? late_table_bits : table_bits;
+  if (largest_position(c) <= (std::int64_t{1} << bits) / row) return "";
+  return fmt::format("its tables would take more than 2^{} bytes{}", bits,
+                     is_late ? "" : "; with layout=late_rows, rows before the first position take none");
 }
 
 std::string uncovered_features(const Case& c, const Claims& claims) {
@@ -149,6 +152,8 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   if (c.layout == Layout::late_rows) {
     // Others have no pages of zeros in the place of rows that take no memory.
     if (!claims.compiled) return "its worker cannot leave out rows of tables";
+  }
+  if (c.source == AngleSource::tables && c.layout != Layout::distant_rows) {
     if (std::string why = unplaceable_tables(c); !why.empty()) return why;
   }
   if (c.key_heads > 0 && c.heads % c.key_heads != 0) return "q's heads must be a multiple of k's heads";
@@ -214,8 +219,7 @@ std::span<const FeatureNeed> feature_needs() {
        [](const Case& c) {
          return (c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens) && c.start != 0;
        }},
-      {ROPE_FEATURE_SEQLEN_OFFSETS, "a start for each sequence",
-       [](const Case& c) { return gives_starts(c.form); }},
+      {ROPE_FEATURE_SEQLEN_OFFSETS, "a start for each sequence", [](const Case& c) { return gives_starts(c.form); }},
       {ROPE_FEATURE_CU_SEQLENS, "packed sequences", [](const Case& c) { return is_packed(c.form); }},
       {ROPE_FEATURE_IN_PLACE, "in place", [](const Case& c) { return c.in_place; }},
       {ROPE_FEATURE_STRIDED, "strides",
@@ -299,8 +303,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
     return fmt::format("a sequence of {} tokens has no position {}", c.sequence_length, largest_position(c));
   }
   if (largest_position(c) > k.max_position) return fmt::format("positions beyond {} are not claimed", k.max_position);
-  const std::int64_t last_row =
-      c.source == AngleSource::tables ? largest_position(c) + c.spare_rows : k.max_position;
+  const std::int64_t last_row = c.source == AngleSource::tables ? largest_position(c) + c.spare_rows : k.max_position;
   if (k.seq_within_rows != 0 && c.seq - 1 > last_row) return "more tokens than rows are not claimed";
   return "";
 }

@@ -355,9 +355,11 @@ class Run {
           const bool renews = !slow || !lane.failed_alone.contains(finding.kind) || requirement.handling.of_state;
           // Where a process is dear, only the first of those that die alike is repeated.
           const bool is_told = lacks_support || (known && (hangs || lane.failed_alone.contains(finding.kind)));
-          result.failure = shrinks && !is_told ? shrink(requirement, c, outcome, options_.selection,
-                                                        {!known, renews, clock_.end_of_shrinking()}, examiner)
-                                               : Failure{c, finding, to_text(c)};
+          result.failure = Failure{c, finding, to_text(c)};  // it was seen, whatever becomes of the subject next
+          if (shrinks && !is_told) {
+            result.failure = shrink(requirement, c, outcome, options_.selection,
+                                    {!known, renews, clock_.end_of_shrinking()}, examiner);
+          }
           const bool alone = shrinks && !lacks_support && renews && !requirement.handling.by_chance &&
                              c.fault == Fault::none && !result.failure->needs_earlier_calls &&
                              result.failure->held_again == 0;

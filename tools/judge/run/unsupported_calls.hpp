@@ -14,12 +14,12 @@
 namespace rope {
 
 struct UnsupportedCalls {
-  std::vector<std::string> claims;        // "in place": without these, no such call is claimed. Empty: unknown
-  std::vector<std::string> requirements;  // ids of those that do not hold by nothing else, notes too
+  std::vector<std::string> claims{};        // "in place": without these, no such call is claimed. Empty: unknown
+  std::vector<std::string> requirements{};  // ids of those that do not hold by nothing else, notes too
   std::int64_t cases = 0;
-  bool are_all = false;  // of the cases that were run
-  std::string example;   // such a case, as text
-  std::string message;   // the kernel's words about it
+  bool are_all = false;   // of the cases that were run
+  std::string example{};  // such a case, as text
+  std::string message{};  // the kernel's words about it
 };
 
 // Which cases a kernel supports.

@@ -39,8 +39,16 @@ std::string asked_words(const Json& subject) {
 
 Json remarks_of(const Json& subject) {
   Json remarks = Json::array();
-  if (const std::string note = word(subject, "claims_note"); !note.empty()) remarks.push_back(labelled("Claims:", note));
+  if (const std::string note = word(subject, "claims_note"); !note.empty())
+    remarks.push_back(labelled("Claims:", note));
   if (const std::string why = word(subject, "ended_by"); !why.empty()) remarks.push_back(labelled("Ended early:", why));
+  if (subject.contains("unsupported")) {
+    const Json& calls = subject["unsupported"];
+    remarks.push_back(labelled("Unsupported:", unsupported_words({.claims = calls.at("claims"),
+                                                                  .cases = calls.at("cases"),
+                                                                  .are_all = calls.at("all"),
+                                                                  .example = calls.at("example")})));
+  }
   if (subject.contains("recovered_hangs")) {
     remarks.push_back(labelled("Hangs:", hang_words(subject["recovered_hangs"], subject.at("calls"))));
   }
@@ -53,10 +61,10 @@ Json remarks_of(const Json& subject) {
   }
   if (subject.contains("responses")) {
     const Json& responses = subject["responses"];
-    remarks.push_back(labelled("Responses:", fmt::format("{} asked for, {} missing, {} malformed",
-                                                         responses.at("asked_for").get<std::int64_t>(),
-                                                         responses.at("missing").size(),
-                                                         responses.at("malformed").size())));
+    remarks.push_back(
+        labelled("Responses:",
+                 fmt::format("{} asked for, {} missing, {} malformed", responses.at("asked_for").get<std::int64_t>(),
+                             responses.at("missing").size(), responses.at("malformed").size())));
   }
   return remarks;
 }
@@ -77,8 +85,7 @@ std::string cause_words(const Json& candidate) {
 Json diagnosis_model(const Json& diagnosis, Detail detail) {
   const Json& candidates = diagnosis.at("candidates");
   Json model{{"unsure", !candidates.empty() && !diagnosis.at("certain").get<bool>()}, {"conditions", Json::array()}};
-  model["sentence"] =
-      candidates.empty() ? "No known bug explains the evidence" : word(candidates[0], "sentence");
+  model["sentence"] = candidates.empty() ? "No known bug explains the evidence" : word(candidates[0], "sentence");
   if (!candidates.empty()) {
     if (const std::string when = word(candidates[0], "condition"); !when.empty()) {
       model["conditions"].push_back(labelled("When:", when));
@@ -181,7 +188,8 @@ Json claim_lists_of(const Json& subject) {
     std::string not_asked, not_claimed;
     for (const Json& kind : subject["claims"]) {
       const auto add = [&](std::string& text, const Json& words) {
-        if (!words.empty()) text += (text.empty() ? "" : "; ") + fmt::format("{}: {}", word(kind, "kind"), listed(words));
+        if (!words.empty())
+          text += (text.empty() ? "" : "; ") + fmt::format("{}: {}", word(kind, "kind"), listed(words));
       };
       add(not_asked, kind.at("not_asked"));
       add(not_claimed, kind.at("not_claimed"));

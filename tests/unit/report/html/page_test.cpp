@@ -45,6 +45,13 @@ TEST_CASE("html: verdict, diagnosis, precision, horizon, requirements, claims an
   }
 }
 
+TEST_CASE("html: calls that get the answer unsupported are a remark", "[html]") {
+  SubjectReport report = pictured_report();
+  report.unsupported = UnsupportedCalls{.claims = {"backward"}, .cases = 5};
+  CHECK_THAT(visible(page({report})),
+             Contains("<b>Unsupported:</b> <bdi>5 cases get the answer unsupported. They need this claim: backward."));
+}
+
 TEST_CASE("html: a failure has its numbers as decimals and bits, its case, a command and a snippet", "[html]") {
   const std::string text = visible(page({pictured_report()}));
   CHECK_THAT(text, Contains("0.841470957") && Contains("0x3f576aa4") && Contains("0.454648674") && Contains("0x3ee8c7b6"));

@@ -35,7 +35,9 @@ SubjectReport judged(const char* kernel, const SuiteOptions& how, const std::fil
 }
 
 RequirementResult mem_07(const char* kernel, Level level, const std::filesystem::path& sanitizer = fake_sanitizer) {
-  return judged(kernel, mem_07_at(level), sanitizer).results.at(0);
+  const SubjectReport report = judged(kernel, mem_07_at(level), sanitizer);
+  CHECK(report.ended_by == "");
+  return report.results.at(0);
 }
 
 TEST_CASE("compute-sanitizer: a log without findings is clean", "[sanitizer]") {
