@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "tools/judge/run/explain.hpp"
 
@@ -52,6 +53,7 @@ std::vector<std::string> FailureBlock::ids() const {
 
 std::vector<FailureBlock> blocks_of(const SubjectReport& report) {
   std::vector<FailureBlock> blocks;
+  std::map<std::string, std::size_t> block_of_case;
   const auto is_unsupported = [&](const std::string& id) {  // the headline says it once for all of these
     return report.unsupported && std::ranges::find(report.unsupported->requirements, id) != report.unsupported->requirements.end();
   };
@@ -60,16 +62,18 @@ std::vector<FailureBlock> blocks_of(const SubjectReport& report) {
     const auto shows_the_same = [&](const FailureBlock& block) {
       return same_numbers(*block.first().failure, *result.failure);
     };
-    const auto has_its_case = [&](const FailureBlock& block) {
-      return gives_values(block.first()) && gives_values(result) && case_of(block.first()) == case_of(result);
-    };
     if (const auto same = std::ranges::find_if(blocks, shows_the_same); same != blocks.end()) {
       same->results.push_back(&result);
-    } else if (const auto other = std::ranges::find_if(blocks, has_its_case); other != blocks.end()) {
-      other->otherwise.push_back(&result);
-    } else {
-      blocks.push_back({{&result}, {}, false});
+      continue;
     }
+    if (gives_values(result)) {
+      const auto [other, is_new] = block_of_case.emplace(case_of(result), blocks.size());
+      if (!is_new) {
+        blocks[other->second].otherwise.push_back(&result);
+        continue;
+      }
+    }
+    blocks.push_back({{&result}, {}, false});
   }
   for (FailureBlock& block : blocks) block.is_explained = is_explained(block, report.diagnosis);
   const auto size = [](const FailureBlock& block) { return -std::ssize(block.ids()); };

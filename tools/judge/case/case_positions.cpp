@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <optional>
 #include <random>
+#include <utility>
 
 #include "tools/judge/case/case.hpp"
 
@@ -149,17 +151,28 @@ std::vector<std::int64_t> positions(const Case& c) {
   return result;
 }
 
+namespace {
+
+// The first and the last position where tokens count up or down, as in calls with many tokens: both are asked for often.
+std::optional<std::pair<std::int64_t, std::int64_t>> counted_range(const Case& c) {
+  if (c.seq < 1 || c.batch < 1) return std::nullopt;
+  const bool rises = c.pattern == PositionPattern::consecutive;
+  const bool is_one_row = c.batch == 1 && c.sequences == 1 && c.spec.axes.count() == 1;
+  const bool is_counted = is_one_row && (rises || c.pattern == PositionPattern::descending);
+  if (!is_counted && !(rises && c.form == PositionForm::offset)) return std::nullopt;
+  return std::pair(c.start, c.start + c.seq - 1);
+}
+
+}  // namespace
+
 std::int64_t largest_position(const Case& c) {
-  // The usual case, which may have many tokens and is asked for often.
-  if (c.form == PositionForm::offset && c.pattern == PositionPattern::consecutive && c.batch > 0 && c.seq > 0) {
-    return c.start + c.seq - 1;
-  }
+  if (const auto range = counted_range(c)) return range->second;
   const std::vector<std::int64_t> all = positions(c);
   return all.empty() ? 0 : *std::max_element(all.begin(), all.end());
 }
 
 std::int64_t smallest_position(const Case& c) {
-  if (c.form == PositionForm::offset && c.pattern == PositionPattern::consecutive) return c.start;
+  if (const auto range = counted_range(c)) return range->first;
   const std::vector<std::int64_t> all = positions(c);
   return all.empty() ? 0 : *std::min_element(all.begin(), all.end());
 }

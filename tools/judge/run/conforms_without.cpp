@@ -20,6 +20,9 @@ constexpr double largest_chance = 1e-6;
 
 // Fewer claims make other cases, which may show what more to drop.
 constexpr int most_rounds = 4;
+// If this share of so many cases fails that need none of the dropped claims, no claim tells right calls from wrong ones.
+constexpr double hopeless_share = 0.1;
+constexpr std::int64_t least_cases = 50;
 
 // A subject that claims less.
 class Narrowed final : public Subject {
@@ -38,8 +41,19 @@ class Narrowed final : public Subject {
   SanitizerReport apply_under(SanitizerTool tool, std::span<Call> calls) override {
     return subject_.apply_under(tool, calls);
   }
+  Opener opener() const override {
+    Opener open = subject_.opener();
+    if (!open) return {};
+    return [open = std::move(open), claims = claims_] {
+      std::unique_ptr<Subject> opened = open();
+      auto narrowed = std::make_unique<Narrowed>(*opened, claims);
+      narrowed->opened_ = std::move(opened);
+      return narrowed;
+    };
+  }
 
  private:
+  std::unique_ptr<Subject> opened_;  // of a lane
   Subject& subject_;
   Claims claims_;
 };
@@ -87,6 +101,15 @@ double chance_of_holding(const std::vector<RequirementResult>& again, const Judg
     if (failed > 0) exponent += static_cast<double>(result.cases) * std::log1p(-failed / (failed + passed));
   }
   return std::exp(exponent);
+}
+
+bool is_hopeless(const std::vector<RequirementResult>& again) {
+  std::int64_t cases = 0, failed = 0;
+  for (const RequirementResult& result : again) {
+    cases += result.cases;
+    if (result.verdict == Verdict::fail) failed += result.failed;
+  }
+  return cases >= least_cases && static_cast<double>(failed) > hopeless_share * static_cast<double>(cases);
 }
 
 std::vector<std::string> ids_of(const SubjectReport& report, bool failed) {
@@ -146,19 +169,23 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
     options.after_case = [&](const Case& c, bool passed) { again.note(c, passed); };
     Narrowed less(subject, narrower->claims);
     std::vector<RequirementResult> results;
-    // First what failed: where it fails again, the rest need not be judged.
-    for (const bool failed : {true, false}) {
-      options.selection.only = ids_of(report, failed);
-      if (options.selection.only.empty()) continue;
+    // First what failed: where it fails again, the rest need not be judged. Each by itself, as one may be enough.
+    std::vector<std::vector<std::string>> turns;
+    for (const std::string& id : ids_of(report, true)) turns.push_back({id});
+    const std::size_t failed_before = turns.size();
+    if (std::vector<std::string> passed = ids_of(report, false); !passed.empty()) turns.push_back(std::move(passed));
+    bool fails = false;
+    for (std::size_t turn = 0; turn < turns.size() && !(fails && turn >= failed_before); ++turn) {
+      options.selection.only = turns[turn];
       const SubjectReport part = run_suite(less, oracles, requirements, options);
       if (part.interrupted || part.left_out() > 0 || part.recovered_hangs > 0) return std::nullopt;
       if (std::ranges::any_of(part.results, &RequirementResult::hangs)) return std::nullopt;
       results.insert(results.end(), part.results.begin(), part.results.end());
       again.add_to(failing, passing, part);
-      if (part.count(Verdict::fail) > 0) break;
+      if (is_hopeless(results) || !keeps_cases(part.results, narrower->dropped)) return std::nullopt;
+      fails = fails || part.count(Verdict::fail) > 0;
     }
-    if (std::ranges::any_of(results, [](const RequirementResult& r) { return r.verdict == Verdict::fail; })) continue;
-    if (!keeps_cases(results, narrower->dropped)) return std::nullopt;
+    if (fails) continue;
     if (chance_of_holding(results, judged, narrower->claims) > largest_chance) return std::nullopt;
     ConformsWithout found{std::move(narrower->dropped), {}};
     for (const RequirementResult& result : results) {

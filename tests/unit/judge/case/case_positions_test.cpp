@@ -122,6 +122,7 @@ TEST_CASE("a case has the same positions every time, and largest_position is the
     RC_ASSERT(*std::min_element(p.begin(), p.end()) >= 0);
     const std::int64_t largest = *std::max_element(p.begin(), p.end());
     RC_ASSERT(largest_position(c) == largest);
+    RC_ASSERT(smallest_position(c) == *std::min_element(p.begin(), p.end()));
     RC_ASSERT(sequence_length(c) == (c.sequence_length != 0 ? c.sequence_length : largest + 1));
     if (c.form == PositionForm::per_batch || c.form == PositionForm::seqlen_offsets) return;
     const auto seq = static_cast<std::size_t>(c.seq);
@@ -129,6 +130,26 @@ TEST_CASE("a case has the same positions every time, and largest_position is the
       RC_ASSERT(std::equal(p.begin(), p.begin() + c.seq, p.begin() + static_cast<std::ptrdiff_t>(row * seq)));
     }
   });
+}
+
+TEST_CASE("counted positions end where the list of all does", "[case_positions]") {
+  for (const PositionForm form : {PositionForm::offset, PositionForm::shared, PositionForm::per_batch,
+                                  PositionForm::seqlen_offsets, PositionForm::cu_seqlens}) {
+    for (const PositionPattern pattern : {PositionPattern::consecutive, PositionPattern::descending}) {
+      for (const int batch : {1, 2}) {
+        Case c;
+        c.form = form;
+        c.pattern = pattern;
+        c.batch = is_packed(form) ? 1 : batch;
+        c.seq = 7;
+        c.start = 40;
+        const auto all = positions(c);
+        INFO(to_text(c));
+        CHECK(largest_position(c) == *std::ranges::max_element(all));
+        CHECK(smallest_position(c) == *std::ranges::min_element(all));
+      }
+    }
+  }
 }
 
 TEST_CASE("another seed scatters differently", "[case_positions]") {
