@@ -1,6 +1,7 @@
 // The strict JSON reader on arbitrary bytes. Either there is a value of at most the allowed depth, or an InputError says
 // what is wrong. What was read is written and read again as the same value.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "reference/foreign_json.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -1,6 +1,7 @@
 // A worker's lines on arbitrary bytes: hello with claims, answers, errors and faults. Each line is understood, or one of
 // the exceptions that the client expects says what is wrong.
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "reference/foreign_json.hpp"

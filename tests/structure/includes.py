@@ -3,7 +3,8 @@
 
 The table in docs/architecture.md says which folder may use which; it lists the lowest first. This reads the includes of
 every C, C++ and CUDA file. It fails on an include that the table does not allow, and on a circle between files. It
-also fails on a folder without a row, and on a row that names a folder at or below its own place.
+also fails on a folder without a row, and on a row that names a folder at or below its own place. A header that is slow
+to read may be included by few of ours.
 """
 
 import re
@@ -14,6 +15,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/architecture.md"
 SUFFIXES = (".c", ".h", ".cpp", ".hpp", ".cu")
 ROW = re.compile(r"^\| `([^`]+)/` \|[^|]*\|([^|]*)\|$", re.MULTILINE)
+# They take a compiler three and four seconds. Other headers of the product declare what they need: <nlohmann/json_fwd.hpp>,
+# tools/command/cli_fwd.hpp.
+SLOW = {
+    "CLI/CLI.hpp": ["tools/command/application.hpp"],
+    "nlohmann/json.hpp": ["golden/json_fields.hpp", "reference/spec_json.hpp", "tools/certify/plan.hpp",
+                          "tools/report/html/model.hpp", "tools/worker/protocol/wire.hpp"],
+}  # fmt: skip
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -74,6 +82,22 @@ def problems_of_includes(files, layers):
     return problems
 
 
+def problems_of_slow(headers):
+    """`headers`: {header: its text}. Each that includes a slow one, and is not in the list; and the other way round."""
+    problems = []
+    for slow, allowed in SLOW.items():
+        found = [name for name, text in headers.items() if re.search(rf"^#include <{slow}>", text, re.MULTILINE)]
+        problems += [f"{name} includes <{slow}>, so all that include it read that: declare what it needs, or say in SLOW "
+                     "of tests/structure/includes.py that it may" for name in found if name not in allowed]
+        problems += [f"{name} is in SLOW, and does not include <{slow}>" for name in allowed if name not in found]
+    return problems
+
+
+def headers_of_the_product(root):
+    paths = [path for top in ("reference", "impls", "golden", "tools") for path in (root / top).rglob("*.hpp")]
+    return {path.relative_to(root).as_posix(): path.read_text() for path in paths}
+
+
 def circle_of(files):
     """A circle of files that include each other, or []."""
     done = set()
@@ -110,6 +134,10 @@ def check_itself():
     assert len(problems_of_includes({"low/a.hpp": ["high/b.hpp"], "high/b.hpp": []}, layers)) == 1
     assert len(problems_of_includes({"low/a.hpp": ["low/deep/b.hpp"]}, layers)) == 1
     assert len(problems_of_includes({"new/a.hpp": []}, layers)) == 1
+    slow = {name: f"#include <{header}>" for header, names in SLOW.items() for name in names}
+    assert not problems_of_slow(slow)
+    assert len(problems_of_slow({**slow, "tools/new.hpp": "#include <CLI/CLI.hpp>\n"})) == 1
+    assert len(problems_of_slow({**slow, "tools/command/application.hpp": "#include <CLI/App.hpp>\n"})) == 1
     assert circle_of({"a": ["b"], "b": ["c"], "c": ["b"]}) == ["b", "c", "b"]
 
 
@@ -118,6 +146,7 @@ def main():
     layers = layers_of((ROOT / PAGE).read_text())
     files = files_of(ROOT)
     problems = problems_of_table(layers) + problems_of_includes(files, layers)
+    problems += problems_of_slow(headers_of_the_product(ROOT))
     if not layers or len(files) < 100:
         problems.append(f"{len(layers)} folders in {PAGE} and {len(files)} files: something was not read")
     circle = circle_of(files)

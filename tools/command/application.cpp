@@ -1,5 +1,6 @@
 #include "tools/command/application.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

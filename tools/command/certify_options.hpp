@@ -1,11 +1,11 @@
 // What is certified: the options that make the plan.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "tools/certify/plan.hpp"
+#include "tools/command/cli_fwd.hpp"
 #include "tools/command/spec_options.hpp"
 
 namespace rope {

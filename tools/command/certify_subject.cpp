@@ -1,5 +1,6 @@
 #include "tools/command/certify_subject.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "tools/command/callable_subject.hpp"

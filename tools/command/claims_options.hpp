@@ -1,10 +1,10 @@
 // What a program that works on files claims: everything that files can carry, or less.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/judge/case/case_list.hpp"
 
 namespace rope {

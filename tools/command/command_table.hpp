@@ -2,9 +2,10 @@
 // written from it, so they never differ.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
+
+#include "tools/command/cli_fwd.hpp"
 
 namespace rope {
 

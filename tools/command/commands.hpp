@@ -1,8 +1,9 @@
 // The commands of ropecheck. Each adds itself to the parser and returns the exit code when it runs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
+
+#include "tools/command/cli_fwd.hpp"
 
 namespace rope {
 

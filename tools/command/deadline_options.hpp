@@ -1,10 +1,10 @@
 // How long a subject in its own process may take: --deadline, --first-deadline and --wall-deadline.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/worker/client/worker_options.hpp"
 
 namespace rope {

@@ -1,5 +1,6 @@
 #include "tools/command/expected_failures_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

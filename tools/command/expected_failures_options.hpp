@@ -1,11 +1,11 @@
 // --expected-failures and --write-expected-failures: the list that a run is held against, and the one that it leaves.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/report/expected_failures.hpp"
 
 namespace rope {

@@ -1,4 +1,5 @@
 // What tells of the commands themselves: help, completion and man.
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

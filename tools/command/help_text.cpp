@@ -1,5 +1,6 @@
 #include "tools/command/help_text.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>

@@ -1,5 +1,6 @@
 #include "tools/command/interrupt.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -2,9 +2,9 @@
 // and what was found so far is reported.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/judge/call/stop.hpp"
 
 namespace rope {

@@ -2,10 +2,11 @@
 // kind such as REQUIREMENT. Completion and the reading of lists use the same words.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/command/cli_fwd.hpp"
 
 namespace rope {
 

@@ -1,5 +1,6 @@
 #include "tools/command/output_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include <cstdlib>

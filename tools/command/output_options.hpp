@@ -1,10 +1,10 @@
 // How much is written for a person, and in colour or not: --quiet, --verbose and --color.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/report/terminal.hpp"
 
 namespace rope {

@@ -3,10 +3,10 @@
 // the subjects' names, so a replay line is complete.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/worker/client/worker_process.hpp"
 
 namespace rope {

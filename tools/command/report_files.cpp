@@ -1,5 +1,6 @@
 #include "tools/command/report_files.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>

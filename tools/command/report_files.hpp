@@ -1,11 +1,12 @@
 // Options that name the files of reports, one for each format: what a command with several formats has in common.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/command/cli_fwd.hpp"
 
 namespace rope {
 

@@ -1,5 +1,6 @@
 #include "tools/command/sandbox_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "reference/input_error.hpp"

@@ -1,11 +1,11 @@
 // What subjects may touch: --sandbox, --allow and --env.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/report/words.hpp"
 #include "tools/worker/client/worker_options.hpp"
 

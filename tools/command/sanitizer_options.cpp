@@ -1,5 +1,6 @@
 #include "tools/command/sanitizer_options.hpp"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 

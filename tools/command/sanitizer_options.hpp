@@ -1,9 +1,9 @@
 // Which compute-sanitizer watches kernels on a CUDA device: --compute-sanitizer.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/worker/client/worker_options.hpp"
 
 namespace rope {

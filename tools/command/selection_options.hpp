@@ -1,10 +1,10 @@
 // What a person selects for verify and for vectors export: specs, types, level, seed, requirements.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/command/cli_fwd.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/judge/case/case_list.hpp"
 

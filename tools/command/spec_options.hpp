@@ -1,12 +1,12 @@
 // The command-line flags that make a RopeSpec; RopeSpec's to_flags() prints the same flags.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "reference/model_config.hpp"
+#include "tools/command/cli_fwd.hpp"
 
 namespace rope {
 

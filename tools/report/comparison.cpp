@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "reference/input_error.hpp"
 #include "tools/report/html/render.hpp"

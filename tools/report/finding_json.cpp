@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/numpy_snippet.hpp"

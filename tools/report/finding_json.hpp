@@ -1,7 +1,7 @@
 // Findings, elements and numbers as JSON; report.schema.json says what each field means.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "tools/judge/verdict/finding.hpp"

@@ -1,5 +1,7 @@
 #include "tools/report/golden_json.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "tools/report/finding_json.hpp"
 
 namespace rope {
