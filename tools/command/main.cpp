@@ -1,10 +1,13 @@
 // ropecheck: conformance tests for rotary position embedding kernels.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/close_range.h>
 #include <malloc.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -44,11 +47,20 @@ void occupy_standard_streams() {
   }
 }
 
+// What the caller has open, a terminal's log or a file of secrets, is not for subjects.
+void keep_files_from_subjects() {
+  constexpr unsigned first = STDERR_FILENO + 1, last = ~0u;
+  if (syscall(SYS_close_range, first, last, CLOSE_RANGE_CLOEXEC) == 0) return;
+  const long most = std::min<long>(sysconf(_SC_OPEN_MAX), 1 << 16);  // before Linux 5.11
+  for (int file = first; file < most; ++file) fcntl(file, F_SETFD, FD_CLOEXEC);
+}
+
 // A subject runs as the same user. It must not stop this process, read it or write to it: the verdicts are here.
 void refuse_tracing() { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 int main(int argc, char** argv) {
   occupy_standard_streams();
+  keep_files_from_subjects();
   refuse_tracing();
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // writing then fails with a sentence, as on a full disk

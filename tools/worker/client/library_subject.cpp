@@ -59,6 +59,25 @@ auto naming(const std::filesystem::path& library, const Act& act) {
 
 }  // namespace
 
+KernelList kernel_list_in(const nlohmann::json& words) try {
+  KernelList list{words.at("kernels").get<std::vector<std::string>>(), {}};
+  for (const std::string& name : list.names) {
+    if (wire::shown_name(name) != name) throw std::invalid_argument("a name is not printed as it is");
+  }
+  for (const nlohmann::json& one : words.value("refused", nlohmann::json::array())) {
+    list.refused.push_back({wire::whole<std::size_t>(one.at("index"), "index"),
+                            wire::printable(one.at("why").get<std::string>(), 1 << 12)});
+  }
+  const std::size_t kernels = list.names.size() + list.refused.size();
+  if (kernels == 0) throw std::invalid_argument("it names no kernel");
+  if (kernels > wire::most_kernels) {
+    throw std::invalid_argument(fmt::format("it names {} kernels; a library may hold {}", kernels, wire::most_kernels));
+  }
+  return list;
+} catch (const std::exception& error) {  // from the JSON library, too: a member of another type
+  throw SubjectError(fmt::format("the worker's list of kernels cannot be used: {}", error.what()));
+}
+
 std::unique_ptr<WorkerSubject> open_library(const std::filesystem::path& library, std::string_view kernel_name,
                                             const WorkerOptions& options) {
   Launch launch = launch_for(library, options);
@@ -75,13 +94,7 @@ KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions&
   const worker::SharedMemory outputs("ropecheck-outputs", Use::writable);
   return naming(library, [&] {
     worker::WorkerProcess process(launch, inputs, outputs, options.stop);
-    const nlohmann::json words = worker::first_words(process, "kernels", options.limits(options.load_deadline));
-    KernelList list{words.at("kernels").get<std::vector<std::string>>(), {}};
-    for (const nlohmann::json& one : words.value("refused", nlohmann::json::array())) {
-      list.refused.push_back(
-          {wire::whole<std::size_t>(one.at("index"), "index"), one.at("why").get<std::string>()});
-    }
-    return list;
+    return kernel_list_in(worker::first_words(process, "kernels", options.limits(options.load_deadline)));
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,10 @@ struct KernelList {
   std::vector<std::string> names;  // in the library's order
   std::vector<RefusedKernel> refused;  // without a name to ask for them by
 };
+
+// Of the first line of a library's host. What is loaded may have written that line: throws SubjectError if it names no
+// kernel, more than wire::most_kernels, or has a member of another type or range.
+KernelList kernel_list_in(const nlohmann::json& words);
 
 // Throws SubjectError as above.
 KernelList kernels_in(const std::filesystem::path& library, const WorkerOptions& options = {});

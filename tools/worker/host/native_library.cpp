@@ -66,9 +66,8 @@ NativeLibrary::NativeLibrary(std::string path) : path_(std::move(path)) {
   const auto get = exported<decltype(rope_kernel_get)>(library, "rope_kernel_get", path_);
   const std::uint32_t kernels = count();
   // As many names as one line of the protocol holds.
-  constexpr std::uint32_t most_kernels = 1024;
-  if (kernels > most_kernels) {
-    fail("{} says that it holds {} kernels: rope_kernel_count() may return at most {}", path_, kernels, most_kernels);
+  if (kernels > wire::most_kernels) {
+    fail("{} says that it holds {} kernels: rope_kernel_count() may return at most {}", path_, kernels, wire::most_kernels);
   }
   if (kernels == 0) fail("{} holds no kernels: rope_kernel_count() returned 0", path_);
   for (std::uint32_t i = 0; i < kernels; ++i) entries_.push_back(entry_of(get(i), i, kernels));

@@ -84,6 +84,7 @@ std::string printable(std::string_view text, std::size_t limit);
 // "\u202e" for one that would turn the text around it. Longer or empty names, and names that are not UTF-8, throw
 // std::invalid_argument.
 inline constexpr std::size_t longest_name = 256;  // bytes
+inline constexpr std::uint32_t most_kernels = 1024;  // of a library
 std::string shown_name(std::string_view name);
 
 }  // namespace rope::wire

@@ -4,10 +4,12 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "tests/unit/places.hpp"
 #include "tests/unit/worker/small_call.hpp"
 #include "tools/worker/client/subject_error.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
 namespace {
@@ -97,6 +99,25 @@ TEST_CASE("a kernel without a name that can be used does not stand in the way of
   for (const char* index : {"1", "2", "3", "4", "6"}) CHECK_NOTHROW(open_library(mixed, index));
   CHECK_NOTHROW(open_library(mixed, R"(bell\x07\x1b[31m<b>\u202e)"));
   CHECK_THAT(refusal(mixed, "11"), Contains("rope_kernel_get(11) returned NULL"));
+}
+
+TEST_CASE("a list of kernels that something else than the host wrote is refused") {
+  CHECK_THROWS_WITH(kernels_in(built / "odd_empty.so"),
+                    Contains("odd_empty.so: the worker's list of kernels cannot be used: it names no kernel"));
+  for (const char* words :
+       {"{}", R"({"kernels": 7})", R"({"kernels": null})", R"({"kernels": [1]})", R"({"kernels": [""]})",
+        R"({"kernels": ["a"], "refused": 7})", R"({"kernels": ["a"], "refused": [7]})",
+        R"({"kernels": [], "refused": [{"why": "a"}]})", R"({"kernels": [], "refused": [{"index": 0, "why": 7}]})",
+        R"({"kernels": [], "refused": [{"index": 1e300, "why": "a"}]})",
+        R"({"kernels": [], "refused": [{"index": -1, "why": "a"}]})", R"({"kernels": ["\u001b[31m"]})"}) {
+    INFO(words);
+    CHECK_THROWS_AS(kernel_list_in(nlohmann::json::parse(words)), SubjectError);
+  }
+  const nlohmann::json right = {{"kernels", {"a"}}, {"refused", {{{"index", 3}, {"why", "b\x1b"}}}}};
+  CHECK(kernel_list_in(right).names == std::vector<std::string>{"a"});
+  CHECK(kernel_list_in(right).refused.at(0).why == "b?");
+  const nlohmann::json many = {{"kernels", std::vector<std::string>(wire::most_kernels + 1, "a")}};
+  CHECK_THROWS_WITH(kernel_list_in(many), Contains("it names 1025 kernels; a library may hold 1024"));
 }
 
 TEST_CASE("claims without bound are refused with what is allowed, and not read") {
