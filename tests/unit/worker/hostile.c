@@ -12,7 +12,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
 #include <sys/ptrace.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -174,6 +177,10 @@ static int32_t forbidden_calls(const rope_call* c) {
   refused &= is_refused("setns", setns(-1, 0));
   refused &= is_refused("clone", syscall(SYS_clone, CLONE_NEWUSER | CLONE_SIGHAND, 0, 0, 0, 0));
   refused &= is_refused("ioctl, TIOCSTI", ioctl(-1, TIOCSTI, ""));
+  refused &= is_refused("socketpair, datagrams", socketpair(AF_UNIX, SOCK_DGRAM, 0, NULL));
+  refused &= is_refused("shmget", shmget(IPC_PRIVATE, 0, 0));
+  refused &= is_refused("msgget", msgget(1, IPC_EXCL));
+  refused &= is_refused("semget", semget(IPC_PRIVATE, -1, 0));
   return refused ? wrong(c) : right(c);
 }
 

@@ -20,9 +20,6 @@ constexpr double largest_chance = 1e-6;
 
 // Fewer claims make other cases, which may show what more to drop.
 constexpr int most_rounds = 4;
-// If this share of so many cases fails that need none of the dropped claims, no claim tells right calls from wrong ones.
-constexpr double hopeless_share = 0.1;
-constexpr std::int64_t least_cases = 50;
 
 // A subject that claims less.
 class Narrowed final : public Subject {
@@ -103,15 +100,6 @@ double chance_of_holding(const std::vector<RequirementResult>& again, const Judg
   return std::exp(exponent);
 }
 
-bool is_hopeless(const std::vector<RequirementResult>& again) {
-  std::int64_t cases = 0, failed = 0;
-  for (const RequirementResult& result : again) {
-    cases += result.cases;
-    if (result.verdict == Verdict::fail) failed += result.failed;
-  }
-  return cases >= least_cases && static_cast<double>(failed) > hopeless_share * static_cast<double>(cases);
-}
-
 std::vector<std::string> ids_of(const SubjectReport& report, bool failed) {
   std::vector<std::string> ids;
   for (const RequirementResult& one : report.results) {
@@ -169,7 +157,7 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
     options.after_case = [&](const Case& c, bool passed) { again.note(c, passed); };
     Narrowed less(subject, narrower->claims);
     std::vector<RequirementResult> results;
-    // First what failed: where it fails again, the rest need not be judged. Each by itself, as one may be enough.
+    // First what failed: where it fails again, the rest need not be judged. Each by itself: one may be left without a case.
     std::vector<std::vector<std::string>> turns;
     for (const std::string& id : ids_of(report, true)) turns.push_back({id});
     const std::size_t failed_before = turns.size();
@@ -182,7 +170,7 @@ std::optional<ConformsWithout> conforms_without(const SubjectReport& report, con
       if (std::ranges::any_of(part.results, &RequirementResult::hangs)) return std::nullopt;
       results.insert(results.end(), part.results.begin(), part.results.end());
       again.add_to(failing, passing, part);
-      if (is_hopeless(results) || !keeps_cases(part.results, narrower->dropped)) return std::nullopt;
+      if (!keeps_cases(part.results, narrower->dropped)) return std::nullopt;
       fails = fails || part.count(Verdict::fail) > 0;
     }
     if (fails) continue;

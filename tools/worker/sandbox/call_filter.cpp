@@ -1,5 +1,7 @@
 #include "tools/worker/sandbox/call_filter.hpp"
 
+#include <asm/sockios.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -8,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -63,19 +66,33 @@ constexpr NamedCall refused_calls[] = {
     {SYS_swapoff, "swapoff"}, {SYS_acct, "acct"}, {SYS_quotactl, "quotactl"}, {SYS_settimeofday, "settimeofday"},
     {SYS_clock_settime, "clock_settime"}, {SYS_sethostname, "sethostname"}, {SYS_setdomainname, "setdomainname"},
     {SYS_syslog, "syslog"}, {SYS_fanotify_init, "fanotify_init"},
+    // What these make outlives the run.
+    {SYS_shmget, "shmget"}, {SYS_msgget, "msgget"}, {SYS_semget, "semget"}, {SYS_mq_open, "mq_open"},
 #if defined(__x86_64__)
     {SYS_iopl, "iopl"}, {SYS_ioperm, "ioperm"}, {SYS_kexec_file_load, "kexec_file_load"},
 #endif
 };
 
-constexpr NamedCall signalling_calls[] = {{SYS_kill, "kill"},
-                                          {SYS_tgkill, "tgkill"},
-                                          {SYS_rt_sigqueueinfo, "rt_sigqueueinfo"},
-                                          {SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo"}};
+// They signal, stop or slow another process, unless the argument at this place is 0 or the worker itself. Not
+// sched_setaffinity, which takes the number of a thread.
+struct AimedCall {
+  NamedCall call;
+  std::size_t target = 0;
+};
+
+constexpr AimedCall aimed_calls[] = {{{SYS_kill, "kill"}},
+                                     {{SYS_tgkill, "tgkill"}},
+                                     {{SYS_rt_sigqueueinfo, "rt_sigqueueinfo"}},
+                                     {{SYS_rt_tgsigqueueinfo, "rt_tgsigqueueinfo"}},
+                                     {{SYS_prlimit64, "prlimit64"}},
+                                     {{SYS_sched_setscheduler, "sched_setscheduler"}},
+                                     {{SYS_sched_setparam, "sched_setparam"}},
+                                     {{SYS_sched_setattr, "sched_setattr"}},
+                                     {{SYS_setpriority, "setpriority"}, 1}};
 
 // Refused by their arguments, or wherever signals are.
 constexpr NamedCall other_calls[] = {{SYS_socketpair, "socketpair"}, {SYS_clone, "clone"}, {SYS_ioctl, "ioctl"},
-                                     {SYS_tkill, "tkill"},           {424, "pidfd_send_signal"}};
+                                     {SYS_fcntl, "fcntl"}, {SYS_tkill, "tkill"}, {424, "pidfd_send_signal"}};
 
 constexpr std::uint32_t new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
                                          CLONE_NEWPID | CLONE_NEWNET;
@@ -102,9 +119,13 @@ class Program {
 
 // The number of the call is loaded, before and after.
 void refuse_by_arguments(Program& program) {
-  program.if_equal(SYS_socketpair, 4);
+  // A datagram socket of a pair can send to any path.
+  program.if_equal(SYS_socketpair, 7);
   program.load(argument_at(0));
   program.if_not_equal(AF_UNIX, 1);
+  program.end(refuse);
+  program.load(argument_at(1));
+  program.if_any_bit(SOCK_DGRAM, 1);  // SOCK_RAW has this bit, too
   program.end(refuse);
   program.end(SECCOMP_RET_ALLOW);
   program.if_equal(SYS_clone, 4);
@@ -123,15 +144,34 @@ void refuse_by_arguments(Program& program) {
 }
 
 void refuse_signals(Program& program) {
-  for (const NamedCall& call : signalling_calls) {
-    program.if_equal(call.number, 6);
-    program.load(argument_at(0));
+  for (const AimedCall& aimed : aimed_calls) {
+    program.if_equal(aimed.call.number, 6);
+    program.load(argument_at(aimed.target));
     program.if_equal(own_process, 1);
     program.end(SECCOMP_RET_ALLOW);
-    program.if_not_equal(0, 1);  // 0: the worker's own group
+    program.if_not_equal(0, 1);  // 0: the worker or its own group
     program.end(refuse);
     program.load(number_at);
   }
+  // A file may send any signal to any process when it can be read.
+  program.if_equal(SYS_fcntl, 10);
+  program.load(argument_at(1));
+  for (const int command : {F_SETOWN_EX, F_SETSIG}) {
+    program.if_equal(static_cast<std::uint32_t>(command), 1);
+    program.end(refuse);
+  }
+  program.if_equal(F_SETOWN, 3);
+  program.load(argument_at(2));
+  program.if_not_equal(own_process, 1);
+  program.end(refuse);
+  program.load(number_at);
+  program.if_equal(SYS_ioctl, 6);
+  program.load(argument_at(1));
+  for (const std::uint32_t command : {std::uint32_t{FIOSETOWN}, std::uint32_t{SIOCSPGRP}}) {
+    program.if_equal(command, 1);
+    program.end(refuse);
+  }
+  program.load(number_at);
   for (const std::uint32_t call : {std::uint32_t{SYS_tkill}, std::uint32_t{424} /* pidfd_send_signal */}) {
     program.if_equal(call, 1);
     program.end(refuse);
@@ -146,13 +186,12 @@ bool can_filter_calls() {
 }
 
 std::string name_of_call(std::int32_t number) {
-  for (const std::span<const NamedCall> calls : {std::span<const NamedCall>(refused_calls),
-                                                 std::span<const NamedCall>(signalling_calls),
-                                                 std::span<const NamedCall>(other_calls)}) {
-    for (const NamedCall& call : calls) {
-      if (std::cmp_equal(call.number, number)) return call.name;
-    }
+  const auto is_it = [number](const NamedCall& call) { return std::cmp_equal(call.number, number); };
+  for (const std::span<const NamedCall> calls : {std::span<const NamedCall>(refused_calls), std::span<const NamedCall>(other_calls)}) {
+    if (const auto found = std::ranges::find_if(calls, is_it); found != calls.end()) return found->name;
   }
+  const auto aimed = std::ranges::find_if(aimed_calls, is_it, &AimedCall::call);
+  if (aimed != std::end(aimed_calls)) return aimed->call.name;
   return "system call " + std::to_string(number);
 }
 

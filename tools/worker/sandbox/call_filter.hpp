@@ -13,9 +13,9 @@ namespace rope::sandbox {
 // Whether the system filters calls, and we know this machine's numbers.
 bool can_filter_calls();
 
-// Refused: new sockets (a pair that is connected to itself is allowed), tracing and reading other processes, mounting,
-// namespaces, loading into the system, keys, io_uring. `keep_signals`: also signals to other processes, where nothing
-// else keeps them within the sandbox.
+// Refused: new sockets (a pair of streams that is connected to itself is allowed), tracing and reading other processes,
+// mounting, namespaces, loading into the system, keys, io_uring, memory and queues that outlive the run. `keep_signals`:
+// also signals to other processes, and their limits and priorities, where nothing else keeps them within the sandbox.
 std::vector<sock_filter> call_filter(bool keep_signals);
 
 // "socket", of a call that the filter may refuse.

@@ -1,0 +1,98 @@
+#include "tools/worker/sandbox/call_filter.hpp"
+
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/msg.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <functional>
+#include <vector>
+
+#include "tools/worker/sandbox/entry.hpp"
+
+namespace rope::sandbox {
+namespace {
+
+// Whether the call fails with EPERM in a process with the filter.
+bool is_refused(bool keep_signals, const std::function<long()>& call) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<sock_filter> filter = call_filter(keep_signals);
+    for (sock_filter& instruction : filter) {
+      if (instruction.k == own_process) instruction.k = static_cast<unsigned>(getpid());
+    }
+    const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) _exit(2);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) != 0) _exit(3);
+    _exit(call() == -1 && errno == EPERM ? 1 : 0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  REQUIRE(WEXITSTATUS(status) < 2);
+  return WEXITSTATUS(status) == 1;
+}
+
+TEST_CASE("the filter refuses what outlives a run, and pairs of sockets that reach others", "[sandbox]") {
+  for (const bool keep_signals : {false, true}) {
+    const auto refused = [&](const std::function<long()>& call) { return is_refused(keep_signals, call); };
+    CHECK(refused([] { return long{shmget(IPC_PRIVATE, 1, 0600)}; }));
+    CHECK(refused([] { return long{msgget(IPC_PRIVATE, 0600)}; }));
+    CHECK(refused([] { return long{semget(IPC_PRIVATE, 1, 0600)}; }));
+    CHECK(refused([] { return syscall(SYS_mq_open, "ropecheck-test", O_RDONLY, 0600, nullptr); }));
+    int pair[2];
+    CHECK(refused([&] { return long{socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)}; }));
+    CHECK(refused([&] { return long{socketpair(AF_UNIX, SOCK_RAW, 0, pair)}; }));
+    CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)}; }));
+    CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair)}; }));
+  }
+}
+
+TEST_CASE("the filter keeps limits, priorities and signals from other processes, where asked to", "[sandbox]") {
+  rlimit limit{};
+  getrlimit(RLIMIT_CPU, &limit);
+  const sched_param usual{};
+  const std::function<long(pid_t)> aimed[] = {
+      [](pid_t target) { return long{kill(target, 0)}; },
+      [&](pid_t target) { return long{prlimit(target, RLIMIT_CPU, &limit, nullptr)}; },
+      [&](pid_t target) { return long{sched_setscheduler(target, SCHED_OTHER, &usual)}; },
+      [&](pid_t target) { return long{sched_setparam(target, &usual)}; },
+      [](pid_t target) { return long{setpriority(PRIO_PROCESS, static_cast<id_t>(target), 0)}; },
+      [](pid_t target) { return long{fcntl(STDIN_FILENO, F_SETOWN, target)}; }};
+  const pid_t other = getpid();  // of the process with the filter
+  for (const auto& call : aimed) {
+    INFO(&call - aimed);
+    CHECK(is_refused(true, [&] { return call(other); }));
+    CHECK_FALSE(is_refused(false, [&] { return call(other); }));
+    CHECK_FALSE(is_refused(true, [&] { return call(getpid()); }));
+  }
+  for (const std::size_t i : {1u, 2u, 3u, 4u}) CHECK_FALSE(is_refused(true, [&] { return aimed[i](0); }));
+  f_owner_ex owner{F_OWNER_PID, other};
+  CHECK(is_refused(true, [&] { return long{fcntl(STDIN_FILENO, F_SETOWN_EX, &owner)}; }));
+  CHECK(is_refused(true, [] { return long{fcntl(STDIN_FILENO, F_SETSIG, SIGKILL)}; }));
+  CHECK_FALSE(is_refused(true, [] { return long{fcntl(STDIN_FILENO, F_GETFL)}; }));
+  CHECK(is_refused(true, [&] { return long{ioctl(STDIN_FILENO, FIOSETOWN, &other)}; }));
+}
+
+TEST_CASE("a refused call has a name in findings", "[sandbox]") {
+  CHECK(name_of_call(SYS_socket) == "socket");
+  CHECK(name_of_call(SYS_prlimit64) == "prlimit64");
+  CHECK(name_of_call(SYS_fcntl) == "fcntl");
+  CHECK(name_of_call(9999) == "system call 9999");
+}
+
+}  // namespace
+}  // namespace rope::sandbox
