@@ -93,7 +93,9 @@ std::vector<Case> claimed_forms(const CaseList& list, const Case& c) {
 
 // Every position from 0 to `last`. A kernel that counts from 0 meets them only in one call.
 void add_walk(CaseList& list, Case c, std::int64_t last) {
-  constexpr std::int64_t most_elements = std::int64_t{1} << 22, most_at_once = std::int64_t{1} << 23;
+  // In an interpreter, a call with as many elements as in a compiled one may take longer than a deadline.
+  const std::int64_t most_elements = std::int64_t{1} << (list.claims().compiled ? 22 : 20);
+  constexpr std::int64_t most_at_once = std::int64_t{1} << 23;
   constexpr std::int64_t most_tokens = std::int64_t{1} << 20;  // of a case, whose text is read again
   const std::int64_t head = c.spec.head_dim;
   const bool at_once = counts_from_zero(list.claims()) || (c.form == PositionForm::cu_seqlens && c.start == 0);
@@ -176,9 +178,8 @@ void every_position_cases(CaseList& list) {
       }
       return;
     }
-    // A call with so many wide heads takes a tenth of a second, in an interpreter seconds.
     const bool is_small = c.spec.head_dim <= small_head;
-    if (!is_small && !is_first && (!of_source || !list.claims().compiled)) return;
+    if (!is_small && !of_source) return;
     std::int64_t last = std::min(most, of_source && !quick && (is_small || is_first) ? long_walk : usual_walk);
     Case walking = c;
     if (!is_small) walking.input = InputKind::spread;  // made in a tenth of the time

@@ -244,11 +244,14 @@ TEST_CASE("isolation: a program that does not speak the protocol is an error of 
 
 TEST_CASE("isolation: files that the caller has open do not reach a subject") {
   const TemporaryFolder folder;
-  std::ofstream(folder / "subject") << "#!/bin/sh\nfor f in 7 8; do eval \"(: >&$f)\" 2>&- && echo file $f is open; done; exit 1\n";
+  std::ofstream(folder / "subject") << "#!/bin/sh\n"
+                                       "for f in 7 8; do eval \"(: >&$f)\" 2>&- && echo file $f is open; done\n"
+                                       "exit 1\n";
   std::filesystem::permissions(folder / "subject", std::filesystem::perms::owner_all);
   const std::string command = "cd \"$1\"; exec 7>>a 8>>b; exec \"$0\" verify cmd:./subject";
   for (const char* sandbox : {"on", "off"}) {
-    const Result result = run_program({"sh", "-c", command + " --sandbox " + sandbox, (build_folder() / "ropecheck").string(), folder.path().string()});
+    const Result result = run_program({"sh", "-c", command + " --sandbox " + sandbox,
+                                       (build_folder() / "ropecheck").string(), folder.path().string()});
     CHECK(result.exit_code == 3);
     CHECK_THAT(result.err, Contains("exit status 1") && !Contains("is open"));
   }

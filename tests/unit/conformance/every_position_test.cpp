@@ -100,12 +100,15 @@ TEST_CASE("ANG-02: one wrong position of one type is rejected at level quick whe
   for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
     claims.capabilities.out_dtypes[static_cast<int>(type)] = 1u << static_cast<int>(type);
   }
-  for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
-    INFO(name(type));
-    const auto change = [type](Call& call) {
-      if (call.q.dtype == type) mislead(call, [](std::int64_t p) { return p == 23'456 ? p / 2 : p; });
-    };
-    CHECK(is_rejected(claims, change, {"ANG-02"}));
+  for (const bool compiled : {true, false}) {
+    claims.compiled = claims.far_tensors = compiled;
+    for (const DType type : {DType::f32, DType::f16, DType::bf16}) {
+      INFO(name(type) << ", compiled: " << compiled);
+      const auto change = [type](Call& call) {
+        if (call.q.dtype == type) mislead(call, [](std::int64_t p) { return p == 23'456 ? p / 2 : p; });
+      };
+      CHECK(is_rejected(claims, change, {"ANG-02"}));
+    }
   }
 }
 

@@ -187,7 +187,8 @@ bool can_filter_calls() {
 
 std::string name_of_call(std::int32_t number) {
   const auto is_it = [number](const NamedCall& call) { return std::cmp_equal(call.number, number); };
-  for (const std::span<const NamedCall> calls : {std::span<const NamedCall>(refused_calls), std::span<const NamedCall>(other_calls)}) {
+  for (const std::span<const NamedCall> calls :
+       {std::span<const NamedCall>(refused_calls), std::span<const NamedCall>(other_calls)}) {
     if (const auto found = std::ranges::find_if(calls, is_it); found != calls.end()) return found->name;
   }
   const auto aimed = std::ranges::find_if(aimed_calls, is_it, &AimedCall::call);

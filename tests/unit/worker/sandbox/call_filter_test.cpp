@@ -56,7 +56,8 @@ TEST_CASE("the filter refuses what outlives a run, and pairs of sockets that rea
     int pair[2];
     CHECK(refused([&] { return long{socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair)}; }));
     CHECK(refused([&] { return long{socketpair(AF_UNIX, SOCK_RAW, 0, pair)}; }));
-    CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair)}; }));
+    constexpr int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
+    CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_STREAM | flags, 0, pair)}; }));
     CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair)}; }));
   }
 }
