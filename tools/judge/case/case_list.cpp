@@ -81,7 +81,7 @@ void CaseList::keep_to_claims(Case& c) const {
   keep_call_to_claims(c, claims_);
   const bool counts = c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens;
   if (!counts || claims_.has(ROPE_FEATURE_OFFSET)) return;
-  c.start = 0;  // there is no way to begin later
+  c.start = 0;
   for (EarlierCall& earlier : c.before) earlier.start = 0;
 }
 

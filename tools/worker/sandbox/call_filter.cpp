@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <utility>
 
@@ -117,7 +118,17 @@ class Program {
   std::vector<sock_filter> instructions_;
 };
 
-// The number of the call is loaded, before and after.
+// The number of the call is loaded before and after, here and below.
+void refuse_commands(Program& program, std::uint32_t call, std::initializer_list<std::uint32_t> commands) {
+  program.if_equal(call, static_cast<std::uint8_t>(2 + 2 * commands.size()));
+  program.load(argument_at(1));
+  for (const std::uint32_t command : commands) {
+    program.if_equal(command, 1);
+    program.end(refuse);
+  }
+  program.load(number_at);
+}
+
 void refuse_by_arguments(Program& program) {
   // A datagram socket of a pair can send to any path.
   program.if_equal(SYS_socketpair, 7);
@@ -134,13 +145,7 @@ void refuse_by_arguments(Program& program) {
   program.end(refuse);
   program.end(SECCOMP_RET_ALLOW);
   // It would type into the terminal that ropecheck runs in.
-  program.if_equal(SYS_ioctl, 6);
-  program.load(argument_at(1));
-  program.if_equal(TIOCSTI, 1);
-  program.end(refuse);
-  program.if_equal(TIOCLINUX, 1);
-  program.end(refuse);
-  program.load(number_at);
+  refuse_commands(program, SYS_ioctl, {TIOCSTI, TIOCLINUX});
 }
 
 void refuse_signals(Program& program) {
@@ -154,23 +159,14 @@ void refuse_signals(Program& program) {
     program.load(number_at);
   }
   // A file may send any signal to any process when it can be read.
-  program.if_equal(SYS_fcntl, 10);
+  refuse_commands(program, SYS_fcntl, {F_SETOWN_EX, F_SETSIG});
+  refuse_commands(program, SYS_ioctl, {FIOSETOWN, SIOCSPGRP});
+  program.if_equal(SYS_fcntl, 6);
   program.load(argument_at(1));
-  for (const int command : {F_SETOWN_EX, F_SETSIG}) {
-    program.if_equal(static_cast<std::uint32_t>(command), 1);
-    program.end(refuse);
-  }
   program.if_equal(F_SETOWN, 3);
   program.load(argument_at(2));
   program.if_not_equal(own_process, 1);
   program.end(refuse);
-  program.load(number_at);
-  program.if_equal(SYS_ioctl, 6);
-  program.load(argument_at(1));
-  for (const std::uint32_t command : {std::uint32_t{FIOSETOWN}, std::uint32_t{SIOCSPGRP}}) {
-    program.if_equal(command, 1);
-    program.end(refuse);
-  }
   program.load(number_at);
   for (const std::uint32_t call : {std::uint32_t{SYS_tkill}, std::uint32_t{424} /* pidfd_send_signal */}) {
     program.if_equal(call, 1);
