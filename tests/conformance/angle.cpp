@@ -248,7 +248,7 @@ std::span<const Requirement> angle_requirements() {
       {"ANG-01", "Every pair MUST turn by its own frequency, theta = base^(-2p/rotary_dim).", "FREQ, PREC-01, SCALE-21",
        "bases other than those tried", theta_cases, accuracy},
       {"ANG-02", "Angles MUST be right at every position from 0 on, as far as every one can be tried.", "PREC, POS-11",
-       "positions beyond 65,536 at level quick, 2^20 at the others; some types where heads are wide",
+       "positions beyond 65,536 at level quick, 2^20 at the others (65,536 for most types of wide heads)",
        every_position_cases, accuracy},
       {"ANG-03", "Angles MUST be right up to the largest claimed position.", "PREC, LIM-01",
        "most positions between powers of two; large tables, if the worker cannot leave out rows",

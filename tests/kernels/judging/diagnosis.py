@@ -22,8 +22,9 @@ def held_out(name):
 
 
 def is_named(subject, result):
-    """Whether the first cause is of a right class, or the report says which claimed calls are not supported."""
-    return bool(result.get("unsupported")) or is_right(subject.entry.classes, result.get("candidates"))
+    """Whether the first cause is of a right class. Where there is none: whether the claim that is not supported is one."""
+    claims = result.get("unsupported", [])
+    return any(claim in subject.entry.classes for claim in claims) or is_right(subject.entry.classes, result.get("candidates"))
 
 
 def is_right(classes, candidates):
@@ -75,7 +76,8 @@ def share(rows):
 def words_of(subject, result):
     candidates = result.get("candidates")
     if "unsupported" in result:
-        return f"named rightly: does not support what it claims: {', '.join(result['unsupported'])}"
+        verdict = "rightly" if is_named(subject, result) else "WRONGLY"
+        return f"named {verdict}: does not support what it claims: {', '.join(result['unsupported'])}"
     if not candidates:
         return "is NOT NAMED"
     right = is_right(subject.entry.classes, candidates)

@@ -57,8 +57,10 @@ class Counting(unittest.TestCase):
     def test_a_claim_that_is_not_supported_is_a_name_where_there_is_no_cause(self):
         report = told(requirements=[FAILURE], unsupported={"claims": ["backward"]})
         result = condensed(1, report)
-        self.assertTrue(diagnosis.is_named(subject("A"), result))
-        self.assertIn("does not support what it claims: backward", diagnosis.words_of(subject("A"), result))
+        self.assertFalse(diagnosis.is_named(subject("A"), result))
+        backward = subject("A", "backward: claims it and does not have it")
+        self.assertTrue(diagnosis.is_named(backward, result))
+        self.assertIn("rightly: does not support what it claims: backward", diagnosis.words_of(backward, result))
         caused = condensed(1, {**report, "diagnosis": {"candidates": [{"class": "backward"}]}})
         self.assertFalse(diagnosis.is_named(subject("A"), caused))
 

@@ -237,6 +237,25 @@ TEST_CASE("a case that no call can express is never covered", "[coverage]") {
   CHECK(uncovered(c, claims).empty());
 }
 
+TEST_CASE("tables of more than 2^29 bytes are covered only where their first rows take no memory", "[coverage]") {
+  Claims claims = test::all_claims();
+  claims.compiled = claims.far_tensors = true;
+  Case c;
+  c.spec.head_dim = c.spec.rotary_dim = 128;  // 256 bytes a row of cos
+  c.heads = c.batch = c.seq = 1;
+  c.start = 1 << 21;
+  CHECK(uncovered(c, claims) == "");
+  ++c.start;
+  CHECK_THAT(uncovered(c, claims), Contains("its tables would take more than 2^29 bytes; with layout=late_rows"));
+  c.layout = Layout::late_rows;
+  CHECK(uncovered(c, claims) == "");
+  c.start = (std::int64_t{1} << 28) + 1;
+  CHECK(uncovered(c, claims) == "its tables would take more than 2^36 bytes");
+  c.start = 1 << 22;
+  claims.compiled = false;
+  CHECK(uncovered(c, claims) == "its worker cannot leave out rows of tables");
+}
+
 TEST_CASE("empty claims cover no case", "[coverage]") {
   rc::prop("of random cases", [] { RC_ASSERT(!uncovered(test::any_case(), test::no_claims()).empty()); });
 }

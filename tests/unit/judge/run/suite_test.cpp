@@ -285,6 +285,20 @@ TEST_CASE("a table that ends early is found where positions come only from the n
   }
 }
 
+TEST_CASE("a failure is kept if its subject cannot be started again while it is made smaller", "[suite]") {
+  Fake subject(narrow_claims(), [](Call& call) {
+    for (std::byte& byte : call.q_out->bytes) byte = std::byte{};
+    return Reply{};
+  });
+  subject.forget = [] { throw std::runtime_error("no more processes"); };
+  SuiteOptions how = options();
+  how.selection.only = {"ROT-01"};
+  const SubjectReport report = run(subject, how);
+  CHECK(report.ended_by == "no more processes");
+  REQUIRE(report.results.at(0).failed > 0);
+  CHECK(report.results.at(0).failure.has_value());
+}
+
 TEST_CASE("a run that is stopped does not conform", "[suite]") {
   Stop stop;
   std::int64_t calls = 0;
