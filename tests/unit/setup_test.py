@@ -3,6 +3,7 @@
 
 import fcntl
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -111,6 +112,24 @@ class Setup(unittest.TestCase):
         with self.another_build():
             self.assertEqual(self.run_program(), ("first\n", ""))
         self.assertEqual(self.configured_tests(), "ON")
+
+    def test_a_slow_build_says_how_far_it_is(self):
+        slow = 'echo "[1/4] a"; sleep 2.5; echo "[3/4] b"; sleep 3'
+        script = ('tests=OFF; source "$root/tools/setup"; seconds_between_lines=1; '
+                  f"logged building '{self.root}/log' bash -c '{slow}'")  # fmt: skip
+        said = subprocess.run(["bash", "-euo", "pipefail", "-c", script], env={**os.environ, "root": str(self.root)},
+                              check=True, timeout=LONG, capture_output=True, text=True).stderr  # fmt: skip
+        self.assertRegex(said, r"ropecheck: building takes a moment; its log is .*/log\n")
+        self.assertRegex(said, r"ropecheck: building: 1 of 4 steps, \d s, about \d+ s left at this pace\n")
+        self.assertRegex(said, r"ropecheck: building: 3 of 4 steps, \d s, about [1-3] s left at this pace\n")
+
+    def test_on_a_terminal_the_progress_stands_in_one_line(self):
+        script = f"tests=OFF; source tools/setup; logged building '{self.root}/log' sh -c 'echo \"[1/2] a\"; sleep 4'"
+        shown = subprocess.run(["script", "-qec", f"root='{self.root}' bash -euo pipefail -c {shlex.quote(script)}",
+                                "/dev/null"], cwd=self.root, stdin=subprocess.DEVNULL, check=True, timeout=LONG,
+                               capture_output=True).stdout.decode()  # fmt: skip
+        self.assertRegex(shown, r"\r\x1b\[Kropecheck: building: 1 of 2 steps, \d s, about \d s left at this pace")
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)
 
     def test_kinds_of_packages(self):
         (self.root / "tools" / "packages.txt").write_text(
