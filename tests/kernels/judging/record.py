@@ -1,7 +1,8 @@
 """Everything that the suite says, as one JSON file: comparing two shows whether a change moved a verdict.
 
 Each kernel is judged at level quick, seed 1, with the diagnosis. Its record has the exit code, the number
-of cases and the grades. It also has what failed, was noted or was not claimed, and the bug classes of the diagnosis.
+of cases and the grades. It also has what failed, was noted or was not claimed, the bug classes of the diagnosis, and
+the first cause's sentence with its condition.
 """
 
 import json
@@ -49,8 +50,13 @@ def told(result):
     record["grades"] = {dtype: None if grade == "none" else grade for dtype, grade in result["grades"].items()}
     if "candidates" in result:
         record["classes"] = [candidate["class"] for candidate in result["candidates"]]
+        record["sentence"] = ", ".join(filter(None, sentence_of(result["candidates"][:1])))
         record["certain"] = result["certain"]
     return record
+
+
+def sentence_of(candidates):
+    return [text for candidate in candidates for text in (candidate["sentence"], candidate["condition"])]
 
 
 def golden(runner, kernel):

@@ -15,12 +15,15 @@ from judging.verdicts_test import FAILURE, told
 
 class Records(unittest.TestCase):
     def test_a_record_is_what_a_verdict_is_made_of(self):
-        diagnosis = {"candidates": [{"class": "precision"}, {"class": "backward"}], "certain": True}
+        candidates = [{"class": "precision", "sentence": "too short", "condition": "only in k"},
+                      {"class": "backward", "sentence": "inverse", "condition": ""}]  # fmt: skip
+        diagnosis = {"candidates": candidates, "certain": True}
         notes = [{**FAILURE, "id": "ERR-01", "verdict": "note"}, {"id": "REL-01", "verdict": "not_claimed"}]
         report = told(requirements=[FAILURE, *notes], grades=[{"dtype": "f32", "grade": None}], diagnosis=diagnosis)
         self.assertEqual(record.told(condensed(1, report)), {
             "exit_code": 1, "cases": 2, "fail": ["ROT-01"], "note": ["ERR-01"], "not_claimed": ["REL-01"],
-            "grades": {"f32": None}, "classes": ["precision", "backward"], "certain": True})
+            "grades": {"f32": None}, "classes": ["precision", "backward"],
+            "sentence": "too short, only in k", "certain": True})
         self.assertEqual(record.told(condensed(3, None)), {"exit_code": 3})
 
     def test_everything_has_a_key_and_its_demands(self):
