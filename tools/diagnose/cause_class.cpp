@@ -21,8 +21,6 @@ constexpr BugClass precedence[] = {
 // No kernel handles this many in one loop, so the number comes from a grid or a block.
 constexpr std::int64_t too_many_for_a_loop = 1000;
 
-bool is_index(const Literal& l) { return l.is(Quantity::token) || l.is(Quantity::head) || l.is(Quantity::batch); }
-
 bool is_number(const Literal& l) {
   return l.is(Quantity::number_of_heads) || l.is(Quantity::number_of_tokens) || l.is(Quantity::number_of_batches);
 }
@@ -34,18 +32,29 @@ std::optional<BugClass> spoken_for(const Literal& l) {
 }
 
 std::optional<BugClass> spoken_for_by_limit(const Literal& l) {
-  if (is_index(l) && l.limit >= too_many_for_a_loop) return BugClass::launch_limits;
+  if (l.is_of_places() && l.limit >= too_many_for_a_loop) return BugClass::launch_limits;
   if (l.is(Quantity::head_dim) && l.limit >= too_many_for_a_loop) return BugClass::launch_limits;
   if (l.is(Quantity::number_of_heads) || l.is(Quantity::head)) return BugClass::heads_batch_qk;
   return std::nullopt;
 }
 
-// Rows that are left out from a power of two on, or in calls with many of something, were not reached by a launch.
+// Rows and elements that are left out from a power of two on, behind the last whole block, or in calls with many of
+// something, were not reached by a launch.
 bool is_of_a_launch(const Literal& l) {
+  if (l.is_of_places() && l.is_of_blocks()) return true;
   const bool many = is_number(l) && l.op != Comparison::at_most && l.limit > 8;
   const bool from_a_power =
-      is_index(l) && l.op == Comparison::at_least && l.limit >= 8 && (l.limit & (l.limit - 1)) == 0;
+      l.is_of_places() && l.op == Comparison::at_least && l.limit >= 8 && (l.limit & (l.limit - 1)) == 0;
   return many || from_a_power;
+}
+
+// Elements that are copied or left out: by their number, or where they should pass through.
+std::optional<BugClass> class_of_some_elements(const Condition& c) {
+  for (const Literal& l : c) {
+    if (l.is(Quantity::passed_feature)) return BugClass::partial_passthrough;
+    if (l.is_of_elements()) return BugClass::launch_limits;
+  }
+  return std::nullopt;
 }
 
 bool is_of_one_size(const Literal& l) {
@@ -92,6 +101,7 @@ BugClass class_by_hypothesis(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
   const Condition& c = cause.condition;
   if (!h.unrotated) return h.bug_class;
+  if (const auto of_elements = class_of_some_elements(c)) return *of_elements;
   // If exactly one size is not rotated, its specialisation is empty: kernels choose sizes and types together
   // (PREC-11).
   if (any_of(c.begin(), c.end(), is_of_one_size)) return BugClass::precision;

@@ -37,7 +37,7 @@ Change both(const Change& first, const Change& then) {
   // Names all members, so this does not compile after a member is added to Change.
   const auto& [params, theta, position, pairs, pair_of, factors_of, axis_of, angle, turn, table, row, direct, source,
                operand_key, index, load, rotate, store, pass, write, heads, table_dtype, beside, skips, still, by_head,
-               makes, rereads_from, adds] = first;
+               makes, rereads, adds] = first;
   return {
       .params = in_turn(params, then.params),
       .theta = in_turn(theta, then.theta),
@@ -66,7 +66,7 @@ Change both(const Change& first, const Change& then) {
       .still = chosen(still, then.still),
       .by_head = by_head || then.by_head,
       .makes = then.makes == Factors::both ? makes : then.makes,
-      .rereads_from = chosen(rereads_from, then.rereads_from),
+      .rereads = rereads || then.rereads,
       .adds = adds || then.adds,
   };
 }

@@ -1,5 +1,6 @@
 #include "tools/diagnose/circumstance.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "tools/judge/case/field_words.hpp"
@@ -262,6 +263,9 @@ void set_tokens(Case& c, std::int64_t tokens) {
   c.sequence_length = 0;
 }
 
+void set_batches(Case& c, std::int64_t batches) { c.batch = static_cast<int>(batches); }
+void set_tokens_of_all_batches(Case& c, std::int64_t tokens) { set_tokens(c, tokens / c.batch); }
+
 std::int64_t elements_of(const SeenRow& r, bool key) {
   const Case& c = of(r);
   return std::int64_t{c.batch} * c.seq * (key ? c.key_heads : c.heads) * c.spec.head_dim;
@@ -271,31 +275,53 @@ void set_elements(Case& c, std::int64_t elements) {
   set_tokens(c, elements / (std::int64_t{c.batch} * c.heads * c.spec.head_dim));
 }
 
+std::int64_t heads_of(const SeenRow& r) { return r.key().key ? of(r).key_heads : of(r).heads; }
+std::int64_t tokens_of(const SeenRow& r) { return of(r).seq; }
+std::int64_t batches_of(const SeenRow& r) { return of(r).batch; }
+std::int64_t tokens_of_all_batches(const SeenRow& r) { return batches_of(r) * tokens_of(r); }
+std::int64_t token_of_all_batches(const SeenRow& r) { return r.key().batch * tokens_of(r) + r.key().seq; }
+
+std::int64_t pair_of(const SeenRow& r) {
+  const RopeSpec& spec = of(r).spec;
+  if (r.feature >= spec.rotary_dim) return -1;
+  return spec.pairing == Pairing::interleaved ? r.feature / 2 : r.feature % (spec.rotary_dim / 2);
+}
+
 constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> known_quantities{{
-    {Quantity::position, "position", [](const SeenRow& r) { return r.key().position; }, true},
-    {Quantity::head_dim, "head_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }, false,
+    {Quantity::position, "position", [](const SeenRow& r) { return r.key().position; }, Scope::row},
+    {Quantity::head_dim, "head_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }, Scope::call,
      set_head_dim},
-    {Quantity::rotary_dim, "rotary_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim}; }, false,
-     set_rotary_dim},
-    {Quantity::number_of_heads, "number of heads",
-     [](const SeenRow& r) { return r.key().key ? std::int64_t{of(r).key_heads} : std::int64_t{of(r).heads}; }, false,
-     set_heads},
-    {Quantity::number_of_tokens, "number of tokens", [](const SeenRow& r) { return std::int64_t{of(r).seq}; }, false,
-     set_tokens},
-    {Quantity::number_of_batches, "number of batches", [](const SeenRow& r) { return std::int64_t{of(r).batch}; },
-     false, [](Case& c, std::int64_t batches) { c.batch = static_cast<int>(batches); }},
-    {Quantity::token, "token", [](const SeenRow& r) { return r.key().seq; }, true},
-    {Quantity::head, "head", [](const SeenRow& r) { return r.key().head; }, true},
-    {Quantity::batch, "batch", [](const SeenRow& r) { return r.key().batch; }, true},
+    {Quantity::rotary_dim, "rotary_dim", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim}; },
+     Scope::call, set_rotary_dim},
+    {Quantity::number_of_heads, "number of heads", heads_of, Scope::call, set_heads},
+    {Quantity::number_of_tokens, "number of tokens", tokens_of, Scope::call, set_tokens},
+    {Quantity::number_of_batches, "number of batches", batches_of, Scope::call, set_batches},
+    {Quantity::token, "token", [](const SeenRow& r) { return r.key().seq; }, Scope::row, set_tokens, "tokens", tokens_of},
+    {Quantity::head, "head", [](const SeenRow& r) { return r.key().head; }, Scope::row, set_heads, "heads", heads_of},
+    {Quantity::batch, "batch", [](const SeenRow& r) { return r.key().batch; }, Scope::row, set_batches, "batches",
+     batches_of},
     {Quantity::sequence_length, "sequence length", [](const SeenRow& r) { return r.seen->before.sequence_length; },
-     false, [](Case& c, std::int64_t length) { c.sequence_length = length; }},
-    {Quantity::tokens_of_all_batches, "number of tokens of all batches",
-     [](const SeenRow& r) { return std::int64_t{of(r).batch} * of(r).seq; }, false,
-     [](Case& c, std::int64_t tokens) { set_tokens(c, tokens / c.batch); }},
-    {Quantity::elements_of_q, "number of elements of q", [](const SeenRow& r) { return elements_of(r, false); }, false,
-     set_elements},
+     Scope::call, [](Case& c, std::int64_t length) { c.sequence_length = length; }},
+    {Quantity::tokens_of_all_batches, "number of tokens of all batches", tokens_of_all_batches, Scope::call,
+     set_tokens_of_all_batches},
+    {Quantity::elements_of_q, "number of elements of q", [](const SeenRow& r) { return elements_of(r, false); },
+     Scope::call, set_elements},
     {Quantity::elements_of_tensor, "number of elements of the tensor",
-     [](const SeenRow& r) { return elements_of(r, r.key().key); }, false, set_elements},
+     [](const SeenRow& r) { return elements_of(r, r.key().key); }, Scope::call, set_elements},
+    {Quantity::token_of_all_batches, "token of all batches", token_of_all_batches, Scope::row,
+     set_tokens_of_all_batches, "tokens of all batches", tokens_of_all_batches},
+    {Quantity::row, "row (batch, token and head)",
+     [](const SeenRow& r) { return token_of_all_batches(r) * heads_of(r) + r.key().head; }, Scope::row,
+     [](Case& c, std::int64_t rows) { set_tokens_of_all_batches(c, rows / std::max(c.heads, 1)); },
+     "rows (batch, token and head)", [](const SeenRow& r) { return tokens_of_all_batches(r) * heads_of(r); }},
+    {Quantity::pair, "pair", pair_of, Scope::element, [](Case& c, std::int64_t pairs) { set_rotary_dim(c, 2 * pairs); }, "pairs",
+     [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim / 2}; }},
+    {Quantity::feature, "feature", [](const SeenRow& r) { return std::int64_t{r.feature}; }, Scope::element, nullptr,
+     "features", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }},
+    {Quantity::passed_feature, "pass-through feature",
+     [](const SeenRow& r) { return std::max(std::int64_t{r.feature - of(r).spec.rotary_dim}, std::int64_t{-1}); },
+     Scope::element, nullptr, "pass-through features",
+     [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim - of(r).spec.rotary_dim}; }},
 }};
 
 template <class Table>

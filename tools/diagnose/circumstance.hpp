@@ -1,5 +1,5 @@
-// Circumstances and quantities: properties of a call's row. Bugs often show only in some of them, and these tell a lot.
-// Their words are in the tables of circumstance.cpp; no code decides by the words.
+// Circumstances and quantities: properties of a call's row or of one of its elements. Bugs often show only in some of
+// them, and these tell a lot. Their words are in the tables of circumstance.cpp; no code decides by the words.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,13 @@
 
 namespace rope::diagnosis {
 
-// An observed row, and its weight.
+// An observed row or one of its elements, and its weight.
 struct SeenRow {
   const Observation* seen = nullptr;
   std::size_t row = 0;
   double weight = 1;
   bool whole = false;  // stands for the whole call: its wrong rows are not known
+  int feature = -1;    // the element; -1: the row
 
   const RowKey& key() const { return seen->rows[row]; }
 };
@@ -133,7 +134,8 @@ struct CircumstanceEntry {
 std::span<const CircumstanceEntry> circumstances();
 const CircumstanceEntry& entry_of(Circumstance what);
 
-// Properties that are counts, not true or false.
+// Properties that are counts, not true or false. Some are places, the index of one of so many things; others are numbers
+// of things.
 enum class Quantity {
   position,
   head_dim,
@@ -148,15 +150,24 @@ enum class Quantity {
   tokens_of_all_batches,
   elements_of_q,
   elements_of_tensor,
+  token_of_all_batches,
+  row,
+  pair,
+  feature,
+  passed_feature,
   count  // the number of quantities, not one itself
 };
 
+enum class Scope { call, row, element };
+
 struct QuantityEntry {
   Quantity what;
-  std::string_view words;  // "head_dim"
-  std::int64_t (*of)(const SeenRow&);
-  bool of_row = false;
-  void (*set)(Case&, std::int64_t) = nullptr;  // null: no field of a case has it
+  std::string_view words;              // "head_dim"
+  std::int64_t (*of)(const SeenRow&);  // -1: the element has none
+  Scope scope = Scope::call;
+  void (*set)(Case&, std::int64_t) = nullptr;         // of a place: how many there are; null: no field of a case has it
+  std::string_view plural = {};                       // of a place: "tokens"
+  std::int64_t (*count)(const SeenRow&) = nullptr;    // of a place: how many there are
 };
 
 // Every quantity, in the same order of preference.

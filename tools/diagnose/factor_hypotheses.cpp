@@ -102,27 +102,6 @@ void add_factor_of_one_tensor(Hypotheses& all) {
   }
 }
 
-// A loop over vectors applies the factor, the loop over the rest does not.
-void add_tails_without_factor(Hypotheses& all) {
-  for (const int block : {2, 4, 8, 16, 32, 64}) {
-    Hypothesis h{BugClass::scaling_config,
-                 fmt::format("pairs left over from vectors of {} are not multiplied by the attention factor", block),
-                 {},
-                 0,
-                 [block](const Call& call) { return call.attention_factor != 1 && call.rotary_dim / 2 % block != 0; },
-                 false};
-    h.change.row = [block](const Spot& s, const PairList& pairs, Row& row) {
-      for (std::size_t p = pairs.size() - pairs.size() % static_cast<std::size_t>(block); p < pairs.size(); ++p) {
-        for (const int feature : {pairs[p].first, pairs[p].second}) {
-          row.cos[static_cast<std::size_t>(feature)] /= s.params.lambda;
-          row.sin[static_cast<std::size_t>(feature)] /= s.params.lambda;
-        }
-      }
-    };
-    all.push_back(std::move(h));
-  }
-}
-
 void add_attention_factors(Hypotheses& all) {
   add(all, BugClass::scaling_config, "the attention factor is ignored", [](const Call&, double) { return 1.0; });
   add(all, BugClass::scaling_config, "the attention factor is applied twice",
@@ -147,7 +126,6 @@ void add_attention_factors(Hypotheses& all) {
   all.push_back(still_at_0());
   all.push_back(still_pairs());
   add_factor_of_one_tensor(all);
-  add_tails_without_factor(all);
   // A call with given angles does not name the rule, so these differ only if angles are computed.
   add(all, BugClass::scaling_config, "yarn's formula is applied to the given attention factor, which is already final",
       [](const Call& call, double l) {

@@ -206,24 +206,6 @@ void add_other_heads(Hypotheses& all) {
       has_key);
 }
 
-// What is left over from blocks is done in a block of two, or else one by itself, but not both.
-void add_last_of_three(Hypotheses& all) {
-  for (const bool copied : {false, true}) {
-    Hypothesis h{
-        BugClass::launch_limits,
-        fmt::format("of three heads left over from blocks of 4, the last is not {}", copied ? "rotated" : "written"),
-        {},
-        0,
-        {},
-        false};
-    h.change.write = [copied](const Spot& s) {
-      const bool left_out = heads(s) % 4 == 3 && s.head == heads(s) - 1;
-      return left_out ? (copied ? Write::copied : Write::nothing) : Write::rotated;
-    };
-    all.push_back(std::move(h));
-  }
-}
-
 // A remainder taken as a bit mask, which is one only for powers of two.
 void add_masked_heads(Hypotheses& all) {
   const auto is_other = [](std::int64_t n) { return (n & (n - 1)) != 0; };
@@ -285,7 +267,6 @@ void add_head_hypotheses(Hypotheses& all) {
   add_other_heads(all);
   add_operands(all);
   add_other_rows(all);
-  add_last_of_three(all);
   add_masked_heads(all);
   add_head_counts(all);
 }

@@ -194,7 +194,7 @@ std::optional<std::string> words_of_added_rows(const Case& given, Examiner& exam
     change.position = [&](const Spot&, int, long double own) {
       return own + static_cast<long double>(position - later.start);
     };
-    if (!std::ranges::all_of(simulate(*seen, change).rows, &RowCount::agrees)) continue;
+    if (!std::ranges::all_of(simulate(*seen, change, {}).rows, &RowCount::agrees)) continue;
     return fmt::format(
         "rows that are added to a kept table are of wrong positions: after a call at position 0, position {} gets the "
         "angles of {}",

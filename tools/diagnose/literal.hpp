@@ -16,12 +16,27 @@ struct UnderRule {
   bool operator==(const UnderRule&) const = default;
 };
 
-enum class Comparison { so, equal, at_least, at_most };
+enum class Comparison {
+  so,
+  equal,
+  at_least,
+  at_most,
+  remainder,            // of a division by `block`
+  no_multiple,
+  // Of a place, as loops and launches divide what they do:
+  left_over,            // behind the last whole block; of rows, of which at least one block is always started
+  in_no_whole_block,    // of rows: also where there are fewer than a block
+  in_whole_blocks,      // neither
+  before_last_block,    // before the last block, whole or not
+  left_over_of_shares,  // behind so many equal shares
+  last,
+};
 
 struct Literal {
   std::variant<Circumstance, UnderRule, Quantity> what;
   Comparison op = Comparison::so;  // only quantities have other ones
   std::int64_t limit = 0;          // of a quantity
+  std::int64_t block = 0;          // the size of blocks, the number of shares, or what is divided by
 
   bool operator==(const Literal&) const = default;
 
@@ -31,19 +46,29 @@ struct Literal {
   bool names_one_place() const {  // "head 1"
     return op == Comparison::equal && (is(Quantity::head) || is(Quantity::token) || is(Quantity::batch));
   }
+  bool is_of_elements() const { return is_counted() && entry_of(std::get<Quantity>(what)).scope == Scope::element; }
+  bool is_of_blocks() const { return op > Comparison::at_most; }
+  bool is_of_places() const { return is_counted() && entry_of(std::get<Quantity>(what)).count != nullptr; }
   bool names_a_rule() const { return std::holds_alternative<UnderRule>(what); }
 };
 
 using Condition = std::vector<Literal>;
 
 bool has(const Condition& condition, Circumstance circumstance);
+Condition elements_of(const Condition& condition);  // the literals about elements
 
+// What a literal costs in the fit of a cause (README.md): a circumstance, a limit, a place in blocks of some size.
+double cost_of(const Literal& literal);
+
+// Of a whole row, a literal about elements always holds.
 std::function<bool(const SeenRow&)> predicate_of(const Literal& literal);
+std::vector<std::function<bool(const SeenRow&)>> predicates_of(const Condition& condition);
 
-std::string words_of(const Literal& literal);      // "in place", "head_dim 64 or more"
+std::string words_of(const Literal& literal);      // "in place", "head_dim 64 or more", "pair 3 of each 4"
 std::string words_of(const Condition& condition);  // "only in place, several batches"; empty for an empty condition
 
-// A few literals that hold for all rows of `with` and for as few of `without` as possible.
+// A few literals that hold for all rows of `with` and for as few of `without` as possible. Of elements, literals about
+// their places in a row.
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without);
 
 // Conditions that these rows cannot tell from one of separate(): one literal is another, or its limit is the loosest.

@@ -226,32 +226,19 @@ void add_subnormals(Hypotheses& all) {
   all.push_back(std::move(results));
 }
 
-// A pair's first result is written before its second one is computed, but for the first pairs, whose inputs are saved.
-void add_rereads(Hypotheses& all) {
-  const auto add = [&](const std::string& where, std::function<int(int pairs)> from) {
-    Hypothesis h{BugClass::strides_memory_race,
-                 where + "the second result is made from the first one that was just written",
-                 {},
-                 0,
-                 [=](const Call& call) { return from(call.rotary_dim / 2) < call.rotary_dim / 2; },
-                 false};
-    h.change.rereads_from = from;
-    all.push_back(std::move(h));
-  };
-  add("", [](int) { return 0; });
-  for (const int saved : {16, 32, 64, 128}) {
-    add(fmt::format("in pairs from {} on, ", saved), [=](int) { return saved; });
-  }
-  for (const int block : {2, 4, 8, 16}) {
-    add(fmt::format("in the pairs left over from blocks of {}, ", block),
-        [=](int pairs) { return pairs / block * block; });
-  }
-}
-
 }  // namespace
 
 void add_memory_hypotheses(Hypotheses& all) {
-  add_rereads(all);
+  {
+    Hypothesis h{BugClass::strides_memory_race,
+                 "the second result is made from the first one that was just written",
+                 {},
+                 0,
+                 {},
+                 false};
+    h.change.rereads = true;
+    all.push_back(std::move(h));
+  }
   {
     Hypothesis h{BugClass::strides_memory_race,
                  "results are added to what the output held, which should be overwritten",
@@ -265,16 +252,6 @@ void add_memory_hypotheses(Hypotheses& all) {
   {
     Hypothesis h{BugClass::strides_memory_race, "the output is never written", {}, 0.02, {}, true};
     h.change.write = [](const Spot&) { return Write::nothing; };
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{BugClass::heads_batch_qk,
-                 "only the first batch is written",
-                 {},
-                 0,
-                 [](const Call& call) { return call.q.shape[0] > 1; },
-                 false};
-    h.change.write = [](const Spot& s) { return s.batch > 0 ? Write::nothing : Write::rotated; };
     all.push_back(std::move(h));
   }
   {

@@ -252,7 +252,7 @@ class Run {
     const double first_bound = bound(factors.first_angle_term);
     store(spot, first, {y.first, first_bound});
     double inherited = 0;
-    if (change_.rereads_from && static_cast<int>(p) >= change_.rereads_from(static_cast<int>(pairs_.size()))) {
+    if (change_.rereads) {
       y.second = l * (b.value * row.cos[j] + rounded(spot.out().dtype, y.first) * row.sin[j]);
       inherited = std::fabs(l * row.sin[j]) * first_bound;
     }

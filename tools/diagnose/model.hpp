@@ -87,8 +87,8 @@ struct Change {
   std::function<bool(const Params&, int pair)> still;    // pairs that are copied unchanged
   bool by_head = false;                                  // heads of one token differ in their angles
   Factors makes = Factors::both;
-  std::function<int(int pairs)> rereads_from;  // the pair from which on a second result uses the first as its input
-  bool adds = false;                           // a result is added to what its element held
+  bool rereads = false;  // a pair's second result uses the first, which was just written, as its input
+  bool adds = false;     // a result is added to what its element held
 };
 
 // Whether a row is made otherwise than specified. A change of finished rows is none of these.

@@ -148,41 +148,6 @@ void add_signs(Hypotheses& all) {
   });
 }
 
-// A loop over vectors has the right signs, the loop over the rest others.
-void add_signs_of_tails(Hypotheses& all) {
-  using Turn = void (*)(double& cos, double& sin, bool is_second);
-  const struct {
-    const char* sentence;
-    Turn turn;
-  } mistakes[] = {
-      {"turn in the opposite direction: sin is negated", [](double&, double& sin, bool) { sin = -sin; }},
-      {"lack the minus: (a, b) becomes (a cos + b sin, b cos + a sin)",
-       [](double&, double& sin, bool is_second) { sin = is_second ? sin : -sin; }},
-      {"have one minus too many: (a, b) becomes (a cos - b sin, b cos - a sin)",
-       [](double&, double& sin, bool is_second) { sin = is_second ? -sin : sin; }},
-      {"have cos and sin exchanged", [](double& cos, double& sin, bool) { std::swap(cos, sin); }},
-  };
-  for (const int block : {2, 4, 8, 16, 32}) {
-    for (const auto& mistake : mistakes) {
-      Hypothesis h{BugClass::sign_direction,
-                   fmt::format("pairs left over from vectors of {} {}", block, mistake.sentence),
-                   {},
-                   0,
-                   [block](const Call& call) { return call.rotary_dim / 2 % block != 0; },
-                   false};
-      h.change.row = [block, turn = mistake.turn](const Spot&, const PairList& pairs, Row& row) {
-        for (std::size_t p = pairs.size() - pairs.size() % static_cast<std::size_t>(block); p < pairs.size(); ++p) {
-          for (const int feature : {pairs[p].first, pairs[p].second}) {
-            const auto f = static_cast<std::size_t>(feature);
-            turn(row.cos[f], row.sin[f], feature == pairs[p].second);
-          }
-        }
-      };
-      all.push_back(std::move(h));
-    }
-  }
-}
-
 // One factor is applied to what the other has made already.
 void add_repeated_products(Hypotheses& all) {
   add_sign(all, "the products with sin are made from the products with cos: (a, b) becomes (a cos - b cos sin, b cos + a "
@@ -352,7 +317,6 @@ void add_pairing_hypotheses(Hypotheses& all) {
   add_unpacked(all, "cos and sin are read as the halves of an array that holds cos, sin, cos, sin, ..", false);
   add_signs_backward(all);
   add_signs(all);
-  add_signs_of_tails(all);
   add_repeated_products(all);
 }
 

@@ -137,21 +137,8 @@ void add_passed_features(Hypotheses& all) {
   }
 }
 
-// Pass-through features that are copied in blocks, as bytes, or not to the end.
+// Pass-through features that are copied as one block.
 void add_block_copies(Hypotheses& all) {
-  for (const int block : {2, 4, 8, 16}) {
-    Hypothesis h{BugClass::partial_passthrough,
-                 fmt::format("pass-through features left over from blocks of {} are not written", block),
-                 {},
-                 0,
-                 partial,
-                 false};
-    h.change.skips = [=](const Spot& s, int feature) {
-      const int passed = s.params.head_dim - s.params.rotary_dim;
-      return feature >= s.params.head_dim - passed % block;
-    };
-    all.push_back(std::move(h));
-  }
   const struct {
     bool output, input;
     const char* words;
@@ -223,14 +210,6 @@ void add_passed_of_other_rows(Hypotheses& all) {
 }
 
 void add_gradients(Hypotheses& all) {
-  add_direct(all, "backward takes the sine of the feature rotary_dim/2 further on, in both pairings",
-             [](const Params& p, const PairList&, Row& row) {
-               const std::vector<double> forward = row.sin;
-               const auto half = static_cast<std::size_t>(p.rotary_dim / 2);
-               for (std::size_t f = 0; f < forward.size(); ++f) {
-                 row.sin[f] = -forward[(f + half) % forward.size()];
-               }
-             });
   add_direct(all, "backward rotates forward", [](const Params&, const PairList&, Row&) {});
   add_direct(all, "backward negates sin without exchanging it between the two features of a pair",
              [](const Params&, const PairList&, Row& row) {

@@ -251,12 +251,6 @@ void add_position_hypotheses(Hypotheses& all) {
         if (!s.call.cos || !counts_from_offset(s.call)) return p;
         return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);
       });
-  for (const std::int64_t n : {1, 2, 4, 8, 16, 32, 64, 128}) {
-    add(all, BugClass::position_offset, fmt::format("the offset is added only for the first {} tokens", n),
-        [=](const Spot& s, int, long double p) {
-          return !counts_from_offset(s.call) || s.seq < n ? p : static_cast<long double>(s.seq);
-        });
-  }
   add(all, BugClass::position_offset, "the offset is added twice",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.position_offset); });
   add(all, BugClass::position_offset, "the number of tokens is added to the position",

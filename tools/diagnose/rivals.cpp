@@ -68,9 +68,12 @@ Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& 
 void Rivals::add_cases_around_limits(const Weighed& cause) {
   for (std::size_t i = 0; i < cause.condition.size(); ++i) {
     const Literal& literal = cause.condition[i];
-    if (literal.op != Comparison::at_least && literal.op != Comparison::at_most) continue;
-    const auto set = entry_of(std::get<Quantity>(literal.what)).set;
+    const auto set = literal.is_counted() ? entry_of(std::get<Quantity>(literal.what)).set : nullptr;
     if (set == nullptr) continue;
+    if (literal.is_of_places() || (literal.op != Comparison::at_least && literal.op != Comparison::at_most)) {
+      add_cases_around_sizes(literal, set);
+      continue;
+    }
     std::int64_t loosest = literal.limit;
     for (const Condition& other : cause.other_conditions) {
       if (where_limits_differ(cause.condition, other) == i) loosest = other[i].limit;
@@ -79,6 +82,15 @@ void Rivals::add_cases_around_limits(const Weighed& cause) {
     if (loosest != literal.limit) add_failing_cases(set, literal.limit + (loosest - literal.limit + outwards) / 2);
     // The next size may be none at all.
     for (const std::int64_t step : {1, 2}) add_failing_cases(set, loosest + step * outwards);
+  }
+}
+
+// A number in a condition may be one of a row of numbers, and a place the last or the first of a block: failing cases
+// with some more of them, and with some blocks more.
+void Rivals::add_cases_around_sizes(const Literal& literal, void (*set)(Case&, std::int64_t)) {
+  const std::int64_t size = std::max({literal.limit, literal.block, std::int64_t{1}});
+  for (const std::int64_t count : {size + 1, size + 2, size + 4, 2 * size, 2 * size + 1, 3 * size, 3 * size + 1}) {
+    add_failing_cases(set, count);
   }
 }
 

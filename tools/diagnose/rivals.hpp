@@ -33,6 +33,7 @@ class Rivals {
  private:
   bool differ(const Weighed& a, const Weighed& b) const;
   void add_cases_around_limits(const Weighed& cause);
+  void add_cases_around_sizes(const Literal& literal, void (*set)(Case&, std::int64_t));
   void add_failing_cases(void (*set)(Case&, std::int64_t), std::int64_t value);
 
   const SubjectReport& report_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "tools/diagnose/simulation.hpp"
 
@@ -17,6 +18,7 @@ bool differs(const Prediction& a, std::size_t i, const Prediction& b) {
 Said::Said(const Observation& of, const Weighed& cause)
     : of_(of),
       change_(change_of(cause, of.before)),
+      condition_(cause.condition),
       changed_(of.model->predict(change_)),
       holds_(where(cause.condition)) {}
 
@@ -32,15 +34,18 @@ bool Said::says_wrong() const { return calls_wrong(holds_) || leaves_a_tensor();
 
 bool Said::would_differ_under(const Condition& other) const {
   std::vector<char> only_one = where(other);
-  for (std::size_t r = 0; r < only_one.size(); ++r) only_one[r] = only_one[r] != holds_[r] ? 1 : 0;
+  for (std::size_t i = 0; i < only_one.size(); ++i) only_one[i] = only_one[i] != holds_[i] ? 1 : 0;
   return calls_wrong(only_one);
 }
 
 bool Said::is_so() const {
   if (!of_.answered()) return leaves_a_tensor();
-  const Simulated simulated = simulate(of_, change_);
+  const Simulated simulated = simulate(of_, change_, condition_);
+  const auto dim = static_cast<std::size_t>(of_.head_dim);
   for (std::size_t r = 0; r < of_.rows.size(); ++r) {
-    if (holds_[r] != 0 ? !simulated.rows[r].agrees : of_.wrong[r] != 0) return false;
+    const std::span elements = std::span(holds_).subspan(r * dim, dim);
+    const bool holds = std::ranges::find(elements, 1) != elements.end();
+    if (holds ? !simulated.rows[r].agrees : of_.wrong[r] != 0) return false;
   }
   return true;
 }
@@ -50,17 +55,24 @@ bool Said::leaves_a_tensor() const {
 }
 
 std::vector<char> Said::where(const Condition& condition) const {
-  std::vector<char> rows;
+  const auto holds = predicates_of(condition);
+  const auto all_hold = [&](const SeenRow& at) {
+    return std::ranges::all_of(holds, [&](const auto& one) { return one(at); });
+  };
+  const bool is_of_elements = std::ranges::any_of(condition, &Literal::is_of_elements);
+  std::vector<char> elements;
   for (std::size_t r = 0; r < of_.rows.size(); ++r) {
-    const SeenRow row{&of_, r, 1};
-    rows.push_back(std::ranges::all_of(condition, [&](const Literal& l) { return predicate_of(l)(row); }));
+    const bool in_row = all_hold({&of_, r, 1});
+    for (int f = 0; f < of_.head_dim; ++f) {
+      elements.push_back(in_row && (!is_of_elements || all_hold({&of_, r, 1, false, f})) ? 1 : 0);
+    }
   }
-  return rows;
+  return elements;
 }
 
-bool Said::calls_wrong(const std::vector<char>& rows) const {
+bool Said::calls_wrong(const std::vector<char>& elements) const {
   for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
-    if (rows[row_of(i)] != 0 && differs(changed_, i, of_.right)) return true;
+    if (elements[i] != 0 && differs(changed_, i, of_.right)) return true;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-// Said: what a cause says of a call, row by row.
+// Said: what a cause says of a call, element by element.
 #pragma once
 
 #include <vector>
@@ -26,14 +26,14 @@ class Said {
  private:
   bool leaves_a_tensor() const;
   std::vector<char> where(const Condition& condition) const;
-  bool calls_wrong(const std::vector<char>& rows) const;
-  std::size_t row_of(std::size_t i) const { return i / static_cast<std::size_t>(of_.head_dim); }
-  const Prediction& at(std::size_t i) const { return holds_[row_of(i)] != 0 ? changed_ : of_.right; }
+  bool calls_wrong(const std::vector<char>& elements) const;
+  const Prediction& at(std::size_t i) const { return holds_[i] != 0 ? changed_ : of_.right; }
 
   const Observation& of_;
   Change change_;
+  Condition condition_;
   Prediction changed_;
-  std::vector<char> holds_;  // the condition, for each row
+  std::vector<char> holds_;  // the condition, for each element
 };
 
 }  // namespace rope::diagnosis

@@ -11,6 +11,11 @@ constexpr std::size_t most_literals = 3;
 constexpr double few_left = 0.01;          // of the rows on the other side: the search stops there
 constexpr double least_gain = 0.1;         // a further literal must fail in at least this share of the remaining rows
 constexpr double cost_of_counting = 0.05;  // a quantity can always be made to fit a little
+constexpr double cost_of_blocks = 0.1;     // and blocks of some size more so: there are many sizes, and several places
+
+double first_cost_of(const Literal& literal) {
+  return literal.is_of_blocks() ? cost_of_blocks : literal.is_counted() ? cost_of_counting : 0;
+}
 
 double weight_of(const std::vector<SeenRow>& rows) {
   double sum = 0;
@@ -48,6 +53,7 @@ void add_limits(std::vector<Possible>& all, const std::vector<SeenRow>& with, co
     least = std::min(least, quantity.of(r));
     most = std::max(most, quantity.of(r));
   }
+  if (least < 0 && quantity.scope == Scope::element) return;  // some element has none
   const auto add = [&](Comparison op, std::int64_t limit) {
     const Literal literal{quantity.what, op, limit};
     all.push_back({literal, predicate_of(literal)});
@@ -57,16 +63,56 @@ void add_limits(std::vector<Possible>& all, const std::vector<SeenRow>& with, co
   add(Comparison::at_most, most);
 }
 
+// How loops and launches divide so many things.
+void add_blocks(std::vector<Possible>& all, const std::vector<SeenRow>& with, const QuantityEntry& place) {
+  add_if_so(all, with, {place.what, Comparison::last});
+  std::int64_t most = 0;
+  for (const SeenRow& r : with) most = std::max(most, place.count(r));
+  for (std::int64_t block = 2; block <= std::min<std::int64_t>(most, 1024); block *= 2) {
+    for (const Comparison op : {Comparison::left_over, Comparison::in_no_whole_block, Comparison::in_whole_blocks,
+                                Comparison::before_last_block}) {
+      if (place.scope == Scope::element && op == Comparison::in_no_whole_block) continue;  // the same as left_over
+      add_if_so(all, with, {place.what, op, 0, block});
+    }
+  }
+  for (const std::int64_t shares : {3, 5, 6, 7}) {
+    if (shares <= most) add_if_so(all, with, {place.what, Comparison::left_over_of_shares, 0, shares});
+  }
+}
+
+void add_remainders(std::vector<Possible>& all, const std::vector<SeenRow>& with, const QuantityEntry& quantity) {
+  const std::int64_t first = quantity.of(with.front());
+  for (const std::int64_t block : {2, 3, 4, 8}) {
+    add_if_so(all, with, {quantity.what, Comparison::remainder, first % block, block});
+  }
+  if (quantity.scope != Scope::call) return;
+  for (std::int64_t block = 16; block <= 128; block *= 2) {
+    add_if_so(all, with, {quantity.what, Comparison::remainder, 0, block});
+  }
+  for (std::int64_t block = 4; block <= 128; block *= 2) {
+    add_if_so(all, with, {quantity.what, Comparison::no_multiple, 0, block});
+  }
+}
+
 std::vector<Possible> all_that_hold(const std::vector<SeenRow>& with) {
   std::vector<Possible> all;
   const bool rows_known = std::none_of(with.begin(), with.end(), [](const SeenRow& r) { return r.whole; });
+  const bool are_elements = with.front().feature >= 0;
   for (const CircumstanceEntry& c : circumstances()) {
-    if (c.of_row && !rows_known) continue;
+    if (are_elements || (c.of_row && !rows_known)) continue;
     add_if_so(all, with, {c.what});
     if (c.what == Circumstance::unscaled) add_rules(all, with);
   }
+  const auto is_of_these = [&](const QuantityEntry& q) {
+    return are_elements == (q.scope == Scope::element) && (q.scope == Scope::call || rows_known);
+  };
   for (const QuantityEntry& q : quantities()) {
-    if (!q.of_row || rows_known) add_limits(all, with, q);
+    if (is_of_these(q)) add_limits(all, with, q);
+  }
+  for (const QuantityEntry& q : quantities()) {
+    if (!is_of_these(q)) continue;
+    add_remainders(all, with, q);
+    if (q.count != nullptr) add_blocks(all, with, q);
   }
   return all;
 }
@@ -91,6 +137,35 @@ void drop_what_says_nothing(Condition& chosen, const std::vector<SeenRow>& witho
   }
 }
 
+// What was chosen first left out most by itself. Beside the others, another literal may leave out more, or as much in
+// fewer words. `all` is the weight of the rows that the condition explains.
+void improve(Condition& chosen, const std::vector<Possible>& possible, double all, const std::vector<SeenRow>& without) {
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const std::vector<SeenRow> left = held_without(chosen, i, without);
+    const auto cost = [&](const Literal& literal, const std::function<bool(const SeenRow&)>& holds) {
+      const double against = weight_where(left, holds);
+      return against / (all + against) + cost_of(literal);
+    };
+    double least = cost(chosen[i], predicate_of(chosen[i]));
+    for (const Possible& one : possible) {
+      const double of_this = cost(one.literal, one.holds);
+      if (of_this >= least - 1e-9) continue;
+      least = of_this;
+      chosen[i] = one.literal;
+    }
+  }
+}
+
+void put_ranges_in_order(Condition& chosen) {
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (std::size_t j = i + 1; j < chosen.size(); ++j) {
+      const bool is_range = chosen[i].what == chosen[j].what && chosen[i].op == Comparison::at_most &&
+                            chosen[j].op == Comparison::at_least;
+      if (is_range) std::swap(chosen[i], chosen[j]);
+    }
+  }
+}
+
 // The loosest limit that still leaves out every row that it leaves out now.
 std::optional<Literal> loosest(const Literal& literal, const std::vector<SeenRow>& rows) {
   if (literal.op != Comparison::at_least && literal.op != Comparison::at_most) return std::nullopt;
@@ -111,6 +186,10 @@ std::optional<Literal> loosest(const Literal& literal, const std::vector<SeenRow
 
 }  // namespace
 
+double cost_of(const Literal& literal) {
+  return literal.is_of_blocks() ? 0.009 : literal.is_counted() ? 0.006 : 0.003;
+}
+
 bool is_next_to(const Literal& one, const Literal& other) {
   return std::abs(one.limit - other.limit) <= 1;  // odd sizes may be none at all
 }
@@ -126,8 +205,7 @@ Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>&
     double least = weight_of(left);
     const double before = least;
     for (const Possible& one : possible) {
-      const double remaining =
-          weight_where(left, one.holds) + (one.literal.is_counted() ? cost_of_counting * before : 0);
+      const double remaining = weight_where(left, one.holds) + first_cost_of(one.literal) * before;
       if (remaining < least * (1 - 1e-9)) {
         least = remaining;
         best = &one;
@@ -138,6 +216,8 @@ Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>&
     std::erase_if(left, [&](const SeenRow& r) { return !best->holds(r); });
   }
   drop_what_says_nothing(chosen, without);
+  improve(chosen, possible, weight_of(with), without);
+  put_ranges_in_order(chosen);
   return chosen;
 }
 

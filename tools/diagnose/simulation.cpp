@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace rope::diagnosis {
 namespace {
@@ -28,12 +29,15 @@ class RowComparison {
 
   RowCount count() const {
     RowCount result;
-    const std::size_t slips = unlike();
-    result.agrees = slips <= (end_ - begin_) / elements_for_a_slip;
+    const std::size_t slips = unlike(), most_slips = (end_ - begin_) / elements_for_a_slip;
+    result.agrees = slips <= most_slips;
     if (!is_wrong_) return result;
     result.said = share_said();
     // A slip excuses no row in which only one element is wrong.
-    if (slips > 0 && count_wrong() <= 2 * slips) result.agrees = false;
+    const auto is_excused = [&](std::size_t count) { return count == 0 || count_wrong() > 2 * count; };
+    if (!is_excused(slips)) result.agrees = false;
+    const std::size_t unlike_wrong = unlike_where_wrong();
+    result.in_part = !result.agrees && unlike_wrong <= most_slips && is_excused(unlike_wrong);
     return result;
   }
 
@@ -50,6 +54,14 @@ class RowComparison {
   std::size_t unlike() const {
     std::size_t count = 0;
     for (std::size_t i = begin_; i < end_; ++i) count += agrees(seen_, said_, i) ? 0 : 1;
+    return count;
+  }
+
+  std::size_t unlike_where_wrong() const {
+    std::size_t count = 0;
+    for (std::size_t i = begin_; i < end_; ++i) {
+      count += seen_.wrong_elements[i] != 0 && !agrees(seen_, said_, i) ? 1 : 0;
+    }
     return count;
   }
 
@@ -83,11 +95,27 @@ class RowComparison {
   bool is_wrong_;
 };
 
+// Elements of which a condition does not hold are as specified.
+void restrict_to_elements(const Condition& condition, const Observation& seen, Prediction& said) {
+  const auto holds = predicates_of(elements_of(condition));
+  if (holds.empty()) return;
+  for (std::size_t i = 0; i < said.value.size(); ++i) {
+    const auto [row, feature] = std::div(static_cast<std::int64_t>(i), seen.head_dim);
+    const SeenRow element{&seen, static_cast<std::size_t>(row), 1, false, static_cast<int>(feature)};
+    if (std::ranges::all_of(holds, [&](const auto& one) { return one(element); })) continue;
+    said.value[i] = seen.right.value[i];
+    said.bound[i] = seen.right.bound[i];
+    said.written[i] = seen.right.written[i];
+  }
+}
+
 }  // namespace
 
-Simulated simulate(const Observation& seen, const Change& change) {
-  const Prediction said = seen.model->predict(change);
+Simulated simulate(const Observation& seen, const Change& change, const Condition& condition) {
   Simulated result;
+  Prediction& said = result.said;
+  said = seen.model->predict(change);
+  if (seen.answered()) restrict_to_elements(condition, seen, said);
   result.outside = said.outside;
   result.gaps = said.gaps;
   if (!seen.answered()) {

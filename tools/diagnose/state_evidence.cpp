@@ -55,7 +55,7 @@ struct AfterCalls {
   bool is_predicted_by(const Kept& kept) const {
     Change change;
     change.params = [&](const Call&, Params& p) { p.sequence_length = kept.length(lengths, p.sequence_length); };
-    return std::ranges::all_of(simulate(*seen, change).rows, &RowCount::agrees);
+    return std::ranges::all_of(simulate(*seen, change, {}).rows, &RowCount::agrees);
   }
 };
 

@@ -1,7 +1,9 @@
 #include "tools/diagnose/weigh.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "tools/diagnose/elements.hpp"
 #include "tools/diagnose/simulation.hpp"
 
 namespace rope::diagnosis {
@@ -19,8 +21,11 @@ constexpr double no_value = 0.05;  // less than the gap between a cause that exp
 // Angles do not depend on the place of the results. A cause of another kind that explains as much is likelier.
 constexpr double angles_in_place = 0.025;
 constexpr std::size_t small_call = 2000;                            // elements
-constexpr double of_a_circumstance = 0.003, of_a_quantity = 0.006;  // costs: they order equal explanations
 constexpr double second_cause = 0.03;
+constexpr double of_places = 0.002;  // less than of any literal
+// More than a tie: a cause that says by itself which elements of a row are wrong is in no doubt because of one that needs
+// a condition for it.
+constexpr double of_some_elements = 0.021;
 // If no single cause fits this well, pairs of causes are tried. Some promising ones are paired with every other
 // hypothesis, in small calls first. Then the best pairs are tried in all calls.
 constexpr double leaves_much_open = 0.6;
@@ -69,7 +74,9 @@ struct Account {
   std::vector<SeenRow> applied;      // wrong rows that match its prediction
   std::vector<SeenRow> not_applied;  // right rows that do not
   std::vector<SeenRow> open;         // wrong rows that do not
+  Elements elements;                 // of wrong rows that match, or match in part
   double wrong = 0, explained = 0;   // weights of rows
+  double in_part = 0;                // of rows that match in part
   double before = 0, error = 0;      // as in Simulated
 
   double explained_share() const { return wrong > 0 ? explained / wrong : 0; }
@@ -87,9 +94,13 @@ bool changes_angles(const Change& c) { return c.params || c.theta || c.position 
 
 double cost_of(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
-  double cost = h.cost + (cause.with == nullptr ? 0 : cause.with->cost + second_cause);
+  // What a cause is vague about, a condition says that names the places: there nothing was done.
+  const bool is_vague = std::ranges::none_of(cause.condition, &Literal::is_of_places);
+  double cost = (is_vague ? h.cost : h.unrotated && !h.change.write ? of_places : 0) + (cause.with == nullptr ? 0 : cause.with->cost + second_cause);
+  if (std::ranges::any_of(cause.condition, &Literal::is_of_elements)) cost = std::max(cost, of_some_elements);
   for (const Literal& l : cause.condition) {
-    cost += l.is_counted() ? of_a_quantity : of_a_circumstance;
+    if (l.is_of_elements()) continue;
+    cost += cost_of(l);
     if (changes_angles(h.change) && l.is(Circumstance::in_place)) cost += angles_in_place;
   }
   return cost;
@@ -121,9 +132,9 @@ class Weigher {
 
   // Uses at most `most` of the failed cases.
   Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most) const {
-    Weighed result = begin(h, with);
-    Account account;
-    for (const std::size_t i : some_of(sample_.failed.size(), most)) hold(*sample_.failed[i], result, account);
+    std::vector<const Observation*> some;
+    for (const std::size_t i : some_of(sample_.failed.size(), most)) some.push_back(sample_.failed[i]);
+    auto [result, account] = held(h, with, some);
     add_shares(result, account);
     result.fit = result.explained * (1 - result.contradicted) - cost_of(result);
     return result;
@@ -131,9 +142,7 @@ class Weigher {
 
   // Uses all cases, under the condition that separates the explained ones from the others.
   Weighed weigh(const Hypothesis& h, const Hypothesis* with) const {
-    Weighed result = begin(h, with);
-    Account account;
-    for (const Observation* seen : sample_.failed) hold(*seen, result, account);
+    auto [result, account] = held(h, with, sample_.failed);
     // Nothing speaks against a cause that explains nothing.
     for (const Observation* seen : sample_.passed) {
       if (account.explained > 0) hold(*seen, result, account);
@@ -165,7 +174,29 @@ class Weigher {
     Weighed result = begin(h, nullptr);
     Account account;
     hold(seen, result, account);
-    return account.explained > 0;
+    return account.explained + account.in_part > 0;
+  }
+
+  struct Held {
+    Weighed result;
+    Account account;
+  };
+
+  // What failed cases say of a cause; of some elements of their rows only, if that explains more.
+  Held held(const Hypothesis& h, const Hypothesis* with, const std::vector<const Observation*>& failed) const {
+    Held of_rows{begin(h, with), {}};
+    for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account);
+    const double enough = of_some_elements * of_rows.account.wrong;
+    // An element that is written elsewhere changes other elements, so it cannot be told from them by its place.
+    if (of_rows.account.in_part < enough || with != nullptr || h.change.index) return of_rows;
+    Held of_some{begin(h, with), {}};
+    const Elements& elements = of_rows.account.elements;
+    of_some.result.condition = elements.condition();
+    if (of_some.result.condition.empty()) return of_rows;
+    of_some.result.other_conditions = elements.others_as_good_as(of_some.result.condition);
+    for (const Observation* seen : failed) hold(*seen, of_some.result, of_some.account);
+    const double gain = of_some.account.explained - of_rows.account.explained;
+    return gain > enough ? std::move(of_some) : std::move(of_rows);
   }
 
   void hold(const Observation& seen, Weighed& result, Account& account) const {
@@ -173,7 +204,7 @@ class Weigher {
     std::optional<Simulated> simulated;
     const bool can_show = seen.answered() || seen.problem.access;  // an exception says nothing about values
     if (can_show && (applies(result.hypothesis, seen.before) || applies(result.with, seen.before))) {
-      simulated = simulate(seen, change_of(result, seen.before));
+      simulated = simulate(seen, change_of(result, seen.before), result.condition);
     }
     const std::size_t applied = account.applied.size();
     if (!seen.problem.passed()) hold_end(seen, simulated, result, account);
@@ -212,6 +243,8 @@ class Weigher {
       if (is_wrong && !(simulated && simulated->rows[r].agrees)) account.open.push_back({&seen, r, weight});
       if (!simulated) continue;
       const RowCount& row = simulated->rows[r];
+      if (row.in_part) account.in_part += weight * row.said;
+      if (is_wrong && (row.in_part || row.agrees)) account.elements.add({&seen, r, weight}, simulated->said);
       if (is_wrong && row.agrees) {
         account.explained += weight * row.said;
         account.applied.push_back({&seen, r, weight * row.said});
@@ -225,9 +258,15 @@ class Weigher {
   }
 
   static void put_under_condition(Weighed& result, Account& account) {
-    result.condition = separate(account.applied, account.not_applied);
-    result.other_conditions = others_as_good(result.condition, account.applied, account.not_applied);
-    for (const Literal& literal : result.condition) {
+    const Condition of_elements = result.condition;
+    const Condition of_rows = separate(account.applied, account.not_applied);
+    for (Condition& other : result.other_conditions) other.insert(other.end(), of_rows.begin(), of_rows.end());
+    for (const Condition& other : others_as_good(of_rows, account.applied, account.not_applied)) {
+      result.other_conditions.push_back(of_elements);
+      result.other_conditions.back().insert(result.other_conditions.back().end(), other.begin(), other.end());
+    }
+    result.condition.insert(result.condition.end(), of_rows.begin(), of_rows.end());
+    for (const Literal& literal : of_rows) {
       const auto holds = predicate_of(literal);
       std::erase_if(account.not_applied, [&](const SeenRow& row) { return !holds(row); });
       result.rows_outside += std::erase_if(account.open, [&](const SeenRow& row) { return !holds(row); });

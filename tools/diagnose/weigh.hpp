@@ -17,7 +17,7 @@ struct Weighed {
   double contradicted = 0;           // the share of its predictions that are false, under its condition
   double partial = 0;                // how much of the error it removes if it does not explain all
   double fit = 0;                    // candidates are ranked by this
-  Condition condition;
+  Condition condition;               // which elements of a row, and which rows
   std::vector<Condition> other_conditions;  // that fit the same rows as well
   std::size_t rows = 0, all_rows = 0;  // wrong rows: explained, observed
   std::size_t ends = 0, all_ends = 0;  // calls that left a tensor: at the predicted element, observed

@@ -41,8 +41,7 @@ TEST_CASE("A loop over the rest that does not multiply by the attention factor i
     return reply;
   });
   const std::optional<Diagnosis> found = diagnosed(subject, {"ROT-01", "BWD-03"});
-  CHECK(first_of(found).sentence == "pairs left over from vectors of 4 are not multiplied by the attention factor");
-  CHECK(first_of(found).condition == "only f32");
+  CHECK(with_condition(found) == "the attention factor is ignored, only pairs left over from blocks of 4, f32");
 }
 
 TEST_CASE("A mistake only in k explains the cases that fail, whose q is right") {
@@ -72,7 +71,8 @@ TEST_CASE("A row's inputs that are saved only up to some pair are found with the
       row.out[p + row.half()] = static_cast<float>(b * row.cos[p] + a * row.sin[p]);
     }
   };
-  CHECK(said_of(loops) == "in pairs from 32 on, the second result is made from the first one that was just written");
+  CHECK(with_condition(diagnosed(loops)) ==
+        "the second result is made from the first one that was just written, only pair 32 or more, in place");
 }
 
 TEST_CASE("A remainder of heads that is a bit mask is found") {

@@ -229,8 +229,8 @@ TEST_CASE("The last of three heads left over is named, and not called one of two
     copy(q_of(after), before.q);
     if (after.k) copy(k_of(after), *before.k);
   });
-  CHECK(first_of(diagnosed(subject, {"ROT-01", "SHP-05"})).sentence ==
-        "of three heads left over from blocks of 4, the last is not rotated");
+  CHECK(with_condition(diagnosed(subject, {"ROT-01", "SHP-05"})) ==
+        "the output is the input, unrotated, only heads left over from blocks of 2, number of heads modulo 4 is 3");
 }
 
 TEST_CASE("A mistake of one type of output is told by it, not by sizes") {

@@ -42,8 +42,8 @@ TEST_CASE("Rows left over from blocks are found with the size of the block") {
     });
     const auto found = diagnosed(subject);
     CHECK(first_of(found).bug_class == BugClass::launch_limits);
-    CHECK(first_of(found).sentence ==
-          fmt::format("rows (batch, token and head) left over from blocks of {} are not written", block));
+    CHECK(with_condition(found) ==
+          fmt::format("the output is never written, only rows (batch, token and head) left over from blocks of {}", block));
   }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("Tokens that a block of 64 leaves unchanged are found") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::launch_limits);
-  CHECK(first_of(found).sentence == "tokens left over from blocks of 64 are not rotated");
+  CHECK(with_condition(found) == "the output is the input, unrotated, only tokens left over from blocks of 64");
 }
 
 TEST_CASE("A rest that is left only from so many tokens of all batches on is found with their number") {
@@ -76,8 +76,9 @@ TEST_CASE("A rest that is left only from so many tokens of all batches on is fou
     return tokens >= 48 && e.row.batch * of_batch + e.row.seq >= tokens / 4 * 4 ? e.x : e.y;
   });
   const auto found = diagnosed(subject, {"ROT-01", "SHP-08"});
-  CHECK(first_of(found).sentence == "tokens of all batches left over from blocks of 4 are not rotated");
-  CHECK_THAT(first_of(found).condition, Catch::Contains("only number of tokens of all batches"));
+  CHECK(first_of(found).sentence == "the output is the input, unrotated");
+  CHECK_THAT(first_of(found).condition, Catch::Contains("number of tokens of all batches"));
+  CHECK_THAT(first_of(found).condition, Catch::Contains("tokens of all batches left over from blocks of 4"));
 }
 
 TEST_CASE("Zeros that are skipped are found") {
@@ -195,5 +196,6 @@ TEST_CASE("An offset that only the first tokens get is found") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::position_offset);
-  CHECK(first_of(found).sentence == "the offset is added only for the first 8 tokens");
+  CHECK(with_condition(found) == "the position is the index of the token; the offset and the given positions are ignored, "
+                                "only token 8 or more, positions from an offset");
 }

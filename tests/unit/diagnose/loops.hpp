@@ -79,9 +79,11 @@ struct Loops {
   }
 };
 
-inline std::string said_of(const Loops& loops) {
+inline std::optional<Diagnosis> diagnosed(const Loops& loops) {
   Fake kernel = loops.kernel();
-  return first_of(diagnosed(kernel, {"ROT-01", "ROT-07", "ROT-08", "ANG-04"})).sentence;
+  return diagnosed(kernel, {"ROT-01", "ROT-07", "ROT-08", "ANG-04"});
 }
+
+inline std::string said_of(const Loops& loops) { return first_of(diagnosed(loops)).sentence; }
 
 }  // namespace rope::test

@@ -77,7 +77,7 @@ TEST_CASE("Pass-through features that are moved as one block are called so, not 
     if (call.k) move(*before.k, *call.k_out);
     return reply;
   });
-  CHECK(first_of(diagnosed(subject, {"ROT-01", "MEM-03"})).sentence ==
+  CHECK(with_condition(diagnosed(subject, {"ROT-01", "MEM-03"})) ==
         "pass-through features are copied as one block, as if their stride were 1 in the input and the output");
 }
 

@@ -115,4 +115,10 @@ inline const Candidate& first_of(const std::optional<Diagnosis>& diagnosis) {
   return *diagnosis->first();
 }
 
+// "the result is doubled, only in k"
+inline std::string with_condition(const std::optional<Diagnosis>& diagnosis) {
+  const Candidate& first = first_of(diagnosis);
+  return first.condition.empty() ? first.sentence : first.sentence + ", " + first.condition;
+}
+
 }  // namespace rope::test

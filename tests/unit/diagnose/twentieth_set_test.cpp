@@ -16,8 +16,8 @@ TEST_CASE("Left-over pairs that turn in the opposite direction are named, not th
     wrong.turn_all();
   };
   Fake subject = loops.kernel();
-  CHECK(first_of(diagnosed(subject, {"ROT-01", "SHP-04"})).sentence ==
-        "pairs left over from vectors of 4 turn in the opposite direction: sin is negated");
+  CHECK(with_condition(diagnosed(subject, {"ROT-01", "SHP-04"})) ==
+        "the inverse rotation: sin is negated, only pairs left over from blocks of 4");
 }
 
 TEST_CASE("Pairs that share a slot for their angle are named, not a limit of the launch") {

@@ -1,0 +1,117 @@
+// Diagnoses of mistakes in some places only: pairs, features, heads and tokens, by their numbers. No hypothesis names
+// these places: the search for conditions finds them.
+#include <fmt/format.h>
+
+#include "tests/unit/diagnose/loops.hpp"
+
+using namespace rope;
+using namespace rope::test;
+
+namespace {
+
+// A kernel whose results are right, but as `misled` by a change where `is_wrong` says so.
+Fake wrong_where(const std::function<void(Call&)>& change, const std::function<bool(const ResultElement&)>& is_wrong) {
+  const std::shared_ptr<Fake> other(new Fake(misled(change)));
+  return Fake(other->claims(), [=](Call& call) {
+    const Call before = call;
+    Call changed = call;
+    other->apply(changed);
+    const Reply reply = computed(call);
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      Tensor& output = key ? k_of(call) : q_of(call);
+      const Tensor& wrong = key ? k_of(changed) : q_of(changed);
+      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+          if (!is_wrong({before, key, row, f, 0, 0})) continue;
+          store(output.dtype, data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype)),
+                value_at(wrong, row, static_cast<int>(f)));
+        }
+      });
+    }
+    return reply;
+  });
+}
+
+void turn_back(Call& call) {
+  call.direction = call.direction == Direction::forward ? Direction::backward : Direction::forward;
+}
+void next_position(Call& call) {
+  if (!call.positions && !call.cu_seqlens && !call.seqlen_offsets) ++call.position_offset;
+}
+
+std::int64_t pair_of(const ResultElement& e) {
+  if (e.feature >= e.call.rotary_dim) return -1;
+  return e.call.pairing == Pairing::interleaved ? e.feature / 2 : e.feature % (e.call.rotary_dim / 2);
+}
+
+std::int64_t heads_of(const ResultElement& e) { return (e.key ? *e.call.k : e.call.q).shape[2]; }
+
+}  // namespace
+
+TEST_CASE("A mistake in one of each four pairs is named with the pair") {
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return pair_of(e) % 4 == 3; });
+  const auto found = diagnosed(subject);
+  CHECK(with_condition(found) == "the inverse rotation: sin is negated, only pair 3 of each 4");
+  CHECK(first_of(found).bug_class == BugClass::sign_direction);
+  CHECK(found->certain);
+}
+
+TEST_CASE("A mistake in the whole vectors of pairs, but not in the rest, is named with their size") {
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) {
+    return pair_of(e) >= 0 && pair_of(e) < e.call.rotary_dim / 2 / 8 * 8;
+  });
+  CHECK(with_condition(diagnosed(subject)) == "the inverse rotation: sin is negated, only pairs in whole blocks of 8");
+}
+
+TEST_CASE("A mistake in a range of pairs is named with both ends") {
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return pair_of(e) >= 4 && pair_of(e) < 12; });
+  CHECK(with_condition(diagnosed(subject)) == "the inverse rotation: sin is negated, only pair 4 or more, pair 11 or less");
+}
+
+TEST_CASE("A mistake where the number of heads is odd is named so") {
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return heads_of(e) % 2 == 1; });
+  CHECK(with_condition(diagnosed(subject)) == "the inverse rotation: sin is negated, only an odd number of heads");
+}
+
+TEST_CASE("A position that is wrong in tokens left over from blocks is named with the size of the blocks") {
+  Fake subject = wrong_where(next_position, [](const ResultElement& e) {
+    return e.row.seq >= std::max<std::int64_t>(e.call.q.shape[1] / 8, 1) * 8;
+  });
+  CHECK(with_condition(diagnosed(subject)) ==
+        "position p + 1 is used, not p, only tokens left over from blocks of 8, positions from an offset");
+}
+
+TEST_CASE("Features that are not written are named by where they are") {
+  const auto left_out = [](const std::function<bool(const ResultElement&)>& is_left_out) {
+    Fake whole = misled([](Call&) {});
+    Fake subject(whole.claims(), [&](Call& call) {
+      const Call before = call;
+      const Reply reply = whole.apply(call);
+      for (const bool key : {false, true}) {
+        if (key && !call.k) continue;
+        Tensor& output = key ? k_of(call) : q_of(call);
+        const Tensor& old = key ? (call.in_place ? *before.k : *before.k_out) : call.in_place ? before.q : *before.q_out;
+        for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+          for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+            if (!is_left_out({before, key, row, f, 0, 0})) continue;
+            const auto size = static_cast<std::int64_t>(size_of(output.dtype));
+            std::memcpy(data + f * output.strides[3] * size, row_data(old, row) + f * old.strides[3] * size,
+                        static_cast<std::size_t>(size));
+          }
+        });
+      }
+      return reply;
+    });
+    const auto found = diagnosed(subject);
+    return fmt::format("{}: {}", word_of(first_of(found).bug_class), with_condition(found));
+  };
+  CHECK(left_out([](const ResultElement& e) { return e.feature >= 64; }) ==
+        "launch-limits: the output is never written, only feature 64 or more");
+  CHECK(left_out([](const ResultElement& e) {
+          const std::int64_t passed = e.call.q.shape[3] - e.call.rotary_dim;
+          return e.feature - e.call.rotary_dim >= passed / 8 * 8;
+        }) ==
+        "partial-passthrough: pass-through features are never written, only pass-through features left over from blocks "
+        "of 8");
+}
