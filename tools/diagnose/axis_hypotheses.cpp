@@ -15,7 +15,7 @@ namespace {
 bool several_axes(const Call& call) { return call.axes > 1; }
 
 void add_axis(Hypotheses& all, std::string sentence, std::function<void(const Call&, std::vector<int>&)> change) {
-  Hypothesis h{BugClass::multi_axis, std::move(sentence), {}, 0, several_axes, false};
+  Hypothesis h{.bug_class = BugClass::multi_axis, .sentence = std::move(sentence), .applies = several_axes};
   h.change.params = [=](const Call& call, Params& p) { change(call, p.axis); };
   all.push_back(std::move(h));
 }
@@ -81,13 +81,12 @@ void add_axis_orders(Hypotheses& all) {
 
 // The features of one pair may follow two axes then.
 void add_axes_of_features(Hypotheses& all) {
-  Hypothesis h{BugClass::multi_axis,
-               "each feature follows the axis of the pair that it would belong to in the other pairing, half_split or "
-               "interleaved",
-               {},
-               0,
-               several_axes,
-               false};
+  Hypothesis h{
+      .bug_class = BugClass::multi_axis,
+      .sentence =
+          "each feature follows the axis of the pair that it would belong to in the other pairing, half_split or "
+          "interleaved",
+      .applies = several_axes};
   h.change.axis_of = [](const Params& p, int feature, int axis) {
     const int half = p.rotary_dim / 2;
     if (half == 0) return axis;
@@ -107,7 +106,8 @@ void add_axes_of_tiles(Hypotheses& all) {
 }
 
 void add_axis_frequencies(Hypotheses& all) {
-  Hypothesis h{BugClass::multi_axis, "the frequencies start again with each axis", {}, 0, several_axes, false};
+  Hypothesis h{.bug_class = BugClass::multi_axis, .sentence = "the frequencies start again with each axis",
+               .applies = several_axes};
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const std::vector<long double> all_of_them = theta;
     std::vector<std::size_t> seen(8, 0);
@@ -119,15 +119,13 @@ void add_axis_frequencies(Hypotheses& all) {
 
 // Two-dimensional models turn each section as a rope of its own.
 void add_axes_as_ropes(Hypotheses& all) {
-  Hypothesis h{BugClass::multi_axis,
-               "each axis has the frequencies of a rope of its own: base^(-i/n) for the i-th of its n pairs",
-               {},
-               0,
-               [](const Call& call) {
+  Hypothesis h{.bug_class = BugClass::multi_axis,
+               .sentence =
+                   "each axis has the frequencies of a rope of its own: base^(-i/n) for the i-th of its n pairs",
+               .applies = [](const Call& call) {
                  return several_axes(call) && call.source == AngleSource::computed &&
                         std::holds_alternative<scaling::None>(call.scaling);
-               },
-               false};
+               }};
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     std::map<int, int> pairs, seen;
     for (const int axis : s.params.axis) ++pairs[axis];
@@ -141,12 +139,9 @@ void add_axes_as_ropes(Hypotheses& all) {
 }
 
 void add_angles_in_blocks(Hypotheses& all) {
-  Hypothesis h{BugClass::pairing_layout,
-               "the angles are in blocks, one for each axis, but the axes should alternate",
-               {},
-               0,
-               several_axes,
-               false};
+  Hypothesis h{.bug_class = BugClass::pairing_layout,
+               .sentence = "the angles are in blocks, one for each axis, but the axes should alternate",
+               .applies = several_axes};
   h.change.pair_of = [](const Params& p, int, int pair) {
     std::vector<int> order(p.axis.size());
     std::iota(order.begin(), order.end(), 0);
@@ -181,15 +176,12 @@ void add_text_tests(Hypotheses& all) {
     for (const auto& axes : compared) {
       const auto [first, last] = axes.first_and_last;
       if (token.is_own && first == last) continue;  // no mistake
-      Hypothesis h{BugClass::multi_axis,
-                   fmt::format("{}{} the same position on {} is taken for text: all pairs follow axis 0", token.words,
-                               token.is_own ? " with" : " has", axes.words),
-                   {},
-                   0,
-                   [last](const Call& call) {
+      Hypothesis h{.bug_class = BugClass::multi_axis,
+                   .sentence = fmt::format("{}{} the same position on {} is taken for text: all pairs follow axis 0",
+                                           token.words, token.is_own ? " with" : " has", axes.words),
+                   .applies = [last](const Call& call) {
                      return call.positions && call.axes > std::max(static_cast<std::int64_t>(last), std::int64_t{1});
-                   },
-                   false};
+                   }};
       h.change.position = [of = token.of, first, last](const Spot& s, int, long double p) {
         const std::vector<std::int64_t> seen = of(s);
         const bool alike = first == last ? std::ranges::all_of(seen, [&](std::int64_t m) { return m == seen[0]; })

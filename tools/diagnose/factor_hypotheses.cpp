@@ -13,7 +13,7 @@ namespace {
 
 void add(Hypotheses& all, BugClass bug_class, std::string sentence, std::function<double(const Call&, double)> of,
          bool only_with_factor = true) {
-  Hypothesis h{bug_class, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = bug_class, .sentence = std::move(sentence)};
   if (only_with_factor) h.applies = [](const Call& call) { return call.attention_factor != 1; };
   h.change.params = [=](const Call& call, Params& p) { p.lambda = of(call, p.lambda); };
   all.push_back(std::move(h));
@@ -26,12 +26,10 @@ double factor_of(const Scaling& rule) {
 }
 
 Hypothesis factor_in_tables() {
-  Hypothesis h{BugClass::precision,
-               "the attention factor multiplies cos and sin, and the products are rounded to the type of the tables",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{
+      .bug_class = BugClass::precision,
+      .sentence =
+          "the attention factor multiplies cos and sin, and the products are rounded to the type of the tables"};
   h.applies = [](const Call& call) {
     return call.attention_factor != 1 && call.cos && call.cos->dtype != DType::f64;
   };
@@ -46,12 +44,8 @@ Hypothesis factor_in_tables() {
 
 // Position 0 turns by nothing, but the factor multiplies there, too.
 Hypothesis still_at_0() {
-  Hypothesis h{BugClass::scaling_config,
-               "tokens at position 0 are left as they are, and not multiplied by the attention factor",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = "tokens at position 0 are left as they are, and not multiplied by the attention factor"};
   h.applies = [](const Call& call) { return call.attention_factor != 1; };
   h.change.write = [](const Spot& s) {
     const std::vector<std::int64_t> position = token_position(s.call, s.batch, s.seq);
@@ -63,12 +57,8 @@ Hypothesis still_at_0() {
 
 // Pairs that do not turn are copied, but the factor multiplies them, too.
 Hypothesis still_pairs() {
-  Hypothesis h{BugClass::scaling_config,
-               "pairs whose theta is 0 are left as they are, and not multiplied by the attention factor",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = "pairs whose theta is 0 are left as they are, and not multiplied by the attention factor"};
   h.applies = [](const Call& call) { return call.attention_factor != 1 && call.source == AngleSource::computed; };
   h.change.row = [](const Spot& s, const PairList& pairs, Row& row) {
     const Params& p = s.params;
@@ -87,13 +77,11 @@ Hypothesis still_pairs() {
 // The product of q and k keeps its factor, but neither tensor has it.
 void add_factor_of_one_tensor(Hypotheses& all) {
   for (const bool of_key : {false, true}) {
-    Hypothesis h{BugClass::scaling_config,
-                 fmt::format("with k in the call, the attention factor is applied twice to {} and not to {}",
-                             of_key ? "k" : "q", of_key ? "q" : "k"),
-                 {},
-                 0,
-                 [](const Call& call) { return call.attention_factor != 1 && call.k.has_value(); },
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::scaling_config,
+        .sentence = fmt::format("with k in the call, the attention factor is applied twice to {} and not to {}",
+                                of_key ? "k" : "q", of_key ? "q" : "k"),
+        .applies = [](const Call& call) { return call.attention_factor != 1 && call.k.has_value(); }};
     h.change.rotate = [of_key](const Spot& s, Values, Values, Values, Values y) {
       const double by = s.key == of_key ? s.params.lambda : 1 / s.params.lambda;
       return Values{y.first * by, y.second * by};
@@ -111,12 +99,9 @@ void add_attention_factors(Hypotheses& all) {
   add(all, BugClass::scaling_config, "the square root of the attention factor is applied",
       [](const Call&, double l) { return std::sqrt(l); });
   for (const bool cosine : {true, false}) {
-    Hypothesis h{BugClass::scaling_config,
-                 fmt::format("the attention factor multiplies only {}", cosine ? "cos" : "sin"),
-                 {},
-                 0,
-                 [](const Call& call) { return call.attention_factor != 1; },
-                 false};
+    Hypothesis h{.bug_class = BugClass::scaling_config,
+                 .sentence = fmt::format("the attention factor multiplies only {}", cosine ? "cos" : "sin"),
+                 .applies = [](const Call& call) { return call.attention_factor != 1; }};
     h.change.row = [cosine](const Spot& s, const PairList&, Row& row) {
       for (double& value : cosine ? row.sin : row.cos) value /= s.params.lambda;
     };
@@ -170,7 +155,7 @@ void add_other_factors(Hypotheses& all) {
   add(
       all, BugClass::pipeline, "the result is halved", [](const Call&, double l) { return l / 2; }, false);
   {
-    Hypothesis h{BugClass::pipeline, "the rotation is applied twice", {}, 0, {}, false};
+    Hypothesis h{.bug_class = BugClass::pipeline, .sentence = "the rotation is applied twice"};
     h.turns_again = true;
     h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) { return second_turn(s, c, n, y); };
     all.push_back(std::move(h));

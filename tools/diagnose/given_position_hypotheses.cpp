@@ -32,7 +32,7 @@ using Index = std::function<std::int64_t(const Tensor&, const Spot&, int axis)>;
 
 // Given positions, read from elsewhere.
 void add_read(Hypotheses& all, BugClass bug_class, std::string sentence, Index index, bool other_type = false) {
-  Hypothesis h{bug_class, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = bug_class, .sentence = std::move(sentence)};
   h.change.position = [=](const Spot& s, int axis, long double p) {
     if (!s.call.positions) return p;
     const Tensor& given = *s.call.positions;
@@ -175,7 +175,7 @@ void add_assumed_order(Hypotheses& all) {
   for (const auto& test : tests) {
     for (const std::int64_t block : {0, 4, 8, 16, 32, 64}) {
       const std::string where = block == 0 ? "" : fmt::format("in each block of {} tokens, ", block);
-      Hypothesis h{BugClass::position_offset, where + test.words, {}, 0, {}, false};
+      Hypothesis h{.bug_class = BugClass::position_offset, .sentence = where + test.words};
       h.change.position = [=](const Spot& s, int axis, long double p) {
         if (!s.call.positions && !s.call.cu_seqlens) return p;
         const std::int64_t tokens = s.in().shape[1], first = block == 0 ? 0 : s.seq / block * block;

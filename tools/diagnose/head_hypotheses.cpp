@@ -18,7 +18,7 @@ std::int64_t heads(const Spot& s) { return s.in().shape[2]; }
 void add_source(Hypotheses& all, BugClass bug_class, const char* sentence,
                 std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> change,
                 std::function<bool(const Call&)> applies) {
-  Hypothesis h{bug_class, sentence, {}, 0, std::move(applies), false};
+  Hypothesis h{.bug_class = bug_class, .sentence = sentence, .applies = std::move(applies)};
   h.change.source = std::move(change);
   all.push_back(std::move(h));
 }
@@ -64,7 +64,7 @@ using Whose = std::function<bool(const Spot&, bool second, bool across)>;
 // Results made from both q and k.
 void add_operands(Hypotheses& all) {
   const auto add = [&](const char* sentence, Whose whose) {
-    Hypothesis h{BugClass::heads_batch_qk, sentence, {}, 0, has_key, false};
+    Hypothesis h{.bug_class = BugClass::heads_batch_qk, .sentence = sentence, .applies = has_key};
     h.change.operand_key = std::move(whose);
     all.push_back(std::move(h));
   };
@@ -119,7 +119,7 @@ void add_other_tensors(Hypotheses& all) {
       },
       fewer_heads_in_k);
   {
-    Hypothesis h{heads_class, "a head of k is rotated once for each head of q that shares it", {}, 0, {}, false};
+    Hypothesis h{.bug_class = heads_class, .sentence = "a head of k is rotated once for each head of q that shares it"};
     h.applies = [=](const Call& call) { return call.in_place && fewer_heads_in_k(call); };
     h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) {
       for (std::int64_t i = 1; s.key && i < s.call.q.shape[2] / heads(s); ++i) y = second_turn(s, c, n, y);
@@ -135,14 +135,11 @@ void add_tiles_over_q_and_k(Hypotheses& all) {
   for (const std::int64_t n : {2, 4, 8, 16, 32}) {
     for (const bool within : {true, false}) {
       for (const bool copied : {false, true}) {
-        Hypothesis h{
-            heads_class,
-            fmt::format("heads come in tiles of {}, q's and then k's: k's heads {} the last tile of q are not {}", n,
-                        within ? "in" : "behind", copied ? "rotated" : "written"),
-            {},
-            0,
-            has_key,
-            false};
+        Hypothesis h{.bug_class = heads_class,
+                     .sentence = fmt::format(
+                         "heads come in tiles of {}, q's and then k's: k's heads {} the last tile of q are not {}", n,
+                         within ? "in" : "behind", copied ? "rotated" : "written"),
+                     .applies = has_key};
         h.change.write = [=](const Spot& s) {
           const std::int64_t of_q = s.call.q.shape[2], tiles_end = (of_q + n - 1) / n * n;
           const bool left_out = s.key && within == (of_q + s.head < tiles_end);
@@ -153,14 +150,12 @@ void add_tiles_over_q_and_k(Hypotheses& all) {
     }
     // The rest is looked at where q has one.
     for (const bool copied : {false, true}) {
-      Hypothesis h{heads_class,
-                   fmt::format("heads come in tiles of {}: where q has whole tiles only, k's heads behind its own last "
-                               "whole tile are not {}",
-                               n, copied ? "rotated" : "written"),
-                   {},
-                   0,
-                   has_key,
-                   false};
+      Hypothesis h{.bug_class = heads_class,
+                   .sentence = fmt::format(
+                       "heads come in tiles of {}: where q has whole tiles only, k's heads behind its own last "
+                       "whole tile are not {}",
+                       n, copied ? "rotated" : "written"),
+                   .applies = has_key};
       h.change.write = [=](const Spot& s) {
         const bool left_out = s.key && s.call.q.shape[2] % n == 0 && s.head >= s.call.k->shape[2] / n * n;
         return left_out ? (copied ? Write::copied : Write::nothing) : Write::rotated;
@@ -220,13 +215,12 @@ void add_masked_heads(Hypotheses& all) {
         [=](const Call& call) { return is_other(call.q.shape[2]) || (call.k && is_other(call.k->shape[2])); });
   }
   const auto group = [](const Call& call) { return call.q.shape[2] / std::max<std::int64_t>(call.k->shape[2], 1); };
-  Hypothesis h{heads_class,
-               "a head of k is rotated for each head h of q with (h & (group - 1)) == 0, where group is the number of q "
-               "heads that share it",
-               {},
-               0,
-               [=](const Call& call) { return has_key(call) && is_other(group(call)); },
-               false};
+  Hypothesis h{
+      .bug_class = heads_class,
+      .sentence =
+          "a head of k is rotated for each head h of q with (h & (group - 1)) == 0, where group is the number of q "
+          "heads that share it",
+      .applies = [=](const Call& call) { return has_key(call) && is_other(group(call)); }};
   const auto turns = [=](const Spot& s) {
     const std::int64_t n = group(s.call);
     int count = 0;
@@ -243,17 +237,18 @@ void add_masked_heads(Hypotheses& all) {
 
 void add_head_counts(Hypotheses& all) {
   {
-    Hypothesis h{heads_class, "k is rotated with q's number of heads", {}, 0, has_key, false};
+    Hypothesis h{.bug_class = heads_class, .sentence = "k is rotated with q's number of heads", .applies = has_key};
     h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.q.shape[2]); };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{heads_class, "q is rotated with k's number of heads", {}, 0, has_key, false};
+    Hypothesis h{.bug_class = heads_class, .sentence = "q is rotated with k's number of heads", .applies = has_key};
     h.change.heads = [](const Spot& s) { return static_cast<int>(s.call.k->shape[2]); };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{heads_class, "q and k are both rotated with the smaller number of heads", {}, 0, has_key, false};
+    Hypothesis h{.bug_class = heads_class, .sentence = "q and k are both rotated with the smaller number of heads",
+                 .applies = has_key};
     h.change.heads = [](const Spot& s) { return static_cast<int>(std::min(s.call.q.shape[2], s.call.k->shape[2])); };
     all.push_back(std::move(h));
   }

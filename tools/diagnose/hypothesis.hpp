@@ -11,11 +11,11 @@ namespace rope::diagnosis {
 
 struct Hypothesis {
   BugClass bug_class{};
-  std::string sentence;  // what the kernel computes instead
-  Change change;
+  std::string sentence = {};  // what the kernel computes instead
+  Change change = {};
   // Deducted in a comparison with an equal fit, for hypotheses that explain much by being vague.
   double cost = 0;
-  std::function<bool(const Call&)> applies;  // calls in which it can make a difference; empty: any
+  std::function<bool(const Call&)> applies = {};  // calls in which it can make a difference; empty: any
   bool unrotated = false;                    // says only that the output is the input, which has many causes
   bool turns_again = false;                  // turns whole rows again, which in place has another cause
   bool short_table = false;                  // would follow if the kernel's own table had too few rows

@@ -60,7 +60,7 @@ void add_kept_row_hypotheses(Hypotheses& all) {
   };
   for (const auto& way : ways) {
     for (const std::size_t axis : {0U, 1U, 2U}) {
-      Hypothesis h{BugClass::multi_axis, fmt::format(fmt::runtime(way.words), axis), {}, 0, {}, false};
+      Hypothesis h{.bug_class = BugClass::multi_axis, .sentence = fmt::format(fmt::runtime(way.words), axis)};
       const auto has_axis = [axis](const Call& call) {
         return call.positions && call.positions->shape[0] > std::max<std::int64_t>(static_cast<std::int64_t>(axis), 1);
       };

@@ -13,7 +13,7 @@ namespace {
 constexpr BugClass limits = BugClass::launch_limits;
 
 void add_features(Hypotheses& all, std::string sentence, std::function<bool(const Spot&, int feature)> is_left_out) {
-  Hypothesis h{limits, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = limits, .sentence = std::move(sentence)};
   h.change.skips = std::move(is_left_out);
   all.push_back(std::move(h));
 }
@@ -56,7 +56,7 @@ void add_shuffles(Hypotheses& all) {
        }},
   };
   for (const auto& way : ways) {
-    Hypothesis h{limits, way.sentence, {}, 0, {}, false};
+    Hypothesis h{.bug_class = limits, .sentence = way.sentence};
     h.change.rotate = [partners = way.partners](const Spot& s, Values x, Values c, Values n, Values) {
       const Values other = partners(x);
       const double l = s.params.lambda;
@@ -65,7 +65,7 @@ void add_shuffles(Hypotheses& all) {
     };
     all.push_back(std::move(h));
   }
-  Hypothesis h{limits, "the first feature of each pair is used as the second one too", {}, 0, {}, false};
+  Hypothesis h{.bug_class = limits, .sentence = "the first feature of each pair is used as the second one too"};
   h.change.rotate = [](const Spot& s, Values x, Values c, Values n, Values) {
     const double l = s.params.lambda;
     return Values{l * (x.first * c.first - x.first * n.first), l * (x.first * c.second + x.first * n.second)};
@@ -81,14 +81,12 @@ void add_moved_back(Hypotheses& all) {
   };
   const auto in_place = [](const Call& call) { return call.in_place; };
   for (const int block : {2, 4, 8, 16, 32, 64}) {
-    Hypothesis h{limits,
-                 fmt::format("the last block of {} tokens is moved back to end with the last token: those that it shares "
-                             "with the block before turn twice",
-                             block),
-                 {},
-                 0,
-                 in_place,
-                 false};
+    Hypothesis h{.bug_class = limits,
+                 .sentence = fmt::format(
+                     "the last block of {} tokens is moved back to end with the last token: those that it shares "
+                     "with the block before turn twice",
+                     block),
+                 .applies = in_place};
     h.change.rotate = [=](const Spot& s, Values, Values c, Values n, Values y) {
       return is_shared(s.seq, tokens(s.in()), block) ? second_turn(s, c, n, y) : y;
     };
@@ -125,9 +123,9 @@ void add_launch_hypotheses(Hypotheses& all) {
     };
     add_features(all, fmt::format("only the first {} pairs of a token, counted over all heads, are written", limit),
                  is_beyond);
-    Hypothesis h{limits, fmt::format("only the first {} pairs of a token, counted over all heads, are rotated", limit),
-                 {},     0,
-                 {},     false};
+    Hypothesis h{
+        .bug_class = limits,
+        .sentence = fmt::format("only the first {} pairs of a token, counted over all heads, are rotated", limit)};
     h.change.store = [=](const Spot& s, int f, double y) {
       return is_beyond(s, f) ? value_at(s.in(), {s.batch, s.seq, s.head}, f) : y;
     };

@@ -38,7 +38,7 @@ void add_flat_indices(Hypotheses& all) {
        [](const Spot& s) { return (s.batch * tokens(s) + s.seq) / s.call.q.shape[0]; }},
   };
   for (const auto& way : ways) {
-    Hypothesis h{BugClass::heads_batch_qk, way.sentence, {}, way.cost, {}, false};
+    Hypothesis h{.bug_class = BugClass::heads_batch_qk, .sentence = way.sentence, .cost = way.cost};
     h.change.by_head = true;
     h.change.position = [token = way.token](const Spot& s, int axis, long double) {
       const std::int64_t seq = std::clamp<std::int64_t>(token(s), 0, tokens(s) - 1);
@@ -51,14 +51,14 @@ void add_flat_indices(Hypotheses& all) {
 // The same, counted over all batches.
 void add_flat_indices_of_all_batches(Hypotheses& all) {
   for (const bool key : {true, false}) {
-    Hypothesis h{BugClass::heads_batch_qk,
-                 fmt::format("in {}, the row index counted over all batches is divided by {}'s number of heads to find "
-                             "the token",
-                             key ? "k" : "q", key ? "q" : "k"),
-                 {},
-                 0,
-                 [](const Call& call) { return call.k && call.k->shape[2] != call.q.shape[2] && call.k->shape[2] > 0; },
-                 false};
+    Hypothesis h{.bug_class = BugClass::heads_batch_qk,
+                 .sentence = fmt::format(
+                     "in {}, the row index counted over all batches is divided by {}'s number of heads to find "
+                     "the token",
+                     key ? "k" : "q", key ? "q" : "k"),
+                 .applies = [](const Call& call) {
+                   return call.k && call.k->shape[2] != call.q.shape[2] && call.k->shape[2] > 0;
+                 }};
     h.change.by_head = true;
     h.change.position = [key](const Spot& s, int axis, long double p) {
       if (s.key != key || !s.call.k) return p;
@@ -77,13 +77,10 @@ void add_counted_rows(Hypotheses& all) {
   const auto counted = [](const Call& call) { return call.source == AngleSource::tables && counts_from_offset(call); };
   const auto add = [&](const char* sentence, std::int64_t (*further)(const Spot&)) {
     for (const bool again : {true, false}) {
-      Hypothesis h{BugClass::table_cache,
-                   fmt::format("{}; past the last row, {}", sentence,
-                               again ? "they start again at the first" : "the last row is used"),
-                   {},
-                   0,
-                   counted,
-                   false};
+      Hypothesis h{.bug_class = BugClass::table_cache,
+                   .sentence = fmt::format("{}; past the last row, {}", sentence,
+                                           again ? "they start again at the first" : "the last row is used"),
+                   .applies = counted};
       h.change.by_head = true;
       h.change.position = [=](const Spot& s, int, long double p) {
         const std::int64_t rows = s.call.cos->shape[0], row = static_cast<std::int64_t>(p) + further(s);
@@ -129,13 +126,11 @@ void add_permutations(Hypotheses& all) {
   for (const BlockWidth& width : widths) {
     for (const auto& tensor : tensors) {
       for (const bool to_half_split : {true, false}) {
-        Hypothesis h{BugClass::pipeline,
-                     fmt::format("the features of {} are reordered to {} in blocks {}, not within each head",
-                                 tensor.words, to_half_split ? "half_split" : "interleaved", width.words),
-                     {},
-                     0,
-                     [of_q = tensor.q](const Call& call) { return of_q || call.k; },
-                     false};
+        Hypothesis h{
+            .bug_class = BugClass::pipeline,
+            .sentence = fmt::format("the features of {} are reordered to {} in blocks {}, not within each head",
+                                    tensor.words, to_half_split ? "half_split" : "interleaved", width.words),
+            .applies = [of_q = tensor.q](const Call& call) { return of_q || call.k; }};
         h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
           const std::int64_t dim = s.in().shape[3], block = width.of(s);
           const bool in_question = s.key ? tensor.k : tensor.q;

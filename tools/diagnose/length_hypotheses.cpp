@@ -10,13 +10,10 @@ namespace {
 // Caches made for the original length.
 void add_original_length_caches(Hypotheses& all) {
   for (const bool again : {false, true}) {
-    Hypothesis h{BugClass::scaling_config,
-                 again ? "positions from the original length on start again at 0"
-                       : "positions from the original length on get the angles of the last position before it",
-                 {},
-                 0,
-                 {},
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::scaling_config,
+        .sentence = again ? "positions from the original length on start again at 0"
+                          : "positions from the original length on get the angles of the last position before it"};
     h.applies = [](const Call& call) { return original_length(call.scaling) > 0; };
     h.change.position = [again](const Spot& s, int, long double p) {
       const double length = original_length(s.params.scaling);
@@ -29,12 +26,9 @@ void add_original_length_caches(Hypotheses& all) {
 
 // A rule that knows no sequence, only tokens.
 void add_lengths_of_tokens(Hypotheses& all) {
-  Hypothesis h{BugClass::scaling_config,
-               "the rule is applied to each token by itself: its position plus one is used as the sequence length",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{
+      .bug_class = BugClass::scaling_config,
+      .sentence = "the rule is applied to each token by itself: its position plus one is used as the sequence length"};
   h.applies = [](const Call& call) {
     return call.source == AngleSource::computed && call.axes == 1 && original_length(call.scaling) > 0;
   };

@@ -122,8 +122,9 @@ bool has_gap(const Condition& condition, const Observations& seen) {
   };
   for (const Literal& low : condition) {
     for (const Literal& high : condition) {
-      const bool is_range = low.is_counted() && !low.is_of_elements() && low.what == high.what && low.op == Comparison::at_least &&
-                            high.op == Comparison::at_most && high.limit - low.limit > 1;
+      const bool is_range = low.is_counted() && !low.is_of_elements() && low.what == high.what &&
+                            low.op == Comparison::at_least && high.op == Comparison::at_most &&
+                            high.limit - low.limit > 1;
       if (is_range && !is_wrong_between(low, high)) return true;
     }
   }

@@ -96,7 +96,7 @@ void add_wide_reads(Hypotheses& all) {
   };
   const auto add = [&](std::string sentence, double cost, FindRow find,
                        std::function<void(const Spot&, const ReadRow&)> look) {
-    Hypothesis h{BugClass::strides_memory_race, std::move(sentence), {}, cost, {}, false};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = std::move(sentence), .cost = cost};
     h.change.beside = [=](const Spot& s) {
       const ReadRow row = find(s);
       if (row.tensor != nullptr && row.count > 0) look(s, row);
@@ -136,15 +136,11 @@ void add_wide_reads(Hypotheses& all) {
 // The last pairs are loaded with a whole vector, which begins with them: first cos and sin, then the features.
 void add_whole_vectors(Hypotheses& all) {
   for (const std::int64_t vector : {2, 4, 8, 16, 32}) {
-    Hypothesis h{
-        BugClass::strides_memory_race,
-        fmt::format("the pairs left over from vectors of {} are loaded as a whole vector, beyond the ends of cos, "
-                    "sin and the features",
-                    vector),
-        {},
-        0,
-        {},
-        false};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race,
+                 .sentence = fmt::format(
+                     "the pairs left over from vectors of {} are loaded as a whole vector, beyond the ends of cos, "
+                     "sin and the features",
+                     vector)};
     h.change.beside = [=](const Spot& s) {
       const std::int64_t pairs = s.call.rotary_dim / 2, end = (pairs + vector - 1) / vector * vector;
       const bool is_split = s.call.pairing == Pairing::half_split;
@@ -209,7 +205,7 @@ void add_subnormals_taken_for_zeros(Hypotheses& all, const Hypothesis& of_pairs)
 }
 
 void add_subnormals(Hypotheses& all) {
-  Hypothesis h{BugClass::special_values, "subnormal inputs are taken for zeros", {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::special_values, .sentence = "subnormal inputs are taken for zeros"};
   h.change.load = [](const Spot& s, double x) { return is_subnormal(s.in().dtype, x) ? 0 : x; };
   all.push_back(h);
   add_subnormals_taken_for_zeros(all, h);
@@ -221,7 +217,7 @@ void add_subnormals(Hypotheses& all) {
     return (x + std::copysign(smallest_normal, x)) / 2;  // the exponent that stands there is one lower
   };
   all.push_back(std::move(h));
-  Hypothesis results{BugClass::special_values, "subnormal results are written as zeros", {}, 0, {}, false};
+  Hypothesis results{.bug_class = BugClass::special_values, .sentence = "subnormal results are written as zeros"};
   results.change.store = [](const Spot& s, int, double y) { return is_subnormal(s.call.q_result().dtype, y) ? 0 : y; };
   all.push_back(std::move(results));
 }
@@ -230,65 +226,52 @@ void add_subnormals(Hypotheses& all) {
 
 void add_memory_hypotheses(Hypotheses& all) {
   {
-    Hypothesis h{BugClass::strides_memory_race,
-                 "the second result is made from the first one that was just written",
-                 {},
-                 0,
-                 {},
-                 false};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race,
+                 .sentence = "the second result is made from the first one that was just written"};
     h.change.rereads = true;
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::strides_memory_race,
-                 "results are added to what the output held, which should be overwritten",
-                 {},
-                 0,
-                 {},
-                 false};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race,
+                 .sentence = "results are added to what the output held, which should be overwritten"};
     h.change.adds = true;
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::strides_memory_race, "the output is never written", {}, 0.02, {}, true};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is never written", .cost = 0.02,
+                 .unrotated = true};
     h.change.write = [](const Spot&) { return Write::nothing; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::strides_memory_race, "the output is the input, unrotated", {}, 0.02, {}, true};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is the input, unrotated",
+                 .cost = 0.02, .unrotated = true};
     h.change.write = [](const Spot&) { return Write::copied; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::strides_memory_race, "the output is all zeros", {}, 0.02, {}, true};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is all zeros", .cost = 0.02,
+                 .unrotated = true};
     h.change.rotate = [](const Spot&, Values, Values, Values, Values) { return Values{0, 0}; };
     h.change.pass = [](const Spot&, int, double) { return 0.0; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::backward,
-                 "the gradient is copied unrotated",
-                 {},
-                 0.01,
-                 [](const Call& call) { return call.direction == Direction::backward; },
-                 true};
+    Hypothesis h{.bug_class = BugClass::backward, .sentence = "the gradient is copied unrotated", .cost = 0.01,
+                 .applies = [](const Call& call) { return call.direction == Direction::backward; }, .unrotated = true};
     h.change.write = [](const Spot&) { return Write::copied; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::partial_passthrough,
-                 "the rotary features are copied unrotated",
-                 {},
-                 0,
-                 [](const Call& call) { return call.rotary_dim < call.q.shape[3]; },
-                 true};
+    Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = "the rotary features are copied unrotated",
+                 .applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; }, .unrotated = true};
     h.change.rotate = [](const Spot&, Values x, Values, Values, Values) { return x; };
     all.push_back(std::move(h));
   }
   add_wide_reads(all);
   add_whole_vectors(all);
   {
-    Hypothesis h{BugClass::special_values, "features whose input is 0 stay 0", {}, 0, {}, false};
+    Hypothesis h{.bug_class = BugClass::special_values, .sentence = "features whose input is 0 stay 0"};
     h.change.store = [](const Spot& s, int f, double y) {
       return value_at(s.in(), {s.batch, s.seq, s.head}, f) == 0 ? 0 : y;
     };
@@ -296,7 +279,7 @@ void add_memory_hypotheses(Hypotheses& all) {
   }
   add_subnormals(all);
   for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
-    Hypothesis h{BugClass::special_values, "a small number is added to every result", {}, 0, {}, false};
+    Hypothesis h{.bug_class = BugClass::special_values, .sentence = "a small number is added to every result"};
     h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };
     all.push_back(std::move(h));
   }

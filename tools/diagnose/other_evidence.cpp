@@ -82,7 +82,8 @@ bool are_alike(const std::vector<std::pair<Bytes, Bytes>>& results) {
   return std::ranges::all_of(results, [&](const auto& one) { return one == results.front(); });
 }
 
-// Whether two new processes give the same results, which change from call to call. A race may give the right ones in all.
+// Whether two new processes give the same results, which change from call to call. A race may give the right ones in
+// all.
 bool repeats_in_new_processes(const Observation& one, Examiner& examiner) {
   if (!examiner.subject().renew()) return false;
   const auto first = repetitions_of(one, examiner);

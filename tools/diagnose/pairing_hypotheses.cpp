@@ -15,13 +15,13 @@ bool partial_halves(const Call& call) {
 }
 
 void add_pairs(Hypotheses& all, std::string sentence, std::function<void(const Params&, PairList&)> change) {
-  Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, several_pairs, false};
+  Hypothesis h{.bug_class = BugClass::pairing_layout, .sentence = std::move(sentence), .applies = several_pairs};
   h.change.pairs = std::move(change);
   all.push_back(std::move(h));
 }
 
 void add_angles(Hypotheses& all, std::string sentence, std::function<int(const Params&, int feature, int pair)> whose) {
-  Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, several_pairs, false};
+  Hypothesis h{.bug_class = BugClass::pairing_layout, .sentence = std::move(sentence), .applies = several_pairs};
   h.change.pair_of = std::move(whose);
   all.push_back(std::move(h));
 }
@@ -29,7 +29,7 @@ void add_angles(Hypotheses& all, std::string sentence, std::function<int(const P
 using Signs = std::function<Values(Values x, Values c, Values s)>;
 
 void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
-  Hypothesis h{BugClass::sign_direction, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::sign_direction, .sentence = std::move(sentence)};
   h.change.rotate = [=](const Spot& s, Values x, Values cosine, Values sine, Values) {
     const Values y = signs(x, cosine, sine);
     return Values{s.params.lambda * y.first, s.params.lambda * y.second};
@@ -39,7 +39,7 @@ void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
 
 // cos and sin of the pairs are stored in one array and read from it in another order.
 void add_unpacked(Hypotheses& all, std::string sentence, bool sine_first) {
-  Hypothesis h{BugClass::pairing_layout, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::pairing_layout, .sentence = std::move(sentence)};
   h.change.row = [=](const Spot&, const PairList& pairs, Row& row) {
     std::vector<double> packed;
     for (const auto& pair : pairs) {
@@ -77,12 +77,10 @@ void add_signs_backward(Hypotheses& all) {
 
 // As code for interleaved pairs has it, where the first feature of a pair is even.
 void add_signs_by_parity(Hypotheses& all) {
-  Hypothesis h{BugClass::sign_direction,
-               "half_split pairs: the sign of sin goes by the feature's number, minus for even and plus for odd ones",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{
+      .bug_class = BugClass::sign_direction,
+      .sentence =
+          "half_split pairs: the sign of sin goes by the feature's number, minus for even and plus for odd ones"};
   h.applies = [](const Call& call) { return call.pairing == Pairing::half_split; };
   h.change.row = [](const Spot&, const PairList& pairs, Row& row) {
     for (const auto& [first, second] : pairs) {
@@ -121,13 +119,9 @@ void add_signs(Hypotheses& all) {
     return Values{-x.first * c.first - x.second * s.first, -x.second * c.second + x.first * s.second};
   });
   for (const bool sine : {true, false}) {
-    Hypothesis h{BugClass::sign_direction,
-                 fmt::format("{} is never negative: it is computed as sqrt(1 - {}^2)", sine ? "sin" : "cos",
-                             sine ? "cos" : "sin"),
-                 {},
-                 0,
-                 {},
-                 false};
+    Hypothesis h{.bug_class = BugClass::sign_direction,
+                 .sentence = fmt::format("{} is never negative: it is computed as sqrt(1 - {}^2)", sine ? "sin" : "cos",
+                                         sine ? "cos" : "sin")};
     h.change.turn = [sine](const Params&, double& c, double& s) { (sine ? s : c) = std::fabs(sine ? s : c); };
     all.push_back(std::move(h));
   }
@@ -150,7 +144,8 @@ void add_signs(Hypotheses& all) {
 
 // One factor is applied to what the other has made already.
 void add_repeated_products(Hypotheses& all) {
-  add_sign(all, "the products with sin are made from the products with cos: (a, b) becomes (a cos - b cos sin, b cos + a "
+  add_sign(all,
+           "the products with sin are made from the products with cos: (a, b) becomes (a cos - b cos sin, b cos + a "
            "cos sin)",
            [](Values x, Values c, Values s) {
              const Values with_cos{x.first * c.first, x.second * c.second};
@@ -164,12 +159,9 @@ void add_repeated_products(Hypotheses& all) {
 
 void add_partners(Hypotheses& all) {
   {
-    Hypothesis h{BugClass::pairing_layout,
-                 "the other pairing is used: half_split for interleaved, or interleaved for half_split",
-                 {},
-                 0,
-                 several_pairs,
-                 false};
+    Hypothesis h{.bug_class = BugClass::pairing_layout,
+                 .sentence = "the other pairing is used: half_split for interleaved, or interleaved for half_split",
+                 .applies = several_pairs};
     h.change.params = [](const Call&, Params& p) {
       p.pairing = p.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
     };
@@ -190,13 +182,10 @@ void add_partners(Hypotheses& all) {
       pairs[i] = {static_cast<int>(i), p.rotary_dim - 1 - static_cast<int>(i)};
   });
   for (const bool others_pass : {false, true}) {
-    Hypothesis h{BugClass::pairing_layout,
-                 fmt::format("each feature pairs with the one head_dim/2 further on, not rotary_dim/2{}",
-                             others_pass ? "; the remaining features pass through" : ""),
-                 {},
-                 0,
-                 partial_halves,
-                 false};
+    Hypothesis h{.bug_class = BugClass::pairing_layout,
+                 .sentence = fmt::format("each feature pairs with the one head_dim/2 further on, not rotary_dim/2{}",
+                                         others_pass ? "; the remaining features pass through" : ""),
+                 .applies = partial_halves};
     h.change.index = [others_pass](const Spot& s, bool, int feature, std::int64_t index) {
       const int half = s.params.rotary_dim / 2, gap = s.params.head_dim / 2 - half;
       int moved = feature;
@@ -212,14 +201,12 @@ void add_partners(Hypotheses& all) {
 void add_tails_of_other_pairing(Hypotheses& all) {
   for (const int block : {2, 4, 8, 16, 32, 64}) {
     const auto first_of_rest = [block](const Params& p) { return p.rotary_dim / 2 / block * block; };
-    Hypothesis h{BugClass::pairing_layout,
-                 fmt::format("pairs left over from vectors of {} are formed by the other pairing: half_split for "
-                             "interleaved, or interleaved for half_split",
-                             block),
-                 {},
-                 0,
-                 [block](const Call& call) { return call.rotary_dim / 2 % block != 0; },
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::pairing_layout,
+        .sentence = fmt::format("pairs left over from vectors of {} are formed by the other pairing: half_split for "
+                                "interleaved, or interleaved for half_split",
+                                block),
+        .applies = [block](const Call& call) { return call.rotary_dim / 2 % block != 0; }};
     h.change.pairs = [=](const Params& p, PairList& pairs) {
       for (int i = first_of_rest(p); i < p.rotary_dim / 2; ++i) {
         const bool split = p.pairing == Pairing::interleaved;
@@ -237,14 +224,13 @@ void add_tails_of_other_pairing(Hypotheses& all) {
 // The pairs are those asked for on one side only: on the other side they lie as in the other pairing.
 void add_mixed_layouts(Hypotheses& all) {
   for (const bool of_output : {true, false}) {
-    Hypothesis h{BugClass::pairing_layout,
-                 of_output ? "the results are written where they would be in the other pairing, half_split or interleaved"
-                           : "the inputs are read from where they would be in the other pairing, half_split or "
-                             "interleaved",
-                 {},
-                 0,
-                 several_pairs,
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::pairing_layout,
+        .sentence = of_output
+                        ? "the results are written where they would be in the other pairing, half_split or interleaved"
+                        : "the inputs are read from where they would be in the other pairing, half_split or "
+                          "interleaved",
+        .applies = several_pairs};
     h.change.index = [of_output](const Spot& s, bool output, int feature, std::int64_t index) {
       if (output != of_output || feature >= s.params.rotary_dim) return index;
       const int half = s.params.rotary_dim / 2;
@@ -258,12 +244,9 @@ void add_mixed_layouts(Hypotheses& all) {
 
 void add_pair_angles(Hypotheses& all) {
   for (const int n : {8, 16, 24, 32, 48, 64, 96, 128, 192, 256}) {
-    Hypothesis h{BugClass::launch_limits,
-                 fmt::format("pairs from {} on get the angles of pairs 0, 1, .. again", n),
-                 {},
-                 0,
-                 [n](const Call& call) { return call.rotary_dim / 2 > n; },
-                 false};
+    Hypothesis h{.bug_class = BugClass::launch_limits,
+                 .sentence = fmt::format("pairs from {} on get the angles of pairs 0, 1, .. again", n),
+                 .applies = [n](const Call& call) { return call.rotary_dim / 2 > n; }};
     h.change.pair_of = [n](const Params&, int, int pair) { return pair % n; };
     all.push_back(std::move(h));
   }

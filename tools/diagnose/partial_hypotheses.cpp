@@ -17,20 +17,20 @@ bool backward(const Call& call) { return call.direction == Direction::backward; 
 
 void add_params(Hypotheses& all, BugClass bug_class, const char* sentence,
                 std::function<void(const Call&, Params&)> change) {
-  Hypothesis h{bug_class, sentence, {}, 0, partial, false};
+  Hypothesis h{.bug_class = bug_class, .sentence = sentence, .applies = partial};
   h.change.params = std::move(change);
   all.push_back(std::move(h));
 }
 
 void add_pass(Hypotheses& all, std::string sentence, std::function<double(const Spot&, int, double)> change) {
-  Hypothesis h{BugClass::partial_passthrough, std::move(sentence), {}, 0, partial, false};
+  Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = std::move(sentence), .applies = partial};
   h.change.pass = std::move(change);
   all.push_back(std::move(h));
 }
 
 void add_direct(Hypotheses& all, const char* sentence,
                 std::function<void(const Params&, const PairList&, Row&)> change) {
-  Hypothesis h{BugClass::backward, sentence, {}, 0, backward, false};
+  Hypothesis h{.bug_class = BugClass::backward, .sentence = sentence, .applies = backward};
   h.change.direct = std::move(change);
   all.push_back(std::move(h));
 }
@@ -54,8 +54,8 @@ void add_rotary_dims(Hypotheses& all) {
              });
   {
     // Uses the last features: the whole head, including what passes through, is read shifted by the rest.
-    Hypothesis h{
-        BugClass::partial_passthrough, "the last rotary_dim features turn, not the first", {}, 0, partial, false};
+    Hypothesis h{.bug_class = BugClass::partial_passthrough,
+                 .sentence = "the last rotary_dim features turn, not the first", .applies = partial};
     h.change.index = [](const Spot& s, bool, int feature, std::int64_t index) {
       const int rest = s.params.head_dim - s.params.rotary_dim;
       const int shifted = feature < s.params.rotary_dim ? feature + rest : feature - s.params.rotary_dim;
@@ -65,7 +65,8 @@ void add_rotary_dims(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::partial_passthrough, "pass-through features are never written", {}, 0, partial, false};
+    Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = "pass-through features are never written",
+                 .applies = partial};
     h.change.skips = [](const Spot& s, int feature) { return feature >= s.params.rotary_dim; };
     all.push_back(std::move(h));
   }
@@ -124,12 +125,10 @@ void add_passed_features(Hypotheses& all) {
   add_pass(all, "pass-through features are written as ones", [](const Spot&, int, double) { return 1.0; });
 
   for (const int block : {4, 8, 16, 32}) {
-    Hypothesis h{BugClass::partial_passthrough,
-                 fmt::format("features pass through from the last multiple of {} below rotary_dim on", block),
-                 {},
-                 0,
-                 partial,
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::partial_passthrough,
+        .sentence = fmt::format("features pass through from the last multiple of {} below rotary_dim on", block),
+        .applies = partial};
     h.change.store = [=](const Spot& s, int feature, double y) {
       return feature < s.params.rotary_dim / block * block ? y : value_at(s.in(), {s.batch, s.seq, s.head}, feature);
     };
@@ -149,7 +148,7 @@ void add_block_copies(Hypotheses& all) {
        "pass-through features are copied as one block, as if their stride were 1 in the input and the output"},
   };
   for (const auto& where : adjacent) {
-    Hypothesis h{BugClass::strides_memory_race, where.words, {}, 0, partial, false};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = where.words, .applies = partial};
     h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
       const std::int64_t beyond = feature - s.params.rotary_dim;
       const std::int64_t stride = (output ? s.out() : s.in()).strides[3];
@@ -162,13 +161,11 @@ void add_block_copies(Hypotheses& all) {
 // One offset for the input and the output, in which pass-through features are copied.
 void add_passed_by_other_strides(Hypotheses& all) {
   for (const bool of_input : {true, false}) {
-    Hypothesis h{BugClass::strides_memory_race,
-                 fmt::format("pass-through features are {}", of_input ? "read from the input with the output's strides"
-                                                                      : "written with the input's strides"),
-                 {},
-                 0,
-                 [](const Call& call) { return partial(call) && !call.in_place; },
-                 false};
+    Hypothesis h{.bug_class = BugClass::strides_memory_race,
+                 .sentence = fmt::format(
+                     "pass-through features are {}",
+                     of_input ? "read from the input with the output's strides" : "written with the input's strides"),
+                 .applies = [](const Call& call) { return partial(call) && !call.in_place; }};
     h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
       if (output == of_input || feature < s.params.rotary_dim) return index;
       const Tensor& other = output ? s.in() : s.out();
@@ -232,7 +229,8 @@ void add_gradients(Hypotheses& all) {
                }
              });
   for (const bool zero : {false, true}) {
-    Hypothesis h{BugClass::backward, zero ? "every gradient is 0" : "every gradient is 1", {}, 0, backward, false};
+    Hypothesis h{.bug_class = BugClass::backward, .sentence = zero ? "every gradient is 0" : "every gradient is 1",
+                 .applies = backward};
     const double value = zero ? 0 : 1;
     h.change.rotate = [=](const Spot&, Values, Values, Values, Values) { return Values{value, value}; };
     h.change.pass = [=](const Spot&, int, double) { return value; };

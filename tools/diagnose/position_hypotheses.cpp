@@ -16,7 +16,7 @@ long double positions::of(const Spot& s, int axis, std::int64_t batch, std::int6
 }
 
 void positions::add(Hypotheses& all, BugClass bug_class, std::string sentence, Map map, double cost) {
-  Hypothesis h{bug_class, std::move(sentence), {}, cost, {}, false};
+  Hypothesis h{.bug_class = bug_class, .sentence = std::move(sentence), .cost = cost};
   h.change.position = std::move(map);
   all.push_back(std::move(h));
 }
@@ -166,7 +166,8 @@ void add_reshaped(Hypotheses& all) {
         const std::int64_t tokens = s.call.q.shape[1], place = s.seq * s.call.q.shape[0] + s.batch;
         return of(s, a, place / tokens, place % tokens);
       });
-  add(all, BugClass::heads_batch_qk, "the positions are put in the order [token, batch], but the tokens are [batch, token]",
+  add(all, BugClass::heads_batch_qk,
+      "the positions are put in the order [token, batch], but the tokens are [batch, token]",
       [](const Spot& s, int a, long double) {
         const std::int64_t batches = s.call.q.shape[0], row = s.batch * s.call.q.shape[1] + s.seq;
         return of(s, a, row % batches, row / batches);

@@ -11,12 +11,8 @@ namespace {
 
 // Theta and theta / factor are mixed in the middle by the wavelength, not by the turns.
 void add_llama3_weights(Hypotheses& all) {
-  Hypothesis h{BugClass::scaling_config,
-               "llama3: between its limits, the weights of the two frequencies are exchanged",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = "llama3: between its limits, the weights of the two frequencies are exchanged"};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
@@ -34,12 +30,8 @@ void add_llama3_weights(Hypotheses& all) {
 // Between theta and theta / factor, their reciprocals are mixed.
 template <class Rule>
 void add_mixed_wavelengths(Hypotheses& all, const char* kind) {
-  Hypothesis h{BugClass::scaling_config,
-               std::string(kind) + ": between its limits, wavelengths are mixed, not frequencies",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = std::string(kind) + ": between its limits, wavelengths are mixed, not frequencies"};
   h.applies = [](const Call& call) { return std::holds_alternative<Rule>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Rule>(&s.params.scaling);
@@ -55,8 +47,8 @@ void add_mixed_wavelengths(Hypotheses& all, const char* kind) {
 }
 
 void add_llama3_by_wavelength(Hypotheses& all) {
-  Hypothesis h{
-      BugClass::scaling_config, "llama3: the ramp goes by the wavelength, not by its reciprocal", {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = "llama3: the ramp goes by the wavelength, not by its reciprocal"};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
@@ -94,7 +86,7 @@ struct YarnEnds {
 
 // yarn's theta with other ends of the ramp.
 void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
-  Hypothesis h{BugClass::scaling_config, std::string("yarn: ") + what, {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = std::string("yarn: ") + what};
   h.applies = [=](const Call& call) {
     const auto* rule = std::get_if<scaling::Yarn>(&call.scaling);
     return rule != nullptr && (rule->truncate || !ends.truncated);
@@ -127,8 +119,9 @@ void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
   all.push_back(std::move(h));
 }
 
-void add_pixel(Hypotheses& all, const char* what, std::function<long double(const scaling::Pixel&, int pair, int dims)> of) {
-  Hypothesis h{BugClass::scaling_config, std::string("pixel: ") + what, {}, 0, {}, false};
+void add_pixel(Hypotheses& all, const char* what,
+               std::function<long double(const scaling::Pixel&, int pair, int dims)> of) {
+  Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = std::string("pixel: ") + what};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Pixel>(call.scaling); };
   h.change.theta = [of = std::move(of)](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Pixel>(&s.params.scaling);
@@ -143,8 +136,9 @@ void add_pixel(Hypotheses& all, const char* what, std::function<long double(cons
 void add_pixels(Hypotheses& all) {
   // From 1 to `last`, the share of the way that pair p has gone.
   const auto between = [](long double last, long double share) { return 1 + (last - 1) * share; };
-  add_pixel(all, "every second one of rotary_dim frequencies is used: the last pair falls short of the largest",
-            [=](const scaling::Pixel& r, int p, int dims) { return between(r.max_frequency / 2, 2.0L * p / (dims - 1)); });
+  add_pixel(
+      all, "every second one of rotary_dim frequencies is used: the last pair falls short of the largest",
+      [=](const scaling::Pixel& r, int p, int dims) { return between(r.max_frequency / 2, 2.0L * p / (dims - 1)); });
   add_pixel(all, "the frequencies are divided into rotary_dim/2 steps, not one less: the last pair falls short",
             [=](const scaling::Pixel& r, int p, int dims) { return between(r.max_frequency / 2, 2.0L * p / dims); });
   add_pixel(all, "the frequencies rise to max_frequency, not to its half",

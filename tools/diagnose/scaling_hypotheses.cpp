@@ -27,7 +27,7 @@ bool edited(const Call& call, Params& p, const AnyEdit& edit) {
 // Changes the parameters of one rule.
 template <class Rule>
 void add(Hypotheses& all, std::string what, Edit<Rule> edit) {
-  Hypothesis h{BugClass::scaling_config, fmt::format("{}: {}", Rule::kind, what), {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = fmt::format("{}: {}", Rule::kind, what)};
   h.applies = [](const Call& call) {
     return call.source == AngleSource::computed && std::holds_alternative<Rule>(call.scaling);
   };
@@ -43,7 +43,7 @@ void add_for(Hypotheses& all, const std::string& what, AnyEdit edit) {
   constexpr std::size_t most_named = 3;
   const std::vector<std::string_view> names{Rules::kind...};
   const std::string whose = names.size() > most_named ? "every rule" : fmt::format("{}", fmt::join(names, " and "));
-  Hypothesis h{BugClass::scaling_config, fmt::format("{}: {}", whose, what), {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = fmt::format("{}: {}", whose, what)};
   h.several_rules = true;
   h.applies = [](const Call& call) {
     return call.source == AngleSource::computed && (std::holds_alternative<Rules>(call.scaling) || ...);
@@ -190,7 +190,7 @@ void add_yarn(Hypotheses& all) {
     r.beta_fast = 32;
     r.beta_slow = 1;
   });
-  Hypothesis h{BugClass::scaling_config, "yarn: the ramp is reversed", {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = "yarn: the ramp is reversed"};
   h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Yarn>(&s.params.scaling);
@@ -272,12 +272,8 @@ void add_proportional(Hypotheses& all) {
   };
   rounds("to nearest, not down", [](double pairs) { return std::round(pairs); });
   rounds("up, not down", [](double pairs) { return std::ceil(pairs); });
-  Hypothesis h{BugClass::scaling_config,
-               "proportional: the exponent is divided by the features that turn, not by head_dim",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = "proportional: the exponent is divided by the features that turn, not by head_dim"};
   h.applies = [](const Call& call) { return std::holds_alternative<Proportional>(call.scaling); };
   h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Proportional>(&s.params.scaling);
@@ -295,7 +291,7 @@ void add_proportional(Hypotheses& all) {
 void add_linear(Hypotheses& all) {
   const auto add_position = [&](const char* what,
                                 long double (*position)(const Call&, long double p, long double factor)) {
-    Hypothesis h{BugClass::scaling_config, fmt::format("linear: {}", what), {}, 0, {}, false};
+    Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = fmt::format("linear: {}", what)};
     h.applies = [](const Call& call) {
       return call.source == AngleSource::computed && std::holds_alternative<scaling::Linear>(call.scaling);
     };
@@ -338,12 +334,8 @@ void add_rules(Hypotheses& all) {
 }
 
 void add_partial_factor(Hypotheses& all) {
-  Hypothesis h{BugClass::scaling_config,
-               "the partial factor is applied twice: rotary_dim^2 / head_dim features turn",
-               {},
-               0,
-               {},
-               false};
+  Hypothesis h{.bug_class = BugClass::scaling_config,
+               .sentence = "the partial factor is applied twice: rotary_dim^2 / head_dim features turn"};
   h.applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; };
   h.change.params = [](const Call&, Params& p) {
     p.rotary_dim = std::max(p.rotary_dim * p.rotary_dim / p.head_dim / 2 * 2, 2);

@@ -139,7 +139,8 @@ void drop_what_says_nothing(Condition& chosen, const std::vector<SeenRow>& witho
 
 // What was chosen first left out most by itself. Beside the others, another literal may leave out more, or as much in
 // fewer words. `all` is the weight of the rows that the condition explains.
-void improve(Condition& chosen, const std::vector<Possible>& possible, double all, const std::vector<SeenRow>& without) {
+void improve(Condition& chosen, const std::vector<Possible>& possible, double all,
+             const std::vector<SeenRow>& without) {
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const std::vector<SeenRow> left = held_without(chosen, i, without);
     const auto cost = [&](const Literal& literal, const std::function<bool(const SeenRow&)>& holds) {

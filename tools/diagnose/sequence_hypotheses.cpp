@@ -32,7 +32,7 @@ bool has_starts(const Call& call) { return call.seqlen_offsets.has_value(); }
 bool is_packed(const Call& call) { return call.cu_seqlens.has_value(); }
 
 void add(Hypotheses& all, Applies applies, std::string sentence, Position position) {
-  Hypothesis h{BugClass::varlen_packing_cp, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = BugClass::varlen_packing_cp, .sentence = std::move(sentence)};
   h.applies = applies;
   h.change.position = [=](const Spot& s, int, long double p) {
     if (!applies(s.call)) return p;
@@ -70,8 +70,8 @@ void add_starts(Hypotheses& all) {
       [](const Token& t) { return t.start(std::min(t.seq, t.last_sequence())) + t.seq - t.first_token(t.sequence); });
   add(all, has_starts, "seqlen_offsets are subtracted, not added",
       [](const Token& t) { return t.position_in(t.sequence) - 2 * t.start(t.sequence); });
-  Hypothesis other{
-      BugClass::varlen_packing_cp, "seqlen_offsets in i32 are read as i64, or those in i64 as i32", {}, 0, {}, false};
+  Hypothesis other{.bug_class = BugClass::varlen_packing_cp,
+                   .sentence = "seqlen_offsets in i32 are read as i64, or those in i64 as i32"};
   other.applies = has_starts;
   other.change.position = [](const Spot& s, int, long double p) {
     if (!has_starts(s.call)) return p;

@@ -76,7 +76,8 @@ std::optional<Case> parting(const Case& c, const Claims& claims) {
   Case result = c;
   result.seq = std::max(result.seq, 2);  // nothing shows at position 0
   result.before.clear();
-  for (const std::int64_t start : {2 * original, 4 * original, 3 * original}) result.before.push_back({c.dtype, 1, start});
+  for (const std::int64_t start : {2 * original, 4 * original, 3 * original})
+    result.before.push_back({c.dtype, 1, start});
   return result;
 }
 
@@ -105,7 +106,8 @@ bool fails_after(Case c, Examiner& examiner, void (*edit)(const Case&, EarlierCa
   return after.seen->answered() && after.seen->failed();
 }
 
-// In what an earlier call must differ to spoil this one, as far as one change can tell: its dtype, its place or its length.
+// In what an earlier call must differ to spoil this one, as far as one change can tell: its dtype, its place or its
+// length.
 std::string words_of_earlier(const Case& c, Examiner& examiner) {
   const auto spoils = [&](void (*edit)(const Case&, EarlierCall&)) { return fails_after(c, examiner, edit); };
   if (c.before.empty() || examiner.subject().claims().starts_slowly()) return "an earlier call";

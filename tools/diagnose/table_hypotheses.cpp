@@ -14,7 +14,7 @@ bool full(const Call& call) { return call.cos && call.cos->shape[1] == call.rota
 
 void add(Hypotheses& all, std::string sentence, std::function<bool(const Call&)> applies,
          std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> change) {
-  Hypothesis h{BugClass::table_cache, std::move(sentence), {}, 0, std::move(applies), false};
+  Hypothesis h{.bug_class = BugClass::table_cache, .sentence = std::move(sentence), .applies = std::move(applies)};
   h.change.table = std::move(change);
   all.push_back(std::move(h));
 }
@@ -59,12 +59,10 @@ void add_addresses(Hypotheses& all) {
 
 void add_row_per_token(Hypotheses& all) {
   Hypothesis h{
-      BugClass::table_cache,
-      "where the tables have as many rows as there are tokens, row s is used for token s, whatever its position",
-      {},
-      0,
-      [](const Call& call) { return call.cos && call.cos->shape[0] == call.q.shape[1]; },
-      false};
+      .bug_class = BugClass::table_cache,
+      .sentence =
+          "where the tables have as many rows as there are tokens, row s is used for token s, whatever its position",
+      .applies = [](const Call& call) { return call.cos && call.cos->shape[0] == call.q.shape[1]; }};
   h.change.position = [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); };
   all.push_back(std::move(h));
 }
@@ -93,21 +91,20 @@ void add_columns(Hypotheses& all) {
             call.pairing == Pairing::interleaved ? column % 2 * half + column / 2 : column % half * 2 + column / half;
       });
   for (const bool of_sine : {true, false}) {
-    add(all, fmt::format("full-width tables: the second feature of a pair gets the first's column of {}, but its own of {}",
-                         of_sine ? "sin" : "cos", of_sine ? "cos" : "sin"),
+    add(all,
+        fmt::format("full-width tables: the second feature of a pair gets the first's column of {}, but its own of {}",
+                    of_sine ? "sin" : "cos", of_sine ? "cos" : "sin"),
         full, [=](const Call& call, bool sine, std::int64_t&, std::int64_t& column) {
           const std::int64_t half = call.rotary_dim / 2;
           if (sine == of_sine) column = call.pairing == Pairing::interleaved ? column / 2 * 2 : column % half;
         });
   }
   for (const bool second : {true, false}) {
-    Hypothesis h{BugClass::multi_axis,
-                 fmt::format("full-width tables: the {} feature of a pair gets the row of axis 0's position",
-                             second ? "second" : "first"),
-                 {},
-                 0,
-                 [](const Call& call) { return full(call) && call.axis; },
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::multi_axis,
+        .sentence = fmt::format("full-width tables: the {} feature of a pair gets the row of axis 0's position",
+                                second ? "second" : "first"),
+        .applies = [](const Call& call) { return full(call) && call.axis; }};
     h.change.axis_of = [second](const Params& p, int feature, int axis) {
       const bool of_second = p.pairing == Pairing::interleaved ? feature % 2 == 1 : feature >= p.rotary_dim / 2;
       return of_second == second ? 0 : axis;
@@ -122,12 +119,14 @@ void add_columns(Hypotheses& all) {
 
 void add_types(Hypotheses& all) {
   {
-    Hypothesis h{BugClass::table_cache, "tables are read as if they had q's type", {}, 0, tables, false};
+    Hypothesis h{.bug_class = BugClass::table_cache, .sentence = "tables are read as if they had q's type",
+                 .applies = tables};
     h.change.table_dtype = [](const Call& call, DType) { return call.q.dtype; };
     all.push_back(std::move(h));
   }
   {
-    Hypothesis h{BugClass::table_cache, "tables are read as if they were f32", {}, 0, tables, false};
+    Hypothesis h{.bug_class = BugClass::table_cache, .sentence = "tables are read as if they were f32",
+                 .applies = tables};
     h.change.table_dtype = [](const Call&, DType) { return DType::f32; };
     all.push_back(std::move(h));
   }
@@ -136,14 +135,11 @@ void add_types(Hypotheses& all) {
 // Sines in one array with the cosines, at a place computed from the wrong width.
 void add_misplaced_sines(Hypotheses& all) {
   for (const bool is_tail_zero : {true, false}) {
-    Hypothesis h{BugClass::table_cache,
-                 is_tail_zero
-                     ? "sin is read behind cos from the next power of two on, not from rotary_dim/2; 0 past the end"
-                     : "cos is used in place of sin in the second half of the pairs",
-                 {},
-                 0,
-                 {},
-                 false};
+    Hypothesis h{
+        .bug_class = BugClass::table_cache,
+        .sentence = is_tail_zero
+                        ? "sin is read behind cos from the next power of two on, not from rotary_dim/2; 0 past the end"
+                        : "cos is used in place of sin in the second half of the pairs"};
     h.change.row = [=](const Spot& s, const PairList& pairs, Row& row) {
       std::size_t width = 1;
       while (width < pairs.size()) width *= 2;

@@ -15,7 +15,7 @@ using Theta = std::function<long double(const Spot&, int pair)>;  // unscaled
 using Exponent = std::function<long double(const Spot&, int pair)>;
 
 void add_params(Hypotheses& all, std::string sentence, std::function<void(const Call&, Params&)> change) {
-  Hypothesis h{BugClass::frequency_base, std::move(sentence), {}, 0, computed, false};
+  Hypothesis h{.bug_class = BugClass::frequency_base, .sentence = std::move(sentence), .applies = computed};
   h.change.params = std::move(change);
   all.push_back(std::move(h));
 }
@@ -23,7 +23,8 @@ void add_params(Hypotheses& all, std::string sentence, std::function<void(const 
 // theta = the rule's result, times the quotient of the wrong and the right unscaled theta. Exact for all rules that
 // multiply theta by something.
 void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, double cost = 0) {
-  Hypothesis h{BugClass::frequency_base, std::move(sentence), {}, cost, computed, false};
+  Hypothesis h{.bug_class = BugClass::frequency_base, .sentence = std::move(sentence), .cost = cost,
+               .applies = computed};
   h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
     for (std::size_t p = 0; p < theta.size(); ++p) {
       const long double right = -2.0L * static_cast<long double>(p) / s.params.rotary_dim;
@@ -35,7 +36,7 @@ void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, doub
 
 void add_theta(Hypotheses& all, BugClass bug_class, std::string sentence,
                std::function<void(const Spot&, std::vector<long double>&)> change, bool only_computed = true) {
-  Hypothesis h{bug_class, std::move(sentence), {}, 0, {}, false};
+  Hypothesis h{.bug_class = bug_class, .sentence = std::move(sentence)};
   if (only_computed) h.applies = computed;
   h.change.theta = std::move(change);
   all.push_back(std::move(h));

@@ -23,8 +23,8 @@ constexpr double angles_in_place = 0.025;
 constexpr std::size_t small_call = 2000;                            // elements
 constexpr double second_cause = 0.03;
 constexpr double of_places = 0.002;  // less than of any literal
-// More than a tie: a cause that says by itself which elements of a row are wrong is in no doubt because of one that needs
-// a condition for it.
+// More than a tie: a cause that says by itself which elements of a row are wrong is in no doubt because of one that
+// needs a condition for it.
 constexpr double of_some_elements = 0.021;
 // If no single cause fits this well, pairs of causes are tried. Some promising ones are paired with every other
 // hypothesis, in small calls first. Then the best pairs are tried in all calls.
@@ -96,7 +96,10 @@ double cost_of(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
   // What a cause is vague about, a condition says that names the places: there nothing was done.
   const bool is_vague = std::ranges::none_of(cause.condition, &Literal::is_of_places);
-  double cost = (is_vague ? h.cost : h.unrotated && !h.change.write ? of_places : 0) + (cause.with == nullptr ? 0 : cause.with->cost + second_cause);
+  double cost = (is_vague                         ? h.cost
+                 : h.unrotated && !h.change.write ? of_places
+                                                  : 0) +
+                (cause.with == nullptr ? 0 : cause.with->cost + second_cause);
   if (std::ranges::any_of(cause.condition, &Literal::is_of_elements)) cost = std::max(cost, of_some_elements);
   for (const Literal& l : cause.condition) {
     if (l.is_of_elements()) continue;

@@ -21,7 +21,8 @@ WrongRows rows_of(const Observation& seen) {
     if (head == result.heads.end()) head = result.heads.insert(head, {row.key, row.batch, row.head, ""});
     head->tokens += seen.wrong[i] != 0 ? 'x' : '.';
   }
-  std::ranges::stable_sort(result.heads, {}, [](const WrongRows::Head& h) { return std::tuple(h.key, h.batch, h.head); });
+  std::ranges::stable_sort(result.heads, {},
+                           [](const WrongRows::Head& h) { return std::tuple(h.key, h.batch, h.head); });
   return result;
 }
 
