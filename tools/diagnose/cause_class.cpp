@@ -13,9 +13,9 @@ constexpr BugClass precedence[] = {
     BugClass::special_values,      BugClass::backward,
     BugClass::multi_axis,          BugClass::scaling_config,
     BugClass::strides_memory_race, BugClass::partial_passthrough,
-    BugClass::table_cache,         BugClass::heads_batch_qk,
-    BugClass::precision,           BugClass::varlen_packing_cp,
-    BugClass::position_offset,
+    BugClass::table_cache,         BugClass::launch_limits,
+    BugClass::heads_batch_qk,      BugClass::precision,
+    BugClass::varlen_packing_cp,   BugClass::position_offset,
 };
 
 // No kernel handles this many in one loop, so the number comes from a grid or a block.

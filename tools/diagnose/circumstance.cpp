@@ -11,6 +11,7 @@ namespace {
 constexpr std::nullopt_t nothing = std::nullopt;  // most circumstances speak for no class
 
 const Case& of(const SeenRow& r) { return r.seen->c; }
+std::int64_t heads_of(const SeenRow& r) { return r.key().key ? of(r).key_heads : of(r).heads; }
 
 bool is_unscaled(const SeenRow& r) { return std::holds_alternative<scaling::None>(of(r).spec.scaling); }
 
@@ -225,6 +226,19 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      BugClass::strides_memory_race, [](const SeenRow& r) { return !have_one_stride(r, 3); }, true},
     {Circumstance::rotary_no_power_of_two, "rotary_dim not a power of two", nothing,
      [](const SeenRow& r) { return (of(r).spec.rotary_dim & (of(r).spec.rotary_dim - 1)) != 0; }},
+    // What a launch leaves out whose sizes are exchanged.
+    {Circumstance::tokens_past_heads, "in tokens from the number of heads on", BugClass::launch_limits,
+     [](const SeenRow& r) { return r.key().seq >= heads_of(r); }, true},
+    {Circumstance::heads_past_tokens, "in heads from the number of tokens on", BugClass::launch_limits,
+     [](const SeenRow& r) { return r.key().head >= of(r).seq; }, true},
+    {Circumstance::tokens_past_batches, "in tokens from the number of batches on", BugClass::launch_limits,
+     [](const SeenRow& r) { return r.key().seq >= of(r).batch; }, true},
+    {Circumstance::batches_past_tokens, "in batches from the number of tokens on", BugClass::launch_limits,
+     [](const SeenRow& r) { return r.key().batch >= of(r).seq; }, true},
+    {Circumstance::heads_past_batches, "in heads from the number of batches on", BugClass::launch_limits,
+     [](const SeenRow& r) { return r.key().head >= of(r).batch; }, true},
+    {Circumstance::batches_past_heads, "in batches from the number of heads on", BugClass::launch_limits,
+     [](const SeenRow& r) { return r.key().batch >= heads_of(r); }, true},
     {Circumstance::f32_or_f64, "f32 or f64", nothing,
      [](const SeenRow& r) { return of(r).dtype == DType::f32 || of(r).dtype == DType::f64; }},
     {Circumstance::output_of_same_type, "an output of the type of q", nothing,
@@ -275,7 +289,6 @@ void set_elements(Case& c, std::int64_t elements) {
   set_tokens(c, elements / (std::int64_t{c.batch} * c.heads * c.spec.head_dim));
 }
 
-std::int64_t heads_of(const SeenRow& r) { return r.key().key ? of(r).key_heads : of(r).heads; }
 std::int64_t tokens_of(const SeenRow& r) { return of(r).seq; }
 std::int64_t batches_of(const SeenRow& r) { return of(r).batch; }
 std::int64_t tokens_of_all_batches(const SeenRow& r) { return batches_of(r) * tokens_of(r); }

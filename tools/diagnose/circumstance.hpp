@@ -111,6 +111,12 @@ enum class Circumstance {
   tokens_without_one_stride,
   rows_without_one_stride,
   rotary_no_power_of_two,
+  tokens_past_heads,
+  heads_past_tokens,
+  tokens_past_batches,
+  batches_past_tokens,
+  heads_past_batches,
+  batches_past_heads,
   // The opposite of some of these: other words for the same rows are better.
   f32_or_f64,
   output_of_same_type,

@@ -12,7 +12,7 @@ namespace rope::diagnosis {
 // One element stands for all in the same place of heads of the same shape.
 class Elements {
  public:
-  // Those of a wrong row whose wrong elements are as predicted.
+  // The elements of a wrong row, in which all wrong ones are as predicted.
   void add(const SeenRow& row, const Prediction& said);
 
   // Where the wrong ones are. Empty if no place tells them from the others.

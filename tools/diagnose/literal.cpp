@@ -66,6 +66,13 @@ std::string words_of_quantity(const Literal& l, const QuantityEntry& quantity) {
 
 }  // namespace
 
+bool Literal::is_of_places() const {
+  if (is_counted()) return entry_of(std::get<Quantity>(what)).count != nullptr;
+  const auto* circumstance = std::get_if<Circumstance>(&what);
+  return circumstance != nullptr && *circumstance >= Circumstance::tokens_past_heads &&
+         *circumstance <= Circumstance::batches_past_heads;
+}
+
 bool has(const Condition& condition, Circumstance circumstance) {
   return std::any_of(condition.begin(), condition.end(), [&](const Literal& l) { return l.is(circumstance); });
 }

@@ -48,7 +48,7 @@ struct Literal {
   }
   bool is_of_elements() const { return is_counted() && entry_of(std::get<Quantity>(what)).scope == Scope::element; }
   bool is_of_blocks() const { return op > Comparison::at_most; }
-  bool is_of_places() const { return is_counted() && entry_of(std::get<Quantity>(what)).count != nullptr; }
+  bool is_of_places() const;  // "token 64 or more", "in tokens from the number of heads on"
   bool names_a_rule() const { return std::holds_alternative<UnderRule>(what); }
 };
 

@@ -279,7 +279,8 @@ void add_memory_hypotheses(Hypotheses& all) {
   }
   add_subnormals(all);
   for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
-    Hypothesis h{.bug_class = BugClass::special_values, .sentence = "a small number is added to every result"};
+    Hypothesis h{.bug_class = BugClass::special_values,
+                 .sentence = fmt::format("{} is added to every result", epsilon)};
     h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };
     all.push_back(std::move(h));
   }

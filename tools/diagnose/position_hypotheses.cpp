@@ -233,7 +233,7 @@ void add_position_hypotheses(Hypotheses& all) {
       [](const Spot&, int, long double) { return 0.0L; });
   all.back().unrotated = true;
   add(all, BugClass::position_offset,
-      "the position is the index of the token; the offset and the given positions are ignored",
+      "the position is the index of the token, whatever the call says of positions",
       [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); });
   all.back().cost = says_the_same_of_one_token;
   for (int c : {1, -1, 2, -2, 3, 4, 8, 16}) {
@@ -243,7 +243,7 @@ void add_position_hypotheses(Hypotheses& all) {
   add(all, BugClass::position_offset, "positions are counted from the end of the sequence",
       [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
   add(all, BugClass::position_offset,
-      "the tokens are taken to be the last of the sequence; the given positions are ignored",
+      "the tokens are taken to be the last of the sequence, whatever the call says of positions",
       [](const Spot& s, int, long double) {
         return static_cast<long double>(s.call.sequence_length - s.call.q.shape[1] + s.seq);
       });

@@ -85,8 +85,8 @@ void Rivals::add_cases_around_limits(const Weighed& cause) {
   }
 }
 
-// A number in a condition may be one of a row of numbers, and a place the last or the first of a block: failing cases
-// with some more of them, and with some blocks more.
+// A number in a condition may stand for a remainder, and a place for the last or the first one of a block. So failing
+// cases with a few more are tried, and with more blocks.
 void Rivals::add_cases_around_sizes(const Literal& literal, void (*set)(Case&, std::int64_t)) {
   const std::int64_t size = std::max({literal.limit, literal.block, std::int64_t{1}});
   for (const std::int64_t count : {size + 1, size + 2, size + 4, 2 * size, 2 * size + 1, 3 * size, 3 * size + 1}) {

@@ -190,16 +190,25 @@ void add_yarn(Hypotheses& all) {
     r.beta_fast = 32;
     r.beta_slow = 1;
   });
-  Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = "yarn: the ramp is reversed"};
-  h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
-    const auto* rule = std::get_if<Yarn>(&s.params.scaling);
-    if (rule == nullptr || s.params.source != AngleSource::computed) return;
-    const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
-    // theta = plain ramp / factor + plain (1 - ramp)
-    for (std::size_t p = 0; p < theta.size(); ++p) theta[p] = plain[p] + plain[p] / rule->factor - theta[p];
+  // theta = plain (ramp / factor + 1 - ramp)
+  const auto add_share = [&](const char* sentence, long double (*share)(long double ramp, long double factor)) {
+    Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = sentence};
+    h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
+    h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+      const auto* rule = std::get_if<Yarn>(&s.params.scaling);
+      if (rule == nullptr || s.params.source != AngleSource::computed || rule->factor == 1) return;
+      const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
+      const long double factor = rule->factor;
+      for (std::size_t p = 0; p < theta.size(); ++p) {
+        theta[p] = plain[p] * share((1 - theta[p] / plain[p]) / (1 - 1 / factor), factor);
+      }
+    };
+    all.push_back(std::move(h));
   };
-  all.push_back(std::move(h));
+  add_share("yarn: the ramp is reversed",
+            [](long double ramp, long double factor) { return (1 - ramp) / factor + ramp; });
+  add_share("yarn: the interpolated part is multiplied by the factor, not divided",
+            [](long double ramp, long double factor) { return ramp * factor + 1 - ramp; });
 }
 
 // The lists are one array, short then long, with `apart` values from one to the other. Beyond the array all is 1.

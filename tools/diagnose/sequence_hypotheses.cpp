@@ -18,6 +18,12 @@ struct Token {
 
   std::int64_t last_sequence() const { return call.sequences() - 1; }
   std::int64_t first_token(std::int64_t of) const { return call.cu_seqlens ? integer_at(*call.cu_seqlens, of) : 0; }
+  std::int64_t length(std::int64_t of) const { return integer_at(*call.cu_seqlens, of + 1) - first_token(of); }
+  std::int64_t longest() const {
+    std::int64_t most = 0;
+    for (std::int64_t i = 0; i <= last_sequence(); ++i) most = std::max(most, length(i));
+    return most;
+  }
   std::int64_t start(std::int64_t of) const {
     return call.seqlen_offsets ? integer_at(*call.seqlen_offsets, of) : call.position_offset;
   }
@@ -56,6 +62,11 @@ void add_starts(Hypotheses& all) {
       [](const Token& t) { return t.seq - t.first_token(t.sequence); });
   add(all, has_starts, "every sequence starts at the first value of seqlen_offsets",
       [](const Token& t) { return t.start(0) + t.seq - t.first_token(t.sequence); });
+  add(all, has_starts, "every sequence starts at the largest value of seqlen_offsets", [](const Token& t) {
+    std::int64_t most = t.start(0);
+    for (std::int64_t i = 1; i <= t.last_sequence(); ++i) most = std::max(most, t.start(i));
+    return most + t.seq - t.first_token(t.sequence);
+  });
   add(all, has_starts, "the value of seqlen_offsets is added twice",
       [](const Token& t) { return t.position_in(t.sequence) + t.start(t.sequence); });
   add(all, has_starts, "every token of a sequence gets the sequence's value of seqlen_offsets",
@@ -142,6 +153,16 @@ void add_packed_rows(Hypotheses& all) {
   add(all, is_packed, "the tokens of a sequence are counted from its end", [](const Token& t) {
     return t.start(t.sequence) + integer_at(*t.call.cu_seqlens, t.sequence + 1) - 1 - t.seq;
   });
+  // As if shorter sequences were padded in front.
+  for (const bool negative : {false, true}) {
+    add(all, is_packed,
+        negative ? "a sequence begins before its start, by what the longest sequence is longer"
+                 : "a sequence ends where the longest one would, if it had the same start",
+        [=](const Token& t) {
+          const std::int64_t padding = t.longest() - t.length(t.sequence);
+          return t.position_in(t.sequence) + (negative ? -padding : padding);
+        });
+  }
   add(all, is_packed, "all sequences are taken to be as long as the first one that is not empty", [](const Token& t) {
     std::int64_t i = 0;
     while (i < t.last_sequence() && t.first_token(i + 1) == t.first_token(i)) ++i;

@@ -163,42 +163,25 @@ void add_base_times_factor(Hypotheses& all) {
 }
 
 void add_frequencies(Hypotheses& all) {
-  add_theta(
-      all, BugClass::frequency_base, "the frequencies are used in reverse order",
-      [](const Spot&, std::vector<long double>& theta) { std::reverse(theta.begin(), theta.end()); }, false);
-  add_theta(
-      all, BugClass::frequency_base, "every pair gets the frequency of the first pair",
-      [](const Spot&, std::vector<long double>& theta) { std::fill(theta.begin(), theta.end(), theta[0]); }, false);
-  add_theta(
-      all, BugClass::frequency_base, "theta is taken to be in turns, not radians",
-      [](const Spot&, std::vector<long double>& theta) {
-        for (long double& t : theta) t *= 2 * std::numbers::pi_v<long double>;
-      },
-      false);
-  add_theta(
-      all, BugClass::frequency_base, "theta is taken to be in degrees",
-      [](const Spot&, std::vector<long double>& theta) {
-        for (long double& t : theta) t *= std::numbers::pi_v<long double> / 180;
-      },
-      false);
-  add_theta(
-      all, BugClass::frequency_base, "theta is doubled",
-      [](const Spot&, std::vector<long double>& theta) {
-        for (long double& t : theta) t *= 2;
-      },
-      false);
-  add_theta(
-      all, BugClass::frequency_base, "theta is halved",
-      [](const Spot&, std::vector<long double>& theta) {
-        for (long double& t : theta) t /= 2;
-      },
-      false);
-  add_theta(
-      all, BugClass::frequency_base, "each pair gets the frequency of the next pair",
-      [](const Spot&, std::vector<long double>& theta) {
-        for (std::size_t p = 0; p + 1 < theta.size(); ++p) theta[p] = theta[p + 1];
-      },
-      false);
+  const auto add = [&](const char* sentence, auto edit) {
+    add_theta(
+        all, BugClass::frequency_base, sentence, [=](const Spot&, std::vector<long double>& theta) { edit(theta); },
+        false);
+  };
+  add("the frequencies are used in reverse order", [](auto& theta) { std::ranges::reverse(theta); });
+  add("every pair gets the frequency of the first pair", [](auto& theta) { std::ranges::fill(theta, theta.at(0)); });
+  add("each pair gets the frequency of the next pair", [](auto& theta) {
+    std::copy(theta.begin() + 1, theta.end(), theta.begin());
+  });
+  const auto add_each = [&](const char* sentence, long double (*of)(long double)) {
+    add(sentence, [=](auto& theta) { std::ranges::transform(theta, theta.begin(), of); });
+  };
+  add_each("theta is taken to be in turns, not radians",
+           [](long double t) { return t * 2 * std::numbers::pi_v<long double>; });
+  add_each("theta is taken to be in degrees", [](long double t) { return t * std::numbers::pi_v<long double> / 180; });
+  add_each("theta is doubled", [](long double t) { return t * 2; });
+  add_each("theta is halved", [](long double t) { return t / 2; });
+  add_each("1 / theta is used, not theta", [](long double t) { return t == 0 ? t : 1 / t; });
 }
 
 }  // namespace

@@ -92,14 +92,15 @@ bool applies(const Hypothesis* h, const Call& call) { return h != nullptr && (!h
 
 bool changes_angles(const Change& c) { return c.params || c.theta || c.position || c.angle || c.table; }
 
+// Says more than that nothing was done: what is written elsewhere, or turned by nothing.
+bool is_of_elsewhere(const Hypothesis& h) { return h.change.index || (h.unrotated && !h.change.write); }
+
 double cost_of(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
   // What a cause is vague about, a condition says that names the places: there nothing was done.
   const bool is_vague = std::ranges::none_of(cause.condition, &Literal::is_of_places);
-  double cost = (is_vague                         ? h.cost
-                 : h.unrotated && !h.change.write ? of_places
-                                                  : 0) +
-                (cause.with == nullptr ? 0 : cause.with->cost + second_cause);
+  double cost = is_vague ? h.cost : is_of_elsewhere(h) ? of_places : 0;
+  if (cause.with != nullptr) cost += cause.with->cost + second_cause;
   if (std::ranges::any_of(cause.condition, &Literal::is_of_elements)) cost = std::max(cost, of_some_elements);
   for (const Literal& l : cause.condition) {
     if (l.is_of_elements()) continue;

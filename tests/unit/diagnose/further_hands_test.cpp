@@ -92,8 +92,9 @@ TEST_CASE("What becomes of tokens behind an empty sequence is told apart") {
     }
     return borders;
   });
-  CHECK(first_of(diagnosed(uncounted, {"ROT-01", "POS-07"})).sentence ==
-        "empty sequences are not counted: a token behind one gets the start and the first token of an earlier sequence");
+  CHECK(
+      first_of(diagnosed(uncounted, {"ROT-01", "POS-07"})).sentence ==
+      "empty sequences are not counted: a token behind one gets the start and the first token of an earlier sequence");
 }
 
 TEST_CASE("A length that is kept from an earlier call is named") {

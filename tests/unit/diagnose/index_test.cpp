@@ -16,9 +16,10 @@ TEST_CASE("A loop over the rest that forms other pairs is found with the size of
     for (std::size_t p = 0; p < whole; ++p) row.turn(p, p + row.half(), p);
     for (std::size_t p = whole; p < row.half(); ++p) row.turn(2 * p, 2 * p + 1, p);
   };
-  CHECK(said_of(loops) ==
-        "pairs left over from vectors of 16 are formed by the other pairing: half_split for interleaved, or interleaved "
-        "for half_split");
+  CHECK(
+      said_of(loops) ==
+      "pairs left over from vectors of 16 are formed by the other pairing: half_split for interleaved, or interleaved "
+      "for half_split");
 }
 
 TEST_CASE("A loop over the rest that does not multiply by the attention factor is found with the size of the vectors") {

@@ -43,7 +43,8 @@ TEST_CASE("Rows left over from blocks are found with the size of the block") {
     const auto found = diagnosed(subject);
     CHECK(first_of(found).bug_class == BugClass::launch_limits);
     CHECK(with_condition(found) ==
-          fmt::format("the output is never written, only rows (batch, token and head) left over from blocks of {}", block));
+          fmt::format("the output is never written, only rows (batch, token and head) left over from blocks of {}",
+                      block));
   }
 }
 
@@ -196,6 +197,6 @@ TEST_CASE("An offset that only the first tokens get is found") {
   });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::position_offset);
-  CHECK(with_condition(found) == "the position is the index of the token; the offset and the given positions are ignored, "
+  CHECK(with_condition(found) == "the position is the index of the token, whatever the call says of positions, "
                                 "only token 8 or more, positions from an offset");
 }

@@ -172,7 +172,8 @@ TEST_CASE("A result that is read again too early in the pairs left over from blo
   };
   const auto of_eight = said(8);
   CHECK(with_condition(of_eight) ==
-        "the second result is made from the first one that was just written, only pairs left over from blocks of 8, in place");
+        "the second result is made from the first one that was just written, only pairs left over from blocks of 8, in "
+        "place");
   CHECK(of_eight->certain);
 }
 

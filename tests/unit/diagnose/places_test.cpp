@@ -33,6 +33,29 @@ Fake wrong_where(const std::function<void(Call&)>& change, const std::function<b
   });
 }
 
+// A right kernel that does not write some elements.
+Fake leaving_out(const std::function<bool(const ResultElement&)>& is_left_out) {
+  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  return Fake(whole->claims(), [=](Call& call) {
+    Call before = call;
+    const Reply reply = whole->apply(call);
+    for (const bool key : {false, true}) {
+      if (key && !call.k) continue;
+      Tensor& output = key ? k_of(call) : q_of(call);
+      const Tensor& old = key ? k_of(before) : q_of(before);
+      const auto size = static_cast<std::int64_t>(size_of(output.dtype));
+      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+          if (!is_left_out({before, key, row, f, 0, 0})) continue;
+          std::memcpy(data + f * output.strides[3] * size, row_data(old, row) + f * old.strides[3] * size,
+                      static_cast<std::size_t>(size));
+        }
+      });
+    }
+    return reply;
+  });
+}
+
 void turn_back(Call& call) {
   call.direction = call.direction == Direction::forward ? Direction::backward : Direction::forward;
 }
@@ -66,7 +89,8 @@ TEST_CASE("A mistake in the whole vectors of pairs, but not in the rest, is name
 
 TEST_CASE("A mistake in a range of pairs is named with both ends") {
   Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return pair_of(e) >= 4 && pair_of(e) < 12; });
-  CHECK(with_condition(diagnosed(subject)) == "the inverse rotation: sin is negated, only pair 4 or more, pair 11 or less");
+  CHECK(with_condition(diagnosed(subject)) ==
+        "the inverse rotation: sin is negated, only pair 4 or more, pair 11 or less");
 }
 
 TEST_CASE("A mistake where the number of heads is odd is named so") {
@@ -83,35 +107,24 @@ TEST_CASE("A position that is wrong in tokens left over from blocks is named wit
 }
 
 TEST_CASE("Features that are not written are named by where they are") {
-  const auto left_out = [](const std::function<bool(const ResultElement&)>& is_left_out) {
-    Fake whole = misled([](Call&) {});
-    Fake subject(whole.claims(), [&](Call& call) {
-      const Call before = call;
-      const Reply reply = whole.apply(call);
-      for (const bool key : {false, true}) {
-        if (key && !call.k) continue;
-        Tensor& output = key ? k_of(call) : q_of(call);
-        const Tensor& old = key ? (call.in_place ? *before.k : *before.k_out) : call.in_place ? before.q : *before.q_out;
-        for_each_row(output, [&](const RowIndex& row, std::byte* data) {
-          for (std::int64_t f = 0; f < output.shape[3]; ++f) {
-            if (!is_left_out({before, key, row, f, 0, 0})) continue;
-            const auto size = static_cast<std::int64_t>(size_of(output.dtype));
-            std::memcpy(data + f * output.strides[3] * size, row_data(old, row) + f * old.strides[3] * size,
-                        static_cast<std::size_t>(size));
-          }
-        });
-      }
-      return reply;
-    });
+  const auto said = [](const std::function<bool(const ResultElement&)>& is_left_out) {
+    Fake subject = leaving_out(is_left_out);
     const auto found = diagnosed(subject);
     return fmt::format("{}: {}", word_of(first_of(found).bug_class), with_condition(found));
   };
-  CHECK(left_out([](const ResultElement& e) { return e.feature >= 64; }) ==
+  CHECK(said([](const ResultElement& e) { return e.feature >= 64; }) ==
         "launch-limits: the output is never written, only feature 64 or more");
-  CHECK(left_out([](const ResultElement& e) {
+  CHECK(said([](const ResultElement& e) {
           const std::int64_t passed = e.call.q.shape[3] - e.call.rotary_dim;
           return e.feature - e.call.rotary_dim >= passed / 8 * 8;
         }) ==
-        "partial-passthrough: pass-through features are never written, only pass-through features left over from blocks "
-        "of 8");
+        "partial-passthrough: pass-through features are never written, only pass-through features left over from "
+        "blocks of 8");
+}
+
+TEST_CASE("Rows that a launch with two sizes exchanged leaves out are named by both sizes") {
+  Fake subject = leaving_out([](const ResultElement& e) { return e.row.seq >= heads_of(e); });
+  const auto found = diagnosed(subject);
+  CHECK(with_condition(found) == "the output is never written, only in tokens from the number of heads on");
+  CHECK(first_of(found).bug_class == BugClass::launch_limits);
 }

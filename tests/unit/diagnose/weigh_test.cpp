@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include <random>
+#include <set>
+#include <string>
 
 #include "tests/unit/diagnose/subjects.hpp"
 #include "tools/diagnose/rivals.hpp"
@@ -107,4 +109,14 @@ TEST_CASE("A condition that would be certain is told from another one that fits 
   best.other_conditions = {best.condition};
   best.other_conditions[0].push_back({diagnosis::Quantity::number_of_heads, diagnosis::Comparison::at_most, 2});
   CHECK(told() > before);
+}
+
+TEST_CASE("Each hypothesis has a sentence of its own") {
+  std::set<std::string> sentences;
+  for (const auto* all : {&diagnosis::all_hypotheses(), &diagnosis::one_sided_hypotheses()}) {
+    for (const diagnosis::Hypothesis& h : *all) {
+      INFO(h.sentence);
+      CHECK(sentences.insert(h.sentence).second);
+    }
+  }
 }
