@@ -43,14 +43,6 @@ void sync(const fs::path& path, int flags) {
   close(file);
 }
 
-// Before the number of a process: machines that share a folder may have processes of the same number, and locks of other
-// machines are not always seen.
-std::string on_this_host(const fs::path& path) {
-  char host[256] = "";
-  gethostname(host, sizeof host - 1);
-  return fmt::format("{}.{}", path.string(), host);
-}
-
 const Json& field(const Json& json, const char* name, const fs::path& path) {
   const auto found = json.find(name);
   if (found == json.end()) throw InputError(fmt::format("{}: {} is missing", path.string(), name));
@@ -78,20 +70,19 @@ fs::path Folder::shard_file(const Shard& shard) const { return shards() / name_o
 fs::path Folder::journal(const Shard& shard) const { return shards() / name_of(shard, "journal"); }
 
 void write_synced(const fs::path& path, std::string_view text) {
-  const std::string of_host = on_this_host(path), temporary = temporary_for(of_host);
+  const std::string temporary = temporary_for(path, Writers::other_machines);
   std::ofstream file;
-  std::optional<InUse> mine;
-  do {  // what has no lock yet may be taken for a leftover
+  const InUse mine(temporary, [&] {
     file = std::ofstream(temporary, std::ios::binary);
-    mine.emplace(temporary);
-  } while (file && !fs::exists(temporary));
+    return file.good();
+  });
   file << text;
   file.close();
   if (!file) fail(path);
   sync(temporary, O_RDWR);
   if (std::rename(temporary.c_str(), path.c_str()) != 0) fail(path);
   sync(path.parent_path().empty() ? fs::path(".") : path.parent_path(), O_RDONLY | O_DIRECTORY);
-  remove_leftovers(of_host);
+  remove_leftovers(path.parent_path());
 }
 
 std::string with_digest(Json json) {

@@ -8,6 +8,7 @@
 #include "reference/did_you_mean.hpp"
 #include "tools/command/help_text.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/report/leftovers.hpp"
 
 namespace rope {
 namespace {
@@ -110,6 +111,7 @@ int Application::run(const std::vector<std::string>& words) {
     fmt::print(stderr, "ropecheck: {}\n", usage_error(error));
     return exit_bad_input;
   }
+  remove_leftovers(".");
   for (const Action& action : actions_) {
     if (const int code = action(); code >= 0) return code;
   }

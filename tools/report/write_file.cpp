@@ -33,10 +33,8 @@ std::filesystem::path file_of(const std::filesystem::path& path) {
   return file.empty() ? path : file;
 }
 
-bool put(const char* name, std::string_view text) {
-  std::FILE* file = std::fopen(name, "wb");
+bool put(std::FILE* file, std::string_view text) {
   if (file == nullptr) return false;
-  const InUse mine(name);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   return std::fclose(file) == 0 && written;
 }
@@ -47,22 +45,29 @@ void check_can_write(const std::filesystem::path& path) {
   if (is_no_file(path)) return;
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) fail(path, EISDIR);
-  const std::string temporary = temporary_for(file_of(path));
+  const std::filesystem::path target = file_of(path);
+  const std::string temporary = temporary_for(target);
   std::FILE* file = std::fopen(temporary.c_str(), "wb");
   if (file == nullptr) fail(path, errno);
   std::fclose(file);
   std::remove(temporary.c_str());
-  remove_leftovers(file_of(path));
+  remove_leftovers(target.parent_path());
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {
   if (is_no_file(path)) {
-    if (!put(path.c_str(), text)) fail(path, errno);
+    if (!put(std::fopen(path.c_str(), "wb"), text)) fail(path, errno);
     return;
   }
   const std::filesystem::path file = file_of(path);
   const std::string temporary = temporary_for(file);
-  if (put(temporary.c_str(), text) && std::rename(temporary.c_str(), file.c_str()) == 0) return;
+  std::FILE* opened = nullptr;
+  const InUse mine(temporary, [&] {
+    if (opened != nullptr) std::fclose(opened);
+    opened = std::fopen(temporary.c_str(), "wb");
+    return opened != nullptr;
+  });
+  if (put(opened, text) && std::rename(temporary.c_str(), file.c_str()) == 0) return;
   const int error = errno;
   std::remove(temporary.c_str());
   fail(path, error);

@@ -46,14 +46,9 @@ class NewFolder {
       throw InputError(
           fmt::format("{} exists and is not empty; name a new folder, or remove that one first", folder_.string()));
     }
-    for (const char* part : {"arrays", "responses"}) {
-      if (fs::create_directories(temporary_ / part, error); error) {
-        throw InputError(fmt::format("{}: cannot be made: {}; name a folder in one that exists and can be written to",
-                                     (temporary_ / part).string(), error.message()));
-      }
-      if (!mine_) mine_.emplace(temporary_);
-    }
-    remove_leftovers(folder_);
+    mine_.emplace(temporary_, [this] { return make(temporary_), true; });
+    for (const char* part : {"arrays", "responses"}) make(temporary_ / part);
+    remove_leftovers(folder_.parent_path());
   }
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
@@ -71,6 +66,13 @@ class NewFolder {
   }
 
  private:
+  static void make(const fs::path& folder) {
+    std::error_code error;
+    if (fs::create_directories(folder, error); !error) return;
+    throw InputError(fmt::format("{}: cannot be made: {}; name a folder in one that exists and can be written to",
+                                 folder.string(), error.message()));
+  }
+
   fs::path folder_;
   fs::path temporary_;
   std::optional<InUse> mine_;

@@ -76,20 +76,26 @@ TEST_CASE("command: a full device and a full disk are told") {
   CHECK(read_only.out == "old1\n");  // nobody waited for a run
 }
 
-TEST_CASE("command: the next export removes what a kill left of one") {
+TEST_CASE("command: what a kill left of an export goes with the next command there") {
   const TemporaryFolder folder;
-  const Words command{program_file, "vectors", "export", (folder / "calls").string(), "--only", "ROT-01"};
-  {
-    Program killed(command);
-    const std::string temporary = (folder / "calls").string() + "." + std::to_string(killed.pid()) + ".tmp";
+  const std::string calls = (folder / "calls").string();
+  const Words exporting{program_file, "vectors", "export", calls, "--only", "ROT-01"};
+  const Words reporting{"sh", "-c", "exec " + verify_some + " --json " + (folder / "report.json").string()};
+  const Words listing{"sh", "-c", "cd " + folder.path().string() + "; exec " + program_file + " list requirements"};
+  std::size_t written = 0;
+  for (const Words& next : {listing, reporting, exporting}) {
+    Program killed(exporting);
+    const std::string temporary = calls + ".ropecheck-" + std::to_string(killed.pid()) + ".tmp";
     while (!fs::exists(temporary + "/arrays")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    run_program(listing);
+    REQUIRE(fs::exists(temporary));  // in use
     killed.signal(SIGKILL);
     killed.wait();
     REQUIRE(fs::exists(temporary));
+    CHECK(run_program(next).exit_code == 0);
+    CHECK(entries_of(folder.path()) == written++);
   }
-  CHECK(run_program(command).exit_code == 0);
-  CHECK(entries_of(folder.path()) == 1);
   CHECK(fs::exists(folder / "calls/manifest.json"));
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("write_file: a path that cannot be written is refused with the reason,
                       Contains("/nowhere/report.json: cannot be written: No such file or directory"));
     CHECK_THROWS_WITH(attempt(folder.path()), Contains("cannot be written: Is a directory"));
     CHECK(files_in(folder) == 0);
-    CHECK_FALSE(std::filesystem::exists(folder.path().string() + "." + std::to_string(getpid()) + ".tmp"));
+    CHECK_FALSE(std::filesystem::exists(temporary_for(folder.path())));
   }
 }
 
@@ -118,24 +118,31 @@ TEST_CASE("write_file: a pipe is written to and stays a pipe, as /dev/stdout mus
 
 TEST_CASE("write_file: what a killed process left goes, what a living one uses stays") {
   const TemporaryFolder folder;
-  const std::string left = (folder / "report.json.123.tmp").string(), used = (folder / "report.json.124.tmp").string();
-  const auto make = [&] {
-    for (const char* name : {"report.json.123.tmp", "report.json.124.tmp", "report.json.x.tmp", "report.json.tmp",
-                             "other.json.123.tmp"}) {
-      std::ofstream(folder / name) << "half";
-    }
-    std::filesystem::create_directories(folder / "report.json.125.tmp/arrays");
-  };
-  make();
+  const auto make = [&](const std::string& name) { return std::ofstream(folder / name).put('x').good(); };
+  for (const char* left : {"report.json.ropecheck-123.tmp", "other.ropecheck-124.tmp"}) make(left);
+  std::filesystem::create_directories(folder / "calls.ropecheck-125.tmp/arrays");
+  const std::string shared = temporary_for("plan", Writers::other_machines), elsewhere = "plan.ropecheck-123-else.tmp";
+  make(shared);
+  const std::vector<std::string> of_others{"report.json.126.tmp", "report.json.ropecheck-.tmp", "x.ropecheck-1x.tmp",
+                                           elsewhere, "notes.ropecheck-126.tmp.txt"};
+  for (const std::string& name : of_others) make(name);
   {
-    const InUse mine(used);
+    const std::string used = "report.json.ropecheck-127.tmp";
+    int times = 0;
+    const InUse mine((folder / used).string(), [&] {
+      const bool made = make(used);
+      // Before it has a mark, it looks like a leftover.
+      if (++times == 1) remove_leftovers(folder.path());
+      return made;
+    });
+    CHECK(times == 2);
     check_can_write(folder / "report.json");
-    CHECK_FALSE(std::filesystem::exists(left));
-    CHECK(std::filesystem::exists(used));
-    CHECK(files_in(folder) == 4);
+    CHECK(std::filesystem::exists(folder / used));
+    CHECK(files_in(folder) == of_others.size() + 1);
   }
   check_can_write(folder / "report.json");
-  CHECK(files_in(folder) == 3);
+  CHECK(files_in(folder) == of_others.size());
+  for (const std::string& name : of_others) CHECK(std::filesystem::exists(folder / name));
 }
 
 TEST_CASE("write_file: checking whether a path can be written changes nothing") {
