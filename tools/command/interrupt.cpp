@@ -5,9 +5,12 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <string>
 
+#include "tools/command/commands.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/worker/client/living_workers.hpp"
 
@@ -28,6 +31,27 @@ void request_stop(int signal) {
 void end_of_time(int signal) {
   stop_of_signals->request(signal == SIGXCPU ? StopReason::cpu_limit : StopReason::time_limit);
 }
+
+using Clock = std::chrono::steady_clock;
+
+const Clock::time_point start_of_process = Clock::now();  // before main()
+
+std::string too_early;  // set before a signal can come
+
+void end_before_start(int) {
+  (void)!write(STDERR_FILENO, too_early.data(), too_early.size());
+  _exit(exit_incomplete);
+}
+
+void set_alarm(std::chrono::microseconds time) {
+  using std::chrono::seconds;
+  itimerval timer{};
+  timer.it_value.tv_sec = std::chrono::duration_cast<seconds>(time).count();
+  timer.it_value.tv_usec = (time % seconds(1)).count();
+  setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+std::string limit_words(double seconds) { return fmt::format("the time limit of {:g} s was reached", seconds); }
 
 }  // namespace
 
@@ -50,21 +74,27 @@ void TimeLimit::add_to(CLI::App& command) {
                 "a time limit")
       ->type_name("SECONDS")
       ->capture_default_str();
+  command.parse_complete_callback([this] { limit(); });
+}
+
+void TimeLimit::limit() const {
+  too_early = fmt::format("ropecheck: {} before anything was judged; give more with --time-limit\n",
+                          limit_words(seconds_));
+  std::signal(SIGALRM, end_before_start);
+  const auto left = std::chrono::duration<double>(seconds_) - (Clock::now() - start_of_process);
+  // 0 would set no alarm.
+  set_alarm(std::max(std::chrono::duration_cast<std::chrono::microseconds>(left), std::chrono::microseconds(1)));
 }
 
 const Stop& TimeLimit::start() const {
   const Stop& stop = stop_on_signal();
   std::signal(SIGALRM, end_of_time);
-  itimerval timer{};
-  timer.it_value.tv_sec = static_cast<time_t>(seconds_);
-  timer.it_value.tv_usec = static_cast<suseconds_t>((seconds_ - std::floor(seconds_)) * 1e6);
-  setitimer(ITIMER_REAL, &timer, nullptr);
   return stop;
 }
 
 std::string TimeLimit::words(const Stop& stop) const {
   switch (stop.reason()) {
-    case StopReason::time_limit: return fmt::format("the time limit of {:g} s was reached", seconds_);
+    case StopReason::time_limit: return limit_words(seconds_);
     case StopReason::cpu_limit: return "the limit on CPU time was reached (`ulimit -t`)";
     case StopReason::asked:
     case StopReason::none: break;

@@ -13,8 +13,10 @@ namespace rope {
 // time requests it, too. A reader of stdout that ends stops nothing: the other reports are still written.
 const Stop& stop_on_signal();
 
+// Counts from the start of the process. Until start(), a command has nothing to report yet: it ends with a sentence.
 class TimeLimit {
  public:
+  // As soon as the words of the command are read, the time is limited.
   void add_to(CLI::App& command);
   double seconds() const { return seconds_; }
 
@@ -28,6 +30,8 @@ class TimeLimit {
   std::string ended_by(const Stop& stop) const;
 
  private:
+  void limit() const;
+
   double seconds_ = 18000;  // with time to spare within the six hours that GitHub gives a job
 };
 

@@ -1,5 +1,6 @@
 // Whatever ends a run before its end, what was seen until then is reported, and a failure keeps exit code 1.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -94,6 +95,28 @@ TEST_CASE("command: --time-limit ends a call that hangs, and every command that 
     CHECK(result.exit_code == 4);
     CHECK_THAT(result.out, Contains(four_seconds + ": not every "));
   }
+}
+
+TEST_CASE("command: --time-limit counts from the start of the process, so it ends what comes before judging, too") {
+  const TemporaryFolder folder;
+  const std::string model = (folder / "config.json").string();
+  REQUIRE(mkfifo(model.c_str(), 0600) == 0);
+  // Its writer may take any time.
+  const auto run_with = [&](const std::string& writer, const std::string& more) {
+    return run_program({"sh", "-c", "exec 9<>" + model + "; " + writer + " & exec timeout 60 " +
+                                        (build_folder() / "ropecheck").string() + " verify half_split --model-config " +
+                                        model + more + " 9>&-"});
+  };
+  const Result never = run_with("sleep 2", " --time-limit 0.5");
+  CHECK(never.exit_code == 4);
+  CHECK(never.err ==
+        "ropecheck: the time limit of 0.5 s was reached before anything was judged; give more with --time-limit\n");
+  const auto start = std::chrono::steady_clock::now();
+  const Result late = run_with("{ sleep 4; echo '{\"head_dim\": 8, \"rope_theta\": 1e6}' >&9; }",
+                               " --level exhaustive --time-limit 5");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(9));  // not 4 + 5
+  CHECK(late.exit_code == 4);
+  CHECK_THAT(late.out, Contains("the time limit of 5 s was reached"));
 }
 
 TEST_CASE("command: without a limit of its own a run has five hours, and its report says so") {
