@@ -116,6 +116,7 @@ worker::Launch python_launch(const std::string& subject) {
   }
   if (target.empty()) wrong("it names no function");
   worker::Launch launch{{python, "-m", "ropecheck.worker", target}, python_environment()};
+  launch.program = worker::WorkerProgram::python;
   launch.environment.push_back("ROPECHECK_FAULTS=" + program_file("libropecheck_faults.so").string());
   const std::string stand_in = "ROPECHECK_CUDA_STAND_IN";
   if (const std::string device_of_tests = variable(stand_in.c_str()); !device_of_tests.empty()) {

@@ -127,7 +127,7 @@ HELLOS = {
     "name_with_escapes": hello(name="bell\a\x1b[31m\u202e"),
     "name_empty": hello(name=""),
     "kind_number": hello(kind=5),
-    "views_string": hello(views="yes"),
+    "beside_string": hello(beside="yes"),
     "base_and_slot_absurd": hello(base=-1, slot=0),
     "slot_string": hello(base="here", slot="there"),
     "far_untrue": hello(far=True),

@@ -45,6 +45,8 @@ class Broken(page_worker.Worker):
             "no_claims": lambda: self.say({"v": 1, "op": "hello", "name": "page_worker"}),
             "odd_claims": lambda: self.say({"v": 1, "op": "hello", "claims": {"dtypes": {"f31": ["f31"]}}}),
             "wide_base": lambda: self.say({"v": 1, "op": "hello", "name": "x", "claims": LITTLE, "base": 1e30}),
+            "claims_less": lambda: self.say({"v": 1, "op": "hello", "name": "x",
+                                             "claims": LITTLE if "CLAIM_LESS" in os.environ else page_worker.CLAIMS}),
             "refuses": lambda: self.say({"v": 1, "op": "refused", "msg": "torch is missing: pip install torch"}),
             "raises": lambda: [][0],
             "closes_first": lambda: os.close(self.protocol),
@@ -56,7 +58,8 @@ class Broken(page_worker.Worker):
             super().hello()
             return
         start()
-        time.sleep(1000)
+        if fault != "claims_less":
+            time.sleep(1000)
 
     def run(self, call):
         if len(sys.argv) > 2 and call["attrs"]["sequence_length"] != 1000:
@@ -71,6 +74,9 @@ class Broken(page_worker.Worker):
         super().answer(message)
 
     def late(self, call):
+        super().run(call)
+
+    def claims_less(self, call):
         super().run(call)
 
     def wrong_id(self, call):

@@ -330,8 +330,7 @@ class Worker:
             raw = raw[os.write(self.protocol, raw):]
 
     def hello(self):
-        self.say({"v": 1, "op": "hello", "name": "page_worker", "kind": "python", "claims": CLAIMS, "views": False,
-                  "packed": True})
+        self.say({"v": 1, "op": "hello", "name": "page_worker", "kind": "python", "claims": CLAIMS, "packed": True})
 
     def watch_life(self):
         os.read(self.life, 1)

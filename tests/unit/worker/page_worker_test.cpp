@@ -89,6 +89,21 @@ TEST_CASE("page worker: loading may take longer than a call") {
   CHECK(reply.detail.empty());
 }
 
+TEST_CASE("page worker: a process that claims less than the first is a crash, not fewer checks") {
+  const auto subject = open_python({"broken_worker.py", "claims_less"});
+  setenv("CLAIM_LESS", "1", 1);
+  subject->renew();
+  Call call = small_call();
+  const Reply reply = subject->apply(call);
+  CHECK_THROWS_WITH(subject->opener()(), Contains("claims must be the same in every process"));
+  unsetenv("CLAIM_LESS");
+  CHECK(reply.kind == ReplyKind::crashed);
+  CHECK_THAT(reply.detail, StartsWith("could not be started again: the kernel claims {") &&
+                               Contains("claims must be the same in every process"));
+  CHECK(subject->claims().has(ROPE_FEATURE_ROBUST));
+  CHECK(subject->apply(call).status == ROPE_OK);
+}
+
 struct Answer {
   const char* fault;
   ReplyKind kind;

@@ -76,7 +76,6 @@ class Server:
             "op": "hello",
             "name": self.name,
             "kind": "python",
-            "views": True,
             "far": "strided" in self.claims["features"] and self.library.device == "cpu",
             "packed": "strided" in self.claims["features"] or "packed" in self.claims.get("layouts", ()),
             "base": self.memory.base,

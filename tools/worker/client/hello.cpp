@@ -32,19 +32,43 @@ void read_claims(const json& given, Claims& claims) try {
 
 }  // namespace
 
-Hello read_hello(const json& words, Claims& claims) {
+Hello read_hello(const json& words, Claims& claims, WorkerProgram program) {
   read_claims(words.at("claims"), claims);
   // In a copy of Claims this pointer is still right as long as the subject lives.
   claims.capabilities.head_dims = claims.head_dims.empty() ? nullptr : claims.head_dims.data();
+  Hello hello{"", {wire::whole_in(words, "base", std::uint64_t{0}), wire::whole_in(words, "slot", std::uint64_t{0})}};
+  const bool on_cpu = claims.capabilities.device == ROPE_CPU;
+  if (program == WorkerProgram::library_host) {
+    claims.compiled = claims.packed_tensors = true;
+    // On a device tensors are copied, as a whole and for one call.
+    claims.concurrent_calls = claims.far_tensors = on_cpu;
+    return hello;
+  }
+  hello.claims_note = wire::printable(words.value("claims_note", ""), 1 << 10);
+  hello.first_call = time_to_compile(words.value("first_call_s", 0.0));
+  if (program == WorkerProgram::python) {
+    const bool strided = claims.has(ROPE_FEATURE_STRIDED);
+    claims.packed_tensors = strided || (claims.capabilities.layouts & ROPE_BIT(ROPE_LAYOUT_PACKED)) != 0;
+    claims.far_tensors = strided && on_cpu;
+    return hello;
+  }
   claims.compiled = words.value("kind", "") == "native";
   claims.concurrent_calls = words.value("beside", false);
   claims.far_tensors = words.value("far", false);
   claims.packed_tensors = words.value("packed", false);
-  return {wire::printable(words.value("claims_note", ""), 1 << 10),
-          {wire::whole_in(words, "base", std::uint64_t{0}), wire::whole_in(words, "slot", std::uint64_t{0})},
-          words.value("views", false),
-          time_to_compile(words.value("first_call_s", 0.0)),
-          words.value("in_caller", false)};
+  hello.in_caller = words.value("in_caller", false);
+  return hello;
+}
+
+void FirstClaims::check(const Claims& claims) {
+  json words = claims_to_json(claims.capabilities);
+  words["program"] = {claims.compiled, claims.concurrent_calls, claims.far_tensors, claims.packed_tensors};
+  const std::string now = words.dump();
+  const std::scoped_lock lock(mutex_);
+  if (said_.empty()) said_ = now;
+  if (now == said_) return;
+  throw SubjectError(fmt::format("the kernel claims {} now, and claimed {} before; claims must be the same in every process",
+                                 now, said_));
 }
 
 std::string shown_name_in(const json& words) try {

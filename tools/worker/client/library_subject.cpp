@@ -38,7 +38,7 @@ Launch launch_for(const std::filesystem::path& library, const WorkerOptions& opt
   Launch launch{{host_program(options), "__worker"},
                 // Absolute: a name without a slash would be searched for in the system's folders.
                 {"ROPECHECK_LIBRARY=" + std::filesystem::absolute(library).string()}};
-  launch.own_host = true;
+  launch.program = worker::WorkerProgram::library_host;
   if (const char* driver = std::getenv("ROPECHECK_CUDA_DRIVER")) {
     launch.environment.push_back(fmt::format("ROPECHECK_CUDA_DRIVER={}", driver));
   }

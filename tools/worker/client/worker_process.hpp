@@ -22,13 +22,19 @@
 
 namespace rope::worker {
 
+// Which program a worker is. ropecheck knows what its own programs can, whatever a kernel says in their place.
+enum class WorkerProgram {
+  library_host,  // ropecheck_host: takes calls as bytes, and maps only those parts of its memory that they name
+  python,        // the worker of the Python package
+  other
+};
+
 struct Launch {
   std::vector<std::string> arguments;    // the program first; looked up in PATH if it has no slash
   std::vector<std::string> environment;  // "NAME=value", added to our own environment without its ROPECHECK_ variables
   std::shared_ptr<sandbox::Sandbox> sandbox = nullptr;  // none: the process may do what this one may
   bool filtered = true;                                 // in a sandbox: its system calls
-  bool own_host =
-      false;  // ropecheck_host: takes calls as bytes, and maps only those parts of its memory that they name
+  WorkerProgram program = WorkerProgram::other;
 };
 
 class SpawnSetup;

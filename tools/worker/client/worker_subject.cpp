@@ -45,10 +45,16 @@ constexpr std::string_view bye = "{\"op\":\"bye\"}\n";
 
 Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.sentence, 0, end.access}; }
 
+// By all processes of a subject.
+struct Shared {
+  Patience patience;
+  FirstClaims first_claims;
+};
+
 class Worker final : public WorkerSubject {
  public:
-  Worker(const Launch& launch, std::string name, const WorkerOptions& options, std::shared_ptr<Patience> patience)
-      : launch_(launch), name_(std::move(name)), options_(options), patience_(std::move(patience)) {
+  Worker(const Launch& launch, std::string name, const WorkerOptions& options, std::shared_ptr<Shared> shared)
+      : launch_(launch), name_(std::move(name)), options_(options), shared_(std::move(shared)) {
     launch_.sandbox = options_.sandbox;
     start();
   }
@@ -88,8 +94,8 @@ class Worker final : public WorkerSubject {
   Opener opener() const override {
     // A device may serve only one process, and its memory may hold only one kernel's tensors.
     if (options_.only_one || claims_.capabilities.device != ROPE_CPU) return {};
-    return [launch = launch_, name = name_, options = options_, patience = patience_] {
-      return std::make_unique<Worker>(launch, name, options, patience);
+    return [launch = launch_, name = name_, options = options_, shared = shared_] {
+      return std::make_unique<Worker>(launch, name, options, shared);
     };
   }
 
@@ -157,14 +163,14 @@ class Worker final : public WorkerSubject {
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
     const Attempt first = attempt(judged, companion, placement, std::nullopt);
     if (first.reply.kind != ReplyKind::timed_out || first.is_sure) {
-      if (first.reply.kind == ReplyKind::timed_out) patience_->lose();
+      if (first.reply.kind == ReplyKind::timed_out) shared_->patience.lose();
       return first.reply;
     }
     // What computed all along compiles no longer the second time.
     const TimeLimits shorter = options_.limits(std::max(options_.deadline, compiling_));
     Reply second = attempt(judged, companion, placement, first.computed ? shorter : first.limits).reply;
     if (second.kind == ReplyKind::timed_out) {
-      patience_->lose();
+      shared_->patience.lose();
       say_twice(second);
     } else {
       second.hung_before = true;
@@ -179,9 +185,9 @@ class Worker final : public WorkerSubject {
 
   // How long the next call may take. `usual`: for computing.
   TimeLimits limits_of_call(bool is_first, std::size_t bytes, std::chrono::milliseconds usual) const {
-    if (!patience_->is_lost()) return options_.limits(usual);
+    if (!shared_->patience.is_lost()) return options_.limits(usual);
     // Others may compile anew for each shape.
-    if (claims_.compiled) usual = patience_->after_a_hang(is_first, bytes, usual);
+    if (claims_.compiled) usual = shared_->patience.after_a_hang(is_first, bytes, usual);
     return {usual, usual, options_.limits(usual).waiting};  // the kernel fails in any case
   }
 
@@ -196,7 +202,7 @@ class Worker final : public WorkerSubject {
     LayoutRules rules{alignment, placement, claims_.far_tensors};
     rules.overwrites_inputs = claims_.capabilities.overwrites_inputs != 0;
     rules.lent = &memory_->lent();
-    rules.has_rooms = launch_.own_host && hello_.space.has_rooms(whole_pages(1));
+    rules.has_rooms = is_host() && hello_.space.has_rooms(whole_pages(1));
     CallLayout layout = lay_out(judged.call, rules);
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
     process_->forget_output();
@@ -221,13 +227,13 @@ class Worker final : public WorkerSubject {
     if (heard.event == Event::deadline) {
       made.computed = process_->work_times().computed >= made.limits.computing;
       // If calls of this kernel hung before and this one computed all along, a second try would only cost time.
-      made.is_sure = hangs_recovered_ >= most_recovered_hangs || (patience_->is_lost() && made.computed);
+      made.is_sure = hangs_recovered_ >= most_recovered_hangs || (shared_->patience.is_lost() && made.computed);
     }
     made.reply = heard.event == Event::deadline ? reply_of_hang(*process_, made.limit(), made.computed)
                                                 : understand(heard, layout);
     Reply& reply = made.reply;
     deaths_ += process_->alive() ? 0 : 1;
-    if (reply.kind == ReplyKind::done) patience_->learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
+    if (reply.kind == ReplyKind::done) shared_->patience.learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
     if (!is_taken_back_) CallMemory::restore_outputs(layout);
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return made;
     const std::string output = process_->output();
@@ -240,7 +246,7 @@ class Worker final : public WorkerSubject {
   }
 
   void renew_memory() {
-    memory_.emplace(launch_.own_host);
+    memory_.emplace(is_host());
     memory_->lent().align_to(std::max<std::size_t>(claims_.capabilities.alignment, 1));
     is_memory_new_ = true;
   }
@@ -254,13 +260,16 @@ class Worker final : public WorkerSubject {
     process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
     const json words = first_words(*process_, "hello", options_.limits(options_.load_deadline));
     try {
-      hello_ = read_hello(words, claims_);
+      Claims claims;
+      hello_ = read_hello(words, claims, launch_.program);
+      shared_->first_claims.check(claims);
+      if (!std::exchange(has_claims_, true)) claims_ = std::move(claims);  // copies of it point to the list of head_dims
       if (hello_.in_caller) process_->computes_in_caller();
       if (name_.empty() || name_.back() == '#') name_ += shown_name_in(words);
       compiling_ = options_.first_call_is_limited ? std::min(hello_.first_call, options_.first_call_deadline)
                                                   : hello_.first_call;
       // A kernel that hung once and does not announce a compiler is not compiling.
-      next_deadline_ = std::max(patience_->is_lost() ? options_.deadline : options_.first_call_deadline, compiling_);
+      next_deadline_ = std::max(shared_->patience.is_lost() ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
       process_->kill();
       throw;
@@ -273,14 +282,16 @@ class Worker final : public WorkerSubject {
     last_words_.clear();
   }
 
-  void say_bye() { process_->send(launch_.own_host ? handed_end() : std::string(bye)); }
+  bool is_host() const { return launch_.program == WorkerProgram::library_host; }
+
+  void say_bye() { process_->send(is_host() ? handed_end() : std::string(bye)); }
 
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
-    std::string words = launch_.own_host ? handed_calls(judged, companion, layout, hello_.space)
-                                         : call_message(judged, companion, layout);
+    std::string words = is_host() ? handed_calls(judged, companion, layout, hello_.space)
+                                  : call_message(judged, companion, layout);
     const bool known = words == last_words_ && starts_of(layout) == last_starts_;
     memory_->put(layout, known);
-    if (launch_.own_host) {
+    if (is_host()) {
       process_->send(handed(id_, companion != nullptr, layout, words));
     } else if (known) {
       process_->send(fmt::format("{{\"id\":{},\"op\":\"call\",\"plan\":{}}}\n", id_, plan_));
@@ -353,7 +364,7 @@ class Worker final : public WorkerSubject {
     is_taken_back_ = true;
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
-      if (auto stray = hello_.guarded ? stray_write(placed, memory_->pages(placed), layout) : std::nullopt) {
+      if (auto stray = stray_write(placed, memory_->pages(placed), layout)) {
         last_words_.clear();  // the canary must be filled in again
         reply.kind = ReplyKind::misbehaved;
         reply.detail = std::move(stray->sentence);
@@ -367,6 +378,7 @@ class Worker final : public WorkerSubject {
   std::string name_;
   WorkerOptions options_;
   Claims claims_;
+  bool has_claims_ = false;
   Hello hello_;  // of the process that runs, or ran last
   std::optional<CallMemory> memory_;
   bool is_memory_new_ = false;  // no process has it
@@ -375,7 +387,7 @@ class Worker final : public WorkerSubject {
   bool has_answered_ = false;
   bool is_new_ = false;  // the process has got no call
   ShapesMet shapes_;  // if it compiles for each
-  std::shared_ptr<Patience> patience_;
+  std::shared_ptr<Shared> shared_;
   std::chrono::milliseconds next_deadline_{};
   std::chrono::milliseconds compiling_{};  // what the worker asks for its first call
   std::int64_t deaths_ = 0;
@@ -392,7 +404,7 @@ class Worker final : public WorkerSubject {
 
 std::unique_ptr<WorkerSubject> open_worker(const worker::Launch& launch, std::string name,
                                            const WorkerOptions& options) {
-  return std::make_unique<worker::Worker>(launch, std::move(name), options, std::make_shared<worker::Patience>());
+  return std::make_unique<worker::Worker>(launch, std::move(name), options, std::make_shared<worker::Shared>());
 }
 
 }  // namespace rope

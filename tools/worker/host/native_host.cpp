@@ -110,7 +110,7 @@ class Connection {
   std::size_t taken_ = 0;  // of these, by the last message
 };
 
-// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. So the parent holds the other end of this pipe. When
+// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. So the parent holds the other end of this socket. When
 // that end closes, the system's kernel kills this process, even in an endless loop.
 void die_with_parent(int life) {
   fcntl(life, F_SETOWN, getpid());
@@ -163,13 +163,7 @@ json list_of(const NativeLibrary& library) {
 json hello(const std::string& name, const rope_kernel& kernel, const GuardedMemory& memory) {
   return {{"v", wire::version},
           {"op", "hello"},
-          {"kind", "native"},
           {"name", name},
-          {"views", true},
-          // On a device tensors are copied, as a whole and for one call.
-          {"beside", !is_on_device(kernel)},
-          {"far", !is_on_device(kernel)},
-          {"packed", true},
           {"base", memory.space().base},
           {"slot", memory.space().slot},
           {"claims", claims_to_json(kernel.claims)}};

@@ -127,6 +127,20 @@ TEST_CASE("claims without bound are refused with what is allowed, and not read")
   CHECK_THAT(refusal(mixed, "endless_head_dims"), Contains("head_dims: 2147483647 are claimed; allowed are 1024"));
 }
 
+TEST_CASE("a library that changes what its host says of itself gets no fewer checks") {
+  const auto subject = open_library(built / "odd_hello.so", "");
+  CHECK(subject->claims().compiled);
+  CHECK(subject->claims().concurrent_calls);
+  CHECK(subject->claims().far_tensors);
+  CHECK(subject->claims().packed_tensors);
+  Call call = small_call();
+  call.q_out = call.q = Tensor::contiguous(DType::f32, {1, 1, 2, 64});  // less than a page: there is room to write to
+  call.sequence_length = 1;
+  const Reply reply = subject->apply(call);
+  CHECK(reply.kind == ReplyKind::misbehaved);
+  CHECK_THAT(reply.detail, Contains("wrote 1 element before the start of q_out"));
+}
+
 TEST_CASE("a crash while the library is loaded is an error of the start") {
   setenv("CRASH_WHILE_LOADING", "1", 1);
   const std::string text = refusal(built / "throwing.so", "");
