@@ -110,6 +110,31 @@ TEST_CASE("isolation: a kernel cannot signal other processes") {
   waitpid(victim, nullptr, 0);
 }
 
+TEST_CASE("isolation: a kernel makes no process beside its own, and the run ends") {
+  check_stopped("make_sibling", {}, {});
+}
+
+TEST_CASE("isolation: a kernel that holds the ends of its pipes ends with ropecheck") {
+  const TemporaryFolder folder;
+  const std::string mark = "MARK_OF_A_TEST=" + folder.path().string();
+  Words command = attack("hold_pipes", {"--env", "MARK_OF_A_TEST"});
+  command.insert(command.begin(), (build_folder() / "ropecheck").string());
+  Program program(command, {mark});
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto wait_until = [&](std::size_t least, std::size_t most) {
+    for (;;) {
+      const std::size_t count = processes_with(mark).size();
+      if ((count >= least && count <= most) || std::chrono::steady_clock::now() > end) return count;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  };
+  REQUIRE(wait_until(2, 100) >= 2);
+  std::this_thread::sleep_for(std::chrono::seconds(1));  // it is in its first call
+  program.signal(SIGKILL);
+  program.wait();
+  CHECK(wait_until(0, 0) == 0);
+}
+
 TEST_CASE("isolation: a kernel cannot read HOME, and writes only to its scratch folder") {
   const TemporaryFolder folder;
   const fs::path home = folder / "home";

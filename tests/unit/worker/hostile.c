@@ -80,6 +80,26 @@ static int32_t trace_suite(const rope_call* c) {
   return reads || traces ? right(c) : wrong(c);
 }
 
+/* A process beside this one, as ropecheck's own child. */
+static int32_t make_sibling(const rope_call* c) {
+  const long process = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
+  if (process == 0) {
+    while (1) pause();
+  }
+  return process > 0 ? right(c) : wrong(c);
+}
+
+/* Opens each of its pipes for writing, so that none ends, and waits for ropecheck's end. */
+static int32_t hold_pipes(const rope_call* c) {
+  char name[64];
+  for (int file = 3; file < 256; ++file) {
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    (void)!open(name, O_WRONLY | O_NONBLOCK);
+  }
+  while (1) pause();
+  return wrong(c);
+}
+
 static const char* told(const char* name) {
   const char* const value = getenv(name);
   return value == NULL ? "" : value;
@@ -218,6 +238,8 @@ static const rope_kernel kernels[] = {
     KERNEL(right),
     KERNEL(patch_suite),
     KERNEL(trace_suite),
+    KERNEL(make_sibling),
+    KERNEL(hold_pipes),
     KERNEL(read_token),
     KERNEL(see_test),
     KERNEL(stay_behind),

@@ -1,8 +1,11 @@
 #include "tools/worker/client/orphans.hpp"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,8 +21,13 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/worker/protocol/file_descriptor.hpp"
+
 namespace rope::worker {
 namespace {
+
+// A namespace ends within a millisecond. One that does not is looked at this often.
+constexpr int milliseconds_between_looks = 20;
 
 // A kernel that forks faster than it is killed must not block the suite.
 constexpr int most_generations = 100;
@@ -55,6 +63,12 @@ void end(pid_t pid) {
   ::kill(pid, SIGKILL);  // not waited for yet, so the number is still its own
   while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
+}
+
+// 0: not known.
+ino_t namespace_of(pid_t pid) {
+  struct stat status {};
+  return stat(fmt::format("/proc/{}/ns/pid", pid).c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
 struct Status {
@@ -128,6 +142,19 @@ void end_orphans(const std::string& mark, pid_t group) {
     if (found.empty()) return;
     for (const pid_t pid : found) end(pid);
   }
+}
+
+void end_namespace(pid_t init) {
+  ::kill(init, SIGKILL);
+  const FileDescriptor first(static_cast<int>(syscall(SYS_pidfd_open, init, 0)));
+  pollfd watched{first.get(), POLLIN, 0};
+  while (first && poll(&watched, 1, milliseconds_between_looks) <= 0) {
+    const ino_t space = namespace_of(init);
+    for (const pid_t pid : children()) {
+      if (pid != init && space != 0 && namespace_of(pid) == space) end(pid);
+    }
+  }
+  end(init);
 }
 
 }  // namespace rope::worker

@@ -24,4 +24,8 @@ void end_strangers();
 // the group is not found. It must not be guessed at, because a program may have other children than workers.
 void end_orphans(const std::string& mark, pid_t group);
 
+// Ends the PID namespace with this first process, a child of this process, and waits for it. The namespace does not end
+// before every process in it was waited for. So this waits for all of them that are children of this process, too.
+void end_namespace(pid_t init);
+
 }  // namespace rope::worker

@@ -61,11 +61,11 @@ Pair connection_pair() {
   return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
-// `we_read`: `ours` is the end that reads, else the end that writes.
-Pair pipe_pair(bool we_read) {
+// From the worker.
+Pair pipe_pair() {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) fail(errno, "a pipe to a worker");
-  return {FileDescriptor(fds[we_read ? 0 : 1]), FileDescriptor(fds[we_read ? 1 : 0])};
+  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
@@ -154,8 +154,8 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
     : stop_(stop) {
   throw_if_requested(stop_);
   Pair connection = connection_pair();
-  Pair output = pipe_pair(true);
-  Pair life = pipe_pair(false);
+  Pair output = pipe_pair();
+  Pair life = connection_pair();  // no pipe: what opens its end again in /proc could hold it open for writing
   SpawnSetup setup;
   const FileDescriptor their_connection = lifted(connection.theirs);
   const FileDescriptor their_inputs = lifted(inputs.open_read_only());
@@ -187,7 +187,7 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
 // In a sandbox, what is started first is a program that starts the worker beside itself. Or it becomes the worker.
 void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
   sandbox::Sandbox::Entry entry = entry_of(launch);
-  Pair told = pipe_pair(true);
+  Pair told = pipe_pair();
   FileDescriptor their_told = lifted(told.theirs);
   told.theirs.reset();
   FileDescriptor their_ruleset, their_filter, their_refusals;
@@ -372,7 +372,7 @@ void WorkerProcess::kill() {
   forget_living(pid_);
   wait_for(pid_, &wait_status_);
   if (init_ > 0) {
-    wait_for(init_, nullptr);
+    end_namespace(init_);
   } else {
     end_orphans(mark_, pid_);
   }

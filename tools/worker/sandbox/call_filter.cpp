@@ -95,8 +95,9 @@ constexpr AimedCall aimed_calls[] = {{{SYS_kill, "kill"}},
 constexpr NamedCall other_calls[] = {{SYS_socketpair, "socketpair"}, {SYS_clone, "clone"}, {SYS_ioctl, "ioctl"},
                                      {SYS_fcntl, "fcntl"}, {SYS_tkill, "tkill"}, {424, "pidfd_send_signal"}};
 
-constexpr std::uint32_t new_namespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |
-                                         CLONE_NEWPID | CLONE_NEWNET;
+// New namespaces, and a process beside the worker: ropecheck would be its parent, and would have to wait for it.
+constexpr std::uint32_t refused_clones = CLONE_PARENT | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                                         CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
 
 class Program {
  public:
@@ -141,7 +142,7 @@ void refuse_by_arguments(Program& program) {
   program.end(SECCOMP_RET_ALLOW);
   program.if_equal(SYS_clone, 4);
   program.load(argument_at(0));
-  program.if_any_bit(new_namespaces, 1);
+  program.if_any_bit(refused_clones, 1);
   program.end(refuse);
   program.end(SECCOMP_RET_ALLOW);
   // It would type into the terminal that ropecheck runs in.

@@ -14,8 +14,8 @@ namespace rope::sandbox {
 bool can_filter_calls();
 
 // Refused: new sockets (a pair of streams that is connected to itself is allowed), tracing and reading other processes,
-// mounting, namespaces, loading into the system, keys, io_uring, memory and queues that outlive the run. `keep_signals`:
-// also signals to other processes, and their limits and priorities, where nothing else keeps them within the sandbox.
+// mounting, namespaces, processes beside the worker, loading into the system, keys and io_uring. So are memory and
+// queues that outlive the run. `keep_signals`: also signals to other processes, and their limits and priorities, where nothing else keeps them within the sandbox.
 std::vector<sock_filter> call_filter(bool keep_signals);
 
 // "socket", of a call that the filter may refuse.

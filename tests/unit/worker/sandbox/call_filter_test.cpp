@@ -46,7 +46,7 @@ bool is_refused(bool keep_signals, const std::function<long()>& call) {
   return WEXITSTATUS(status) == 1;
 }
 
-TEST_CASE("the filter refuses what outlives a run, and pairs of sockets that reach others", "[sandbox]") {
+TEST_CASE("the filter refuses what outlives a run, and what reaches beyond the worker", "[sandbox]") {
   for (const bool keep_signals : {false, true}) {
     const auto refused = [&](const std::function<long()>& call) { return is_refused(keep_signals, call); };
     CHECK(refused([] { return long{shmget(IPC_PRIVATE, 1, 0600)}; }));
@@ -59,6 +59,9 @@ TEST_CASE("the filter refuses what outlives a run, and pairs of sockets that rea
     constexpr int flags = SOCK_CLOEXEC | SOCK_NONBLOCK;
     CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_STREAM | flags, 0, pair)}; }));
     CHECK_FALSE(refused([&] { return long{socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair)}; }));
+    constexpr unsigned long no_handler = CLONE_SIGHAND;  // without CLONE_VM it is an error
+    CHECK(refused([] { return syscall(SYS_clone, CLONE_PARENT | no_handler, 0, 0, 0, 0); }));
+    CHECK_FALSE(refused([] { return syscall(SYS_clone, no_handler, 0, 0, 0, 0); }));
   }
 }
 
