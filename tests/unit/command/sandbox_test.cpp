@@ -152,6 +152,40 @@ TEST_CASE("isolation: a kernel cannot read HOME, and writes only to its scratch 
                              {"HOSTILE_FILE=@" + target, is_home})) == "pass");
 }
 
+TEST_CASE("isolation: a kernel changes no attributes of files but in its scratch folder") {
+  const TemporaryFolder folder;
+  fs::permissions(folder.path(), fs::perms::all);
+  const auto attacked = [&](const std::string& owner, const Words& more, const auto& run) {
+    const std::string file = (folder / owner).string();
+    write(file, "its owner's");
+    if (owner == "user's" && geteuid() == 0) REQUIRE(chown(file.c_str(), 65534, 65534) == 0);
+    Words options{"--env", "HOSTILE_FILE"};
+    options.insert(options.end(), more.begin(), more.end());
+    return verdict_in(run(attack("change_attributes", options), Words{"HOSTILE_FILE=@" + file}));
+  };
+  const auto as_root = [](const Words& words, const Words& variables) { return ropecheck(words, variables); };
+  for (const char* mode : {"off", "on"}) {
+    CAPTURE(mode);
+    const std::string expected = mode == std::string("off") ? "pass" : "fail";
+    CHECK(attacked("root's", {"--sandbox", mode}, as_root) == expected);
+    CHECK(attacked("user's", {"--sandbox", mode}, as_user) == expected);
+  }
+  CHECK(attacked("root's", {"--allow", folder.path().string()}, as_root) == "pass");
+  // Without a namespace of mounts, the filter refuses the calls.
+  const auto without_mounts = [](Words words, const Words& variables) {
+    words.insert(words.begin(), {"unshare", "-Ur", "sh", "-c",
+                                 "echo 0 > /proc/sys/user/max_mnt_namespaces || exit 77; exec \"$@\"", "sh",
+                                 (build_folder() / "ropecheck").string()});
+    return run_program(words, variables);
+  };
+  if (const Result tried = without_mounts({"--version"}, {}); tried.exit_code != 0) {
+    WARN("left out: no user namespace can be made here");
+    return;
+  }
+  CHECK(attacked("root's", {"--sandbox", "off"}, without_mounts) == "pass");
+  CHECK(attacked("root's", {}, without_mounts) == "fail");
+}
+
 TEST_CASE("isolation: a library in HOME is found, and its neighbours' secrets are not") {
   const TemporaryFolder home;
   fs::copy(hostile, home / "hostile.so");

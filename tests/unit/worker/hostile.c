@@ -17,8 +17,10 @@
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "impls/include/rope_kernel.h"
@@ -175,6 +177,19 @@ static int32_t write_file(const rope_call* c) {
   return file >= 0 ? right(c) : wrong(c);
 }
 
+/* Right if one of the file's attributes can be changed. */
+static int32_t change_attributes(const rope_call* c) {
+  const char* const name = attacked_file();
+  const int file = open(name, O_RDONLY);
+  int changed = chmod(name, 04777) == 0 || fchmodat(AT_FDCWD, name, 0777, 0) == 0 || fchmod(file, 0777) == 0;
+  changed |= chown(name, geteuid(), getegid()) == 0 || fchown(file, geteuid(), getegid()) == 0;
+  changed |= utimensat(AT_FDCWD, name, NULL, 0) == 0 || futimens(file, NULL) == 0;
+  changed |= setxattr(name, "user.attack", "", 0, 0) == 0;
+  changed |= fchmod(STDIN_FILENO, 0666) == 0; /* /dev/null */
+  if (file >= 0) close(file);
+  return changed ? right(c) : wrong(c);
+}
+
 static int is_refused(const char* name, long result) {
   const int refused = result == -1 && errno == EPERM;
   if (!refused) fprintf(stderr, "%s was not refused\n", name);
@@ -213,7 +228,8 @@ static int32_t usual_calls(const rope_call* c) {
   if (root == NULL || readdir(root) == NULL || closedir(root) != 0) return wrong(c);
   snprintf(name, sizeof name, "%s/written", told("HOME"));
   FILE* const file = fopen(name, "w");
-  if (file == NULL || fclose(file) != 0 || remove(name) != 0) return wrong(c);
+  if (file == NULL || fclose(file) != 0) return wrong(c);
+  if (chmod(name, 0700) != 0 || utimensat(AT_FDCWD, name, NULL, 0) != 0 || remove(name) != 0) return wrong(c);
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return wrong(c);
   close(pair[0]);
   close(pair[1]);
@@ -248,6 +264,7 @@ static const rope_kernel kernels[] = {
     KERNEL(need_file),
     KERNEL(read_secret),
     KERNEL(write_file),
+    KERNEL(change_attributes),
     KERNEL(forbidden_calls),
     KERNEL(usual_calls),
 };

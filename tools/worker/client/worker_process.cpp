@@ -28,8 +28,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // High numbers: a kernel that closes what it takes for its own files does no harm.
-// The last four are closed before the worker's own program starts.
-enum WorkerFd { protocol_fd = 200, inputs_fd, outputs_fd, life_fd, told_fd, ruleset_fd, filter_fd, refusals_fd, end_of_worker_fds };
+// The last five are closed before the worker's own program starts.
+enum WorkerFd {
+  protocol_fd = 200,
+  inputs_fd,
+  outputs_fd,
+  life_fd,
+  told_fd,
+  ruleset_fd,
+  filter_fd,
+  refusals_fd,
+  writable_fd,
+  end_of_worker_fds
+};
 
 constexpr std::size_t kept_output = 4096;
 constexpr std::chrono::milliseconds end_after_disconnection{200};
@@ -126,8 +137,8 @@ sandbox::Sandbox::Entry entry_of(const Launch& launch) {
                                   int{protocol_fd}, int{inputs_fd}, int{outputs_fd}, int{life_fd}));
   if (!launch.sandbox) return {launch.arguments, environment_with(variables)};
   try {
-    return launch.sandbox->entry(launch.arguments, variables, {told_fd, life_fd, ruleset_fd, filter_fd, refusals_fd},
-                                 launch.filtered);
+    return launch.sandbox->entry(launch.arguments, variables,
+                                 {told_fd, life_fd, ruleset_fd, filter_fd, refusals_fd, writable_fd}, launch.filtered);
   } catch (const std::exception& error) {
     throw SubjectError(error.what());
   }
@@ -190,12 +201,13 @@ void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
   Pair told = pipe_pair();
   FileDescriptor their_told = lifted(told.theirs);
   told.theirs.reset();
-  FileDescriptor their_ruleset, their_filter, their_refusals;
+  FileDescriptor their_ruleset, their_filter, their_refusals, their_writable;
   in_sandbox_ = launch.sandbox != nullptr;
   withheld_ = std::move(entry.withheld);
   if (entry.is_told) setup.give(their_told, told_fd);
   if (entry.ruleset >= 0) setup.give(their_ruleset = lifted(entry.ruleset), ruleset_fd);
   if (entry.filter >= 0) setup.give(their_filter = lifted(entry.filter), filter_fd);
+  if (entry.writable >= 0) setup.give(their_writable = lifted(entry.writable), writable_fd);
   if (entry.tells_refusals) {
     refused_ = std::make_unique<sandbox::RefusedCalls>();
     setup.give(their_refusals = lifted(refused_->file()), refusals_fd);

@@ -3,6 +3,7 @@
 #include <asm/sockios.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/fs.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -74,6 +75,19 @@ constexpr NamedCall refused_calls[] = {
 #endif
 };
 
+// They change what a file is like, also where nothing may be written to it. No filter sees the path.
+constexpr NamedCall attribute_calls[] = {
+    {SYS_fchmod, "fchmod"}, {SYS_fchmodat, "fchmodat"}, {452, "fchmodat2"}, {SYS_fchown, "fchown"},
+    {SYS_fchownat, "fchownat"}, {SYS_utimensat, "utimensat"}, {SYS_setxattr, "setxattr"}, {SYS_lsetxattr, "lsetxattr"},
+    {SYS_fsetxattr, "fsetxattr"}, {463, "setxattrat"}, {SYS_removexattr, "removexattr"},
+    {SYS_lremovexattr, "lremovexattr"}, {SYS_fremovexattr, "fremovexattr"}, {466, "removexattrat"},
+    {469, "file_setattr"},
+#if defined(__x86_64__)
+    {SYS_chmod, "chmod"}, {SYS_chown, "chown"}, {SYS_lchown, "lchown"}, {SYS_utime, "utime"}, {SYS_utimes, "utimes"},
+    {SYS_futimesat, "futimesat"},
+#endif
+};
+
 // They signal, stop or slow another process, unless the argument at this place is 0 or the worker itself. Not
 // sched_setaffinity, which takes the number of a thread.
 struct AimedCall {
@@ -128,6 +142,13 @@ void refuse_commands(Program& program, std::uint32_t call, std::initializer_list
     program.end(refuse);
   }
   program.load(number_at);
+}
+
+void refuse_each(Program& program, std::span<const NamedCall> calls) {
+  for (const NamedCall& call : calls) {
+    program.if_equal(call.number, 1);
+    program.end(refuse);
+  }
 }
 
 void refuse_by_arguments(Program& program) {
@@ -185,7 +206,8 @@ bool can_filter_calls() {
 std::string name_of_call(std::int32_t number) {
   const auto is_it = [number](const NamedCall& call) { return std::cmp_equal(call.number, number); };
   for (const std::span<const NamedCall> calls :
-       {std::span<const NamedCall>(refused_calls), std::span<const NamedCall>(other_calls)}) {
+       {std::span<const NamedCall>(refused_calls), std::span<const NamedCall>(attribute_calls),
+        std::span<const NamedCall>(other_calls)}) {
     if (const auto found = std::ranges::find_if(calls, is_it); found != calls.end()) return found->name;
   }
   const auto aimed = std::ranges::find_if(aimed_calls, is_it, &AimedCall::call);
@@ -193,7 +215,7 @@ std::string name_of_call(std::int32_t number) {
   return "system call " + std::to_string(number);
 }
 
-std::vector<sock_filter> call_filter(bool keep_signals) {
+std::vector<sock_filter> call_filter(Unkept unkept) {
   Program program;
   program.load(machine_at);
   program.if_not_equal(machine, 1);
@@ -204,11 +226,12 @@ std::vector<sock_filter> call_filter(bool keep_signals) {
   // Its flags are in memory, where no filter sees them. Libraries then call clone.
   program.if_equal(SYS_clone3, 1);
   program.end(not_there);
-  for (const NamedCall& call : refused_calls) {
-    program.if_equal(call.number, 1);
-    program.end(refuse);
+  refuse_each(program, refused_calls);
+  if (unkept.attributes) {
+    refuse_each(program, attribute_calls);
+    refuse_commands(program, SYS_ioctl, {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR});
   }
-  if (keep_signals) refuse_signals(program);
+  if (unkept.signals) refuse_signals(program);
   refuse_by_arguments(program);
   program.end(SECCOMP_RET_ALLOW);
   return program.take();

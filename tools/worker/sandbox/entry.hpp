@@ -13,7 +13,7 @@ enum class Namespaces : std::int32_t {
 };
 
 // The first argument. -1: no such file.
-inline constexpr const char* entry_format = "namespaces=%d told=%d life=%d ruleset=%d filter=%d refusals=%d";
+inline constexpr const char* entry_format = "namespaces=%d told=%d life=%d ruleset=%d filter=%d refusals=%d writable=%d";
 
 struct EntryOptions {
   std::int32_t namespaces = 0;
@@ -22,6 +22,8 @@ struct EntryOptions {
   std::int32_t ruleset = -1;  // of Landlock
   std::int32_t filter = -1;   // of seccomp: a file of sock_filter
   std::int32_t refusals = -1;  // memory of Refusals, for the namespace's first process
+  // Paths of the folders and files that can be changed, each with a zero behind it; all others are mounted read-only.
+  std::int32_t writable = -1;
 };
 
 // System calls that the filter refused.
@@ -35,6 +37,7 @@ enum class Told : std::int32_t {
   worker,  // likewise
   // What failed, with the error number.
   namespaces_failed,
+  mounts_failed,
   privileges_failed,
   files_failed,
   calls_failed,

@@ -12,11 +12,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <initializer_list>
 
 #include "tools/worker/sandbox/entry.hpp"
@@ -30,6 +32,8 @@ namespace {
 
 constexpr int failed = 127;
 constexpr int longest_filter = 1024;
+constexpr int most_writable = 64;  // paths: the scratch folder, /dev/shm, and one for each --allow
+constexpr int longest_paths = 64 << 10;  // bytes of them all
 constexpr int first_inherited_by_none = 256;  // ropecheck gives a worker lower numbers only
 
 void tell(const EntryOptions& options, Told what, int number) {
@@ -136,6 +140,42 @@ bool refuse_call(int listener) {
   }
 }
 
+// Of the system: linux/mount.h cannot be included beside sys/mount.h. Their numbers are the same on every machine.
+constexpr long open_tree_call = 428, move_mount_call = 429, mount_setattr_call = 442;
+constexpr unsigned copy_of_mount = 1, with_what_is_below = 0x8000, from_the_file_itself = 4;
+struct MountAttributes {
+  std::uint64_t set, cleared, propagation, users;
+};
+constexpr std::uint64_t read_only = 1;
+
+// Mounts everything read-only but the given paths. This keeps also modes, owners, times and attributes of files, which
+// Landlock does not.
+bool mount_read_only(int paths_file) {
+  static char paths[longest_paths];
+  const ssize_t bytes = pread(paths_file, paths, sizeof paths - 1, 0);
+  if (bytes < 0 || bytes == sizeof paths - 1) return false;
+  const char* names[most_writable];
+  int copies[most_writable];
+  int count = 0;
+  for (const char* name = paths; name < paths + bytes; name += strlen(name) + 1) {
+    if (count == most_writable) return false;
+    names[count] = name;
+    const long copy = syscall(open_tree_call, AT_FDCWD, name, copy_of_mount | with_what_is_below | O_CLOEXEC);
+    if (copy < 0) return false;
+    copies[count++] = static_cast<int>(copy);
+  }
+  // Private first: what is mounted here must not appear for others.
+  const MountAttributes attributes{read_only, 0, MS_PRIVATE, 0};
+  if (syscall(mount_setattr_call, AT_FDCWD, "/", with_what_is_below, &attributes, sizeof attributes) != 0) return false;
+  for (int i = 0; i < count; ++i) {
+    if (syscall(move_mount_call, copies[i], "", AT_FDCWD, names[i], from_the_file_itself) != 0) return false;
+    close(copies[i]);
+  }
+  // What was opened before lies on the old mount.
+  const int null = open("/dev/null", O_RDONLY);
+  return null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO && close(null) == 0;
+}
+
 void prepare_telling(int file) {
   void* const memory = file < 0 ? MAP_FAILED : mmap(nullptr, sizeof(Refusals), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return;
@@ -147,8 +187,12 @@ void prepare_telling(int file) {
 void enter_namespaces(const EntryOptions& options) {
   const bool users = options.namespaces == static_cast<int>(Namespaces::users_and_processes);
   const unsigned user = geteuid(), group = getegid();
-  if (unshare(CLONE_NEWPID | (users ? CLONE_NEWUSER : 0)) != 0) fail(options, Told::namespaces_failed);
+  const bool mounts = options.writable >= 0;
+  if (unshare(CLONE_NEWPID | (users ? CLONE_NEWUSER : 0) | (mounts ? CLONE_NEWNS : 0)) != 0) {
+    fail(options, Told::namespaces_failed);
+  }
   if (users && !map_identity(user, group)) fail(options, Told::namespaces_failed);
+  if (mounts && !mount_read_only(options.writable)) fail(options, Told::mounts_failed);
   prepare_telling(options.refusals);
   const long init = sibling();
   if (init < 0) fail(options, Told::namespaces_failed);
@@ -212,7 +256,7 @@ bool filter_calls(int file) {
 }
 
 int enter(const EntryOptions& options, char** program) {
-  for (const int file : {options.told, options.ruleset, options.filter, options.refusals}) {
+  for (const int file : {options.told, options.ruleset, options.filter, options.refusals, options.writable}) {
     if (file >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
   }
   if (options.namespaces != 0) enter_namespaces(options);
@@ -232,7 +276,7 @@ int main(int argc, char** argv) {
   using namespace rope::sandbox;
   EntryOptions options;
   if (argc < 3 || sscanf(argv[1], entry_format, &options.namespaces, &options.told, &options.life, &options.ruleset,
-                         &options.filter, &options.refusals) != 6) {
+                         &options.filter, &options.refusals, &options.writable) != 7) {
     fputs("ropecheck_sandbox is started by ropecheck; run ropecheck itself\n", stderr);
     return 2;
   }

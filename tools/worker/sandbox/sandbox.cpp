@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <system_error>
 
 #include "tools/worker/sandbox/call_filter.hpp"
@@ -31,14 +32,14 @@ fs::path home() {
 }
 
 std::string option_words(Namespaces namespaces, const Sandbox::Numbers& numbers) {
-  return fmt::format("namespaces={} told={} life={} ruleset={} filter={} refusals={}", static_cast<int>(namespaces),
-                     numbers.told, numbers.life, numbers.ruleset, numbers.filter, numbers.refusals);
+  return fmt::format("namespaces={} told={} life={} ruleset={} filter={} refusals={} writable={}",
+                     static_cast<int>(namespaces), numbers.told, numbers.life, numbers.ruleset, numbers.filter,
+                     numbers.refusals, numbers.writable);
 }
 
-worker::FileDescriptor in_memory(const std::vector<sock_filter>& filter) {
-  worker::FileDescriptor file(memfd_create("filter", MFD_CLOEXEC));
-  const std::size_t bytes = filter.size() * sizeof(sock_filter);
-  if (!file || write(file.get(), filter.data(), bytes) != static_cast<ssize_t>(bytes)) return {};
+worker::FileDescriptor in_memory(const char* name, std::span<const std::byte> bytes) {
+  worker::FileDescriptor file(memfd_create(name, MFD_CLOEXEC));
+  if (!file || write(file.get(), bytes.data(), bytes.size()) != std::ssize(bytes)) return {};
   return file;
 }
 
@@ -70,6 +71,7 @@ std::string words_of(const Message& failure) {
   const auto step = [&] {
     switch (failure.what) {
       case Told::namespaces_failed: return "namespaces";
+      case Told::mounts_failed: return "the files it may change (mounts)";
       case Told::privileges_failed: return "giving up privileges";
       case Told::files_failed: return "the files it may use (Landlock)";
       case Told::calls_failed: return "the calls it may make (seccomp)";
@@ -81,7 +83,7 @@ std::string words_of(const Message& failure) {
 
 // Starts a program that does nothing, as a worker is started.
 bool Sandbox::can_enter(Namespaces namespaces) const {
-  constexpr int told_number = 200, life_number = 201;
+  constexpr int told_number = 200, life_number = 201, writable_number = 202;
   int told[2], life[2];
   if (pipe2(told, O_CLOEXEC) != 0) return false;
   const worker::FileDescriptor told_here(told[0]);
@@ -93,8 +95,10 @@ bool Sandbox::can_enter(Namespaces namespaces) const {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, told_there.get(), told_number);
   posix_spawn_file_actions_adddup2(&actions, life_there.get(), life_number);
+  if (writable_) posix_spawn_file_actions_adddup2(&actions, writable_.get(), writable_number);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::string program = launcher_.string(), options = option_words(namespaces, {told_number, life_number, -1, -1, -1});
+  std::string program = launcher_.string(), options = option_words(
+      namespaces, {told_number, life_number, -1, -1, -1, writable_ ? writable_number : -1});
   std::string again = program;
   char* arguments[] = {program.data(), options.data(), again.data(), nullptr};
   char* environment[] = {nullptr};
@@ -122,6 +126,19 @@ void Sandbox::find_namespaces() {
   missing("processes", "the system lets this user make no PID namespace; what a worker leaves behind is looked for");
 }
 
+void Sandbox::find_mounts() {
+  std::string paths;
+  std::vector<fs::path> writable = policy_.allowed;
+  writable.insert(writable.end(), {scratch_->path(), "/dev/shm"});
+  for (const fs::path& path : writable) {
+    std::error_code absent;
+    const fs::path found = fs::canonical(path, absent);
+    if (!absent) paths += found.string() + '\0';
+  }
+  writable_ = in_memory("writable", std::as_bytes(std::span(paths)));
+  if (!can_enter(namespaces_)) writable_.reset();
+}
+
 void Sandbox::prepare() {
   if (prepared_) return;
   applied("environment");
@@ -130,6 +147,7 @@ void Sandbox::prepare() {
   if (has_launcher_) {
     applied("privileges");
     find_namespaces();
+    if (namespaces_ != Namespaces::none) find_mounts();
     if (landlock_version() > 0) {
       has_rules_ = true;
       applied("files");
@@ -137,7 +155,10 @@ void Sandbox::prepare() {
       missing("files", "the system has no Landlock (Linux 5.13 or later)");
     }
     const bool keep_signals = namespaces_ == Namespaces::none && landlock_version() < landlock_with_signals;
-    if (can_filter_calls()) filter_ = in_memory(call_filter(keep_signals));
+    if (can_filter_calls()) {
+      const std::vector<sock_filter> filter = call_filter({.signals = keep_signals, .attributes = !writable_});
+      filter_ = in_memory("filter", std::as_bytes(std::span(filter)));
+    }
     if (filter_) {
       applied("calls");
     } else {
@@ -190,11 +211,13 @@ Sandbox::Entry Sandbox::entry(const std::vector<std::string>& arguments, const s
   if (!has_launcher_) return entry;
   if (has_rules_) entry.ruleset = ruleset_for(arguments, entry.environment);
   if (filtered) entry.filter = filter_.get();
+  if (writable_) entry.writable = writable_.get();
   entry.is_told = true;
   entry.in_namespace = namespaces_ != Namespaces::none;
   entry.tells_refusals = entry.in_namespace && entry.filter >= 0;
   const Numbers given{numbers.told, numbers.life, entry.ruleset < 0 ? -1 : numbers.ruleset,
-                      entry.filter < 0 ? -1 : numbers.filter, entry.tells_refusals ? numbers.refusals : -1};
+                      entry.filter < 0 ? -1 : numbers.filter, entry.tells_refusals ? numbers.refusals : -1,
+                      entry.writable < 0 ? -1 : numbers.writable};
   entry.arguments.insert(entry.arguments.begin(), {launcher_.string(), option_words(namespaces_, given)});
   return entry;
 }

@@ -31,7 +31,7 @@ class Sandbox {
 
   // Numbers of files in the worker.
   struct Numbers {
-    int told, life, ruleset, filter, refusals;
+    int told, life, ruleset, filter, refusals, writable;
   };
 
   // How a worker enters.
@@ -40,6 +40,7 @@ class Sandbox {
     std::vector<std::string> environment;
     int ruleset = -1;  // to be given under their numbers; -1: none
     int filter = -1;
+    int writable = -1;
     std::vector<std::string> withheld = {};  // variables, environment.hpp
     bool is_told = false;  // how the entry goes: read_told()
     bool in_namespace = false;
@@ -62,6 +63,7 @@ class Sandbox {
  private:
   void prepare();
   void find_namespaces();
+  void find_mounts();
   bool can_enter(Namespaces namespaces) const;
   int ruleset_for(const std::vector<std::string>& arguments, const std::vector<std::string>& environment);
   void applied(const char* measure) { measures_.applied.emplace_back(measure); }
@@ -78,6 +80,7 @@ class Sandbox {
   bool has_rules_ = false;
   std::map<std::vector<std::filesystem::path>, worker::FileDescriptor> rulesets_;  // by what the worker needs
   worker::FileDescriptor filter_;
+  worker::FileDescriptor writable_;  // none: no mount namespace
 };
 
 // What a worker's entry told, until it ended.
