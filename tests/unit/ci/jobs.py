@@ -13,10 +13,26 @@ ROOT = Path(__file__).resolve().parents[3]
 EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
 
 
+def commands_in(log):
+    """Those that GitHub's runner takes, as (name, data): ActionCommandManager and ActionCommand of actions/runner. "::"
+    may stand behind blanks, "##[" anywhere. After stop-commands, only its word is taken."""
+    taken, word = [], None
+    for line in log.splitlines():
+        found = re.match(r"\s*::(\S+?)(?: .*?)?::(.*)", line) or re.search(r"##\[(\S+?)(?: .*?)?\](.*)", line)
+        if not found or word not in (None, found[1]):
+            continue
+        taken.append((found[1], found[2]))
+        word = found[2] if found[1] == "stop-commands" else None
+    return taken
+
+
 @dataclass
 class Done:
     code: int
     text: str  # stdout and stderr
+
+    def commands(self):
+        return commands_in(self.text)
 
 
 def environment(**variables):

@@ -112,6 +112,21 @@ class Judging(Scratch):
         self.assertEqual(self.job.files["STEP_SUMMARY"].read_text(), (folder / "rope.md").read_text())
         self.assertEqual(ElementTree.parse(folder / "rope.xml").getroot().get("failures"), "0")
 
+    def test_no_line_of_a_kernel_is_a_command_of_the_job(self):
+        says = "::error::forged\n \t::add-mask::conforms\nword ##[add-path]/tmp\n::stop-commands::1234\n::1234::\n::debug::"
+        stub = program(self.folder / "stub/ropecheck", f"printf '{says}'; printf '{says}' >&2; exit 1")
+        self.assertEqual(len(jobs.commands_in(says)), 6)
+        words = set()
+        for _ in range(2):
+            done = self.judge(RIGHT, path=os.pathsep.join([str(stub.parent), self.system_path]))
+            self.assertEqual(done.code, 1)
+            (stop, word), end, (error, text) = done.commands()
+            self.assertEqual((stop, end, error), ("stop-commands", (word, ""), "error"))
+            self.assertIn("exit code 1: the kernel", text)
+            self.assertGreaterEqual(len(word), 32)  # hexadecimal digits of 16 bytes: none is guessed
+            words.add(word)
+        self.assertEqual(len(words), 2)
+
     def test_a_wrong_kernel(self):
         done = self.judge({**wrong(), "reports": "here/and there"})
         self.assertEqual(done.code, 1, done.text)
