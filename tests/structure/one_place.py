@@ -3,7 +3,8 @@
 
 The runner knows no requirement by its id: a field of Requirement holds what is special about one. So no file of
 tools/judge names one. A report format is its own files and a row of tools/report/formats.cpp. So nothing else includes
-it. JSON of others is read by reference/foreign_json.cpp, which limits it. So nothing else parses.
+it. JSON of others is read by reference/foreign_json.cpp, which limits it. So nothing else parses. What a command says
+may hold words of others, which tools/command/print_text.hpp escapes. So nothing else prints.
 """
 
 import re
@@ -34,6 +35,12 @@ def parses(text):
     return re.search(r"[Jj]son>?::(?:parse(?!\(to_json\()|accept|sax_parse|from_\w+)\(", text) is not None
 
 
+def prints(text):
+    """Whether code writes to a standard stream by itself."""
+    code = "\n".join(line.split("//")[0] for line in text.splitlines())
+    return re.search(r"\bfmt::print\(|\bstd::(?:v?f?printf|f?puts|f?putc|fwrite|cout|cerr|clog|perror)\b", code) is not None
+
+
 def check_itself():
     """Tests these checks: they find what they must find."""
     assert named_requirements('if (r.id == "DET-03") x();') == ['"DET-03"']
@@ -41,6 +48,8 @@ def check_itself():
     assert not named_requirements('// "ROT-01:head_dim=64"\nint x;')
     assert parses("nlohmann::json::parse(a)") and parses("Json::parse(a)") and not parses("parse_json(a)")
     assert not parses("Json::parse(to_json(spec))")
+    assert prints('fmt::print(stderr, "{}", a);') and prints("std::fputs(a, stdout);") and prints("std::cout << a;")
+    assert not prints('print_text(stdout, "{}", a);  // not fmt::print()') and not prints("std::fclose(a);")
     table = {"tools/report/formats.cpp": '#include "tools/report/json.hpp"\n'}
     line = '#include "tools/report/json.hpp"\n'
     assert not includes_of_formats({**table, "tools/report/json.cpp": line})
@@ -58,6 +67,10 @@ def main():
     product = [path for folder in ("reference", "golden", "impls", "tools") for path in (ROOT / folder).rglob("*.?pp")]
     problems += [f"{path.relative_to(ROOT)} parses JSON; use reference/foreign_json.hpp"
                  for path in product if path.stem != "foreign_json" and parses(path.read_text())]  # fmt: skip
+    # The last two write to a terminal's line, and to files.
+    may_print = ("tools/command/print_text.hpp", "tools/report/progress.cpp", "tools/report/write_file.cpp")
+    problems += [f"{path} prints; use tools/command/print_text.hpp" for path, text in sources.items()
+                 if path.startswith(("tools/command/", "tools/report/")) and path not in may_print and prints(text)]
     if len(files) < 40:
         problems.append(f"only {len(files)} files in tools/judge: something was not read")
     for problem in problems:

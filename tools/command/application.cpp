@@ -8,6 +8,7 @@
 #include "reference/did_you_mean.hpp"
 #include "tools/command/help_text.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/report/leftovers.hpp"
 
 namespace rope {
@@ -103,12 +104,15 @@ int Application::run(const std::vector<std::string>& words) {
   try {
     parse(words);
   } catch (const CLI::ParseError& error) {
-    if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) return fmt::print("{}", app_.help()), exit_conforms;
-    if (dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr) {
-      fmt::print("{}\n", error.what());
+    if (dynamic_cast<const CLI::CallForHelp*>(&error) != nullptr) {
+      print_text(stdout, "{}", app_.help());
       return exit_conforms;
     }
-    fmt::print(stderr, "ropecheck: {}\n", usage_error(error));
+    if (dynamic_cast<const CLI::CallForVersion*>(&error) != nullptr) {
+      print_text(stdout, "{}\n", error.what());
+      return exit_conforms;
+    }
+    print_text(stderr, "ropecheck: {}\n", usage_error(error));
     return exit_bad_input;
   }
   remove_leftovers(".");

@@ -10,6 +10,7 @@
 #include "tools/command/deadline_options.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/sandbox_options.hpp"
 #include "tools/command/signature.hpp"
@@ -99,14 +100,14 @@ int check(const CheckOptions& options) {
       signer = signer_of(path, certify::with_digest(certificate.json), options.allowed_signers, options.identity);
     }
     const Spots spots = options.spot > 0 ? check_spots(certificate, options) : Spots{};
-    fmt::print("{}: {}, {} elements of {}, all checked; plan {}\n", certificate.identity.subject,
+    print_text(stdout, "{}: {}, {} elements of {}, all checked; plan {}\n", certificate.identity.subject,
                certificate.conforms ? "conforms" : "does not conform", certify::checked_elements(certificate.json),
                counted(static_cast<std::int64_t>(certificate.plan.sweeps.size()), "sweep"), certificate.identity.plan);
-    if (!signer.empty()) fmt::print("  signed by {}\n", signer);
-    fmt::print("{}", spots.text);
+    if (!signer.empty()) print_text(stdout, "  signed by {}\n", signer);
+    print_text(stdout, "{}", spots.text);
     return certificate.conforms && spots.unlike == 0 ? exit_conforms : exit_fails;
   } catch (const certify::Incomplete& error) {
-    fmt::print(stderr, "ropecheck: {}\n", error.what());
+    print_text(stderr, "ropecheck: {}\n", error.what());
     return exit_incomplete;
   }
 }

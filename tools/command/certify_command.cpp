@@ -20,6 +20,7 @@
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/command/output_options.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/report/begun_run.hpp"
 #include "tools/report/html/certified.hpp"
 #include "tools/report/progress.hpp"
@@ -73,15 +74,15 @@ void print_plan(const Plan& plan, const std::string& subject, const std::vector<
                 const std::vector<double>& seconds) {
   double all = 0;
   for (std::size_t i = 0; i < plan.sweeps.size(); ++i) {
-    fmt::print("  {:>13}  {}", claimed[i], words_of(plan.sweeps[i]));
-    if (!seconds.empty()) fmt::print(": about {}", duration_words(seconds[i]));
-    fmt::print("\n");
+    print_text(stdout, "  {:>13}  {}", claimed[i], words_of(plan.sweeps[i]));
+    if (!seconds.empty()) print_text(stdout, ": about {}", duration_words(seconds[i]));
+    print_text(stdout, "\n");
     if (!seconds.empty()) all += seconds[i];
   }
-  fmt::print("{}: {}, {} elements in {} blocks, plan {}\n", subject,
+  print_text(stdout, "{}: {}, {} elements in {} blocks, plan {}\n", subject,
              counted(static_cast<std::int64_t>(plan.sweeps.size()), "sweep"),
              std::reduce(claimed.begin(), claimed.end()), plan.blocks(), digest(plan));
-  if (!seconds.empty()) fmt::print("about {} for one process on this machine\n", duration_words(all));
+  if (!seconds.empty()) print_text(stdout, "about {} for one process on this machine\n", duration_words(all));
 }
 
 // Times and hosts stand beside the certificate: its bytes must not depend on them.
@@ -118,7 +119,7 @@ int run_one_shard(const RunOptions& options) {
   const Stop& stop = stop_on_signal();
   OpenSubject opened = open_for_plan(options, folder, plan, stop);
   const certify::ShardRun run = run_and_note(folder, plan, shard, opened, stop);
-  fmt::print("{}: shard {} of {}: {}, {} computed now\n", opened.name, shard.index, shard.of,
+  print_text(stdout, "{}: shard {} of {}: {}, {} computed now\n", opened.name, shard.index, shard.of,
              counted(run.blocks, "block"), run.computed);
   return exit_conforms;
 }
@@ -130,15 +131,17 @@ void print_sweep(const Json& sweep, bool quiet) {
   const std::string grade = found.is_null() ? "" : fmt::format(", grade {}", found.get<std::string>());
   const Json& use = sweep["worst"]["use"];
   const std::int64_t not_claimed = sweep["not_claimed"];
-  fmt::print(
+  print_text(stdout,
       "  {}  {}: {} of {} checked{}{}{}\n", failed ? "FAIL" : "ok  ", sweep["sweep"].get<std::string>(),
       sweep["checked"].dump(), sweep["size"].dump(),
       not_claimed > 0 ? fmt::format(", {} not claimed", not_claimed) : "", grade,
       use.is_number() && use >= 0 && !failed ? fmt::format(", worst {:.3f} of the bound", use.get<double>()) : "");
   for (const Json& failure : sweep["failures"]) {
-    fmt::print("        {}\n", failure["message"].get<std::string>());
-    if (failure.contains("element")) fmt::print("        at {}\n", failure["element"]["place"].get<std::string>());
-    fmt::print("        {}\n", failure["replay"].get<std::string>());
+    print_text(stdout, "        {}\n", failure["message"].get<std::string>());
+    if (failure.contains("element")) {
+      print_text(stdout, "        at {}\n", failure["element"]["place"].get<std::string>());
+    }
+    print_text(stdout, "        {}\n", failure["replay"].get<std::string>());
   }
 }
 
@@ -156,7 +159,7 @@ int merge_folder(const Folder& folder, bool quiet) {
   const Plan plan = stored_plan(folder);
   const std::optional<certify::Identity> identity = stored_identity(folder);
   if (!identity) {
-    fmt::print(stderr, "ropecheck: {}: no shard is finished\n", folder.shards().string());
+    print_text(stderr, "ropecheck: {}: no shard is finished\n", folder.shards().string());
     return exit_incomplete;
   }
   if (digest(plan) != identity->plan) {
@@ -169,7 +172,7 @@ int merge_folder(const Folder& folder, bool quiet) {
   certify::write_synced(folder.page(), html::page_of_certificate(parse_json(text, folder.certificate().string())));
   for (const Json& sweep : json["sweeps"]) print_sweep(sweep, quiet);
   const bool conforms = json["conforms"];
-  fmt::print("{}: {}; {}\n", identity->subject, verdict_words(plan, json), folder.certificate().string());
+  print_text(stdout, "{}: {}; {}\n", identity->subject, verdict_words(plan, json), folder.certificate().string());
   return conforms ? exit_conforms : exit_fails;
 }
 
@@ -177,7 +180,7 @@ int merge(const std::string& path, bool quiet) {
   try {
     return merge_folder(Folder(path), quiet);
   } catch (const certify::Incomplete& error) {
-    fmt::print(stderr, "ropecheck: {}: {}\n", path, error.what());
+    print_text(stderr, "ropecheck: {}: {}\n", path, error.what());
     return exit_incomplete;
   }
 }
@@ -216,7 +219,7 @@ int run_jobs(const AllOptions& options, const Folder& folder, const std::string&
   if (stop.requested()) throw Interrupted();
   for (std::size_t i = 0; i < codes.size(); ++i) {
     if (codes[i] == 0) continue;
-    fmt::print(stderr, "ropecheck: shard {} of {} ended with {}; run the same command again to go on\n", i + 1, jobs,
+    print_text(stderr, "ropecheck: shard {} of {} ended with {}; run the same command again to go on\n", i + 1, jobs,
                codes[i]);
   }
   const auto worst = std::ranges::find_if(codes, [](int code) { return code != 0; });

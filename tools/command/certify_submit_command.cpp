@@ -9,6 +9,7 @@
 #include "tools/command/commands.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/engines/slurm.hpp"
 #include "tools/report/words.hpp"
 #include "tools/worker/client/program_files.hpp"
@@ -49,8 +50,10 @@ engines::Work work_for(const SubmitOptions& options, const std::string& name, co
 }
 
 void print_dry(const engines::Slurm& slurm) {
-  for (const engines::Script& script : slurm.scripts()) fmt::print("{}:\n{}\n", script.path.string(), script.text);
-  fmt::print("{}", slurm.commands());
+  for (const engines::Script& script : slurm.scripts()) {
+    print_text(stdout, "{}:\n{}\n", script.path.string(), script.text);
+  }
+  print_text(stdout, "{}", slurm.commands());
 }
 
 int submit(const SubmitOptions& options) {
@@ -61,7 +64,7 @@ int submit(const SubmitOptions& options) {
   const std::int64_t shards = std::min(options.shards, plan.blocks());
   const std::vector<Shard> missing = missing_shards(folder, plan, identity, shards);
   if (missing.empty() && has_certificate(folder, plan)) {
-    fmt::print("{}: no shard is missing; {}\n", opened.name, folder.certificate().string());
+    print_text(stdout, "{}: no shard is missing; {}\n", opened.name, folder.certificate().string());
     return exit_conforms;
   }
   const engines::Slurm slurm(work_for(options, opened.name, missing, shards), options.slurm);
@@ -70,10 +73,10 @@ int submit(const SubmitOptions& options) {
     return exit_conforms;
   }
   const engines::SlurmJobs jobs = slurm.submit();
-  fmt::print("{}: {} of {} missing\n", opened.name, missing.size(), counted(shards, "shard"));
-  if (!jobs.array.empty()) fmt::print("  job {}: the shards {}\n", jobs.array, slurm.array_words());
-  fmt::print("  job {}: the merge{}\n", jobs.merge, jobs.array.empty() ? "" : ", when they have ended");
-  fmt::print("  they print to {}\n", slurm.log_words());
+  print_text(stdout, "{}: {} of {} missing\n", opened.name, missing.size(), counted(shards, "shard"));
+  if (!jobs.array.empty()) print_text(stdout, "  job {}: the shards {}\n", jobs.array, slurm.array_words());
+  print_text(stdout, "  job {}: the merge{}\n", jobs.merge, jobs.array.empty() ? "" : ", when they have ended");
+  print_text(stdout, "  they print to {}\n", slurm.log_words());
   return exit_conforms;
 }
 
@@ -81,7 +84,7 @@ int submit_or_say_why(const SubmitOptions& options) {
   try {
     return submit(options);
   } catch (const engines::NotSubmitted& error) {
-    fmt::print(stderr, "ropecheck: {}\n", error.what());
+    print_text(stderr, "ropecheck: {}\n", error.what());
     return exit_no_subject;
   }
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "tools/command/commands.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/report/comparison.hpp"
 #include "tools/report/html/compared.hpp"
@@ -25,7 +26,7 @@ Action add_compare(CLI::App& app) {
     options->out.check();
     const Comparison comparison =
         compared(read_file(options->before), options->before, read_file(options->after), options->after);
-    fmt::print(options->out.on_stdout() ? stderr : stdout, "{}", comparison_text(comparison));
+    print_text(options->out.on_stdout() ? stderr : stdout, "{}", comparison_text(comparison));
     if (options->out.wants(0)) options->out.write(0, html::page_of(comparison, ROPECHECK_VERSION));
     return comparison.is_worse() ? exit_fails : exit_conforms;
   };

@@ -58,7 +58,7 @@ Manifest needed_golden() {
 int check_files() {
   Manifest golden = needed_golden();
   const std::size_t arrays = load_all(golden);
-  fmt::print("{}, {} in {}: all as the manifest says\n", counted(std::ssize(golden.cases), "case"),
+  print_text(stdout, "{}, {} in {}: all as the manifest says\n", counted(std::ssize(golden.cases), "case"),
              counted(static_cast<std::int64_t>(arrays), "array"), golden.folder.string());
   return exit_conforms;
 }
@@ -103,7 +103,7 @@ int verify_sources() {
   int code = exit_conforms;
   for (const SourceUse& use : judge_sources(golden, oracles)) {
     if (use.grade.empty()) code = exit_fails;
-    fmt::print("{:<22} {:<4} from {:<19} {:>3} cases  {:<8}  {:.2f} of its bound used, by {}\n", use.package,
+    print_text(stdout, "{:<22} {:<4} from {:<19} {:>3} cases  {:<8}  {:.2f} of its bound used, by {}\n", use.package,
                name(use.dtype), golden_source_words(use.source), use.cases, use.grade.empty() ? "NO GRADE" : "grade " + use.grade,
                use.use, use.worst);
   }

@@ -11,6 +11,7 @@
 #include "tools/command/help_text.hpp"
 #include "tools/command/man_page.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 
 namespace rope {
 namespace {
@@ -26,7 +27,7 @@ int print_help(const CLI::App& app, const std::vector<std::string>& words) {
     CommandRow below = at.commands[static_cast<std::size_t>(next - names.begin())];
     at = std::move(below);
   }
-  fmt::print("{}", help_text(at));
+  print_text(stdout, "{}", help_text(at));
   return exit_conforms;
 }
 
@@ -47,7 +48,7 @@ Action add_completion(CLI::App& app) {
   takes_one_of(command->add_option("shell", *shell, "whose script"), completed_shells())->required();
   return [=, &app]() -> int {
     if (!command->parsed()) return -1;
-    fmt::print("{}", completion_for(*shell, described(app)));
+    print_data(completion_for(*shell, described(app)));
     return exit_conforms;
   };
 }
@@ -56,7 +57,7 @@ Action add_man(CLI::App& app) {
   CLI::App* command = app.add_subcommand("man", "Print the manual page, as in: ropecheck man > ropecheck.1");
   return [=, &app]() -> int {
     if (!command->parsed()) return -1;
-    fmt::print("{}", man_page(described(app), ROPECHECK_VERSION));
+    print_data(man_page(described(app), ROPECHECK_VERSION));
     return exit_conforms;
   };
 }

@@ -14,6 +14,7 @@
 #include "tools/command/cuda_kernel.hpp"
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/report/requirements_page.hpp"
 #include "tools/report/write_file.hpp"
@@ -101,7 +102,7 @@ void list_conventions(bool as_json) {
 void write_page(const std::string& file) {
   const std::string page = requirements_page(all_requirements());
   if (file == "-") {
-    fmt::print("{}", page);
+    print_data(page);
   } else {
     write_file(file, page);
   }
@@ -120,8 +121,8 @@ int list(const std::string& what, const std::string& markdown, bool as_json) {
   for (const Listing& listing : listings) {
     if (listing.what != what) continue;
     const Json all = listing.all();
-    if (as_json) fmt::print("{}\n", all.dump(2));
-    for (const Json& one : as_json ? Json::array() : all) fmt::print("{}", listing.line(one));
+    if (as_json) print_data(all.dump(2) + "\n");
+    for (const Json& one : as_json ? Json::array() : all) print_text(stdout, "{}", listing.line(one));
   }
   return exit_conforms;
 }

@@ -15,6 +15,7 @@
 
 #include "reference/input_error.hpp"
 #include "tools/command/application.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/judge/call/busy_machine.hpp"
 #include "tools/judge/call/stop.hpp"
 #include "tools/worker/client/subject_error.hpp"
@@ -22,8 +23,8 @@
 namespace {
 
 int stdout_is_lost(int code) {
-  std::fputs("ropecheck: cannot write to stdout, the output is lost; is the disk full, or did its reader end?\n",
-             stderr);
+  rope::print_text(stderr,
+                   "ropecheck: cannot write to stdout, the output is lost; is the disk full, or did its reader end?\n");
   return code == rope::exit_fails ? code : int{rope::exit_bad_input};
 }
 
@@ -69,20 +70,20 @@ int main(int argc, char** argv) {
     // A report that was not written completely must not look like a complete one.
     return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? code : stdout_is_lost(code);
   } catch (const rope::InputError& error) {
-    fmt::print(stderr, "ropecheck: {}\n", error.what());
+    rope::print_text(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_bad_input;
   } catch (const rope::Interrupted&) {
-    fmt::print(stderr, "ropecheck: interrupted\n");
+    rope::print_text(stderr, "ropecheck: interrupted\n");
     return rope::exit_incomplete;
   } catch (const rope::BusyMachine& error) {
-    fmt::print(stderr, "ropecheck: incomplete: {}\n", error.what());
+    rope::print_text(stderr, "ropecheck: incomplete: {}\n", error.what());
     return rope::exit_incomplete;
   } catch (const rope::SubjectError& error) {
-    fmt::print(stderr, "ropecheck: {}\n", error.what());
+    rope::print_text(stderr, "ropecheck: {}\n", error.what());
     return rope::exit_no_subject;
   } catch (const std::exception& error) {
     if (std::ferror(stdout) != 0) return stdout_is_lost(rope::exit_bad_input);
-    fmt::print(stderr, "ropecheck: internal error, please report it: {}\n", error.what());
+    rope::print_text(stderr, "ropecheck: internal error, please report it: {}\n", error.what());
     return rope::exit_bad_input;
   }
 }

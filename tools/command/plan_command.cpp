@@ -8,6 +8,7 @@
 #include "reference/rotation_plan.hpp"
 #include "tools/command/commands.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/spec_options.hpp"
 #include "tools/report/write_file.hpp"
 
@@ -53,7 +54,7 @@ int print_plans(const PlanOptions& options) {
   }
   const bool is_data_only = options.json == "-";  // the JSON says the same, but for what was assumed
   if (const std::optional<ModelConfig>& model = options.spec.model()) {
-    for (const std::string& sentence : model->assumed) fmt::print(is_data_only ? stderr : stdout, "{}\n", sentence);
+    for (const std::string& sentence : model->assumed) print_text(is_data_only ? stderr : stdout, "{}\n", sentence);
   }
   Json all{{"plans", Json::array()}};
   for (const ModelRope& rope : ropes) {
@@ -61,12 +62,12 @@ int print_plans(const PlanOptions& options) {
     check_frequencies(plan);
     all["plans"].push_back(plan_json(rope, plan, options.sequence_length));
     if (is_data_only) continue;
-    if (!rope.layers.empty()) fmt::print("{} layers\n", rope.layers);
-    fmt::print("  {}\n  {}\n  lambda {}, theta (radians a position) for {} tokens\n{}", to_json(rope.spec),
+    if (!rope.layers.empty()) print_text(stdout, "{} layers\n", rope.layers);
+    print_text(stdout, "  {}\n  {}\n  lambda {}, theta (radians a position) for {} tokens\n{}", to_json(rope.spec),
                to_flags(rope.spec), plan.lambda, options.sequence_length, pair_lines(plan));
   }
   const std::string json = all.dump(2) + "\n";
-  if (is_data_only) fmt::print("{}", json);
+  if (is_data_only) print_data(json);
   if (!options.json.empty() && !is_data_only) write_file(options.json, json);
   return exit_conforms;
 }

@@ -8,6 +8,7 @@
 #include "tools/command/golden_folder.hpp"
 #include "tools/command/interrupt.hpp"
 #include "tools/command/option_values.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/python_options.hpp"
 #include "tools/command/sandbox_options.hpp"
 #include "tools/command/sanitizer_options.hpp"
@@ -48,17 +49,17 @@ int replay_case(const std::string& id, const std::string& subject_name, const st
   Selection demanded;
   demand(require, demanded);
   const Finding finding = replay(requirement, c, *subject, oracles, golden ? &*golden : nullptr, demanded.grade);
-  fmt::print("{}  {}\n", requirement.id, requirement.sentence);
-  fmt::print("  spec      {}\n", to_flags(c.spec));
-  fmt::print("  found     {}\n", indented(explain(finding)));
+  print_text(stdout, "{}  {}\n", requirement.id, requirement.sentence);
+  print_text(stdout, "  spec      {}\n", to_flags(c.spec));
+  print_text(stdout, "  found     {}\n", indented(explain(finding)));
   if (finding.element && finding.element->what != Compared::mean) {
-    fmt::print("  worst     {}\n", place(*finding.element, c));
-    for (const auto& [label, text] : details(finding)) fmt::print("  {:<9} {}\n", label, text);
+    print_text(stdout, "  worst     {}\n", place(*finding.element, c));
+    for (const auto& [label, text] : details(finding)) print_text(stdout, "  {:<9} {}\n", label, text);
   }
   if (!finding.decided) return exit_incomplete;
-  fmt::print("  {}\n", finding.passed() ? "pass" : "FAIL");
+  print_text(stdout, "  {}\n", finding.passed() ? "pass" : "FAIL");
   const std::optional<std::string> snippet = numpy_snippet(finding, c);
-  fmt::print("\n{}", snippet ? *snippet : fmt::format("# No numpy program: {}.\n", why_no_snippet(finding)));
+  print_text(stdout, "\n{}", snippet ? *snippet : fmt::format("# No numpy program: {}.\n", why_no_snippet(finding)));
   return finding.passed() ? exit_conforms : exit_fails;
 }
 

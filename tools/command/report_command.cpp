@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "tools/command/commands.hpp"
+#include "tools/command/print_text.hpp"
 #include "tools/command/report_files.hpp"
 #include "tools/report/html/page.hpp"
 #include "tools/report/read_file.hpp"
@@ -24,7 +25,7 @@ Action add_report(CLI::App& app) {
     if (options->out.wants(0)) {
       options->out.write(0, page);
     } else {
-      fmt::print("{}", page);
+      print_data(page);
     }
     return exit_conforms;
   };

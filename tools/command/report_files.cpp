@@ -57,11 +57,11 @@ std::vector<std::filesystem::path> ReportFiles::folders() const {
 
 void ReportFiles::write(std::size_t i, const std::string& text) const {
   if (files_[i] == "-") {
-    print_text(stdout, "{}", text);
+    print_data(text);
   } else if (!files_[i].empty()) {
     write_file(files_[i], text);
     std::fflush(stdout);  // what was printed before comes first
-    fmt::print(stderr, "{}: sha256 {}\n", files_[i], sha256(std::as_bytes(std::span(text))));
+    print_text(stderr, "{}: sha256 {}\n", files_[i], sha256(std::as_bytes(std::span(text))));
   }
 }
 

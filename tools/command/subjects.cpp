@@ -174,7 +174,7 @@ std::unique_ptr<Subject> open_or_refuse(const ExpandedSubject& subject, const Op
 
 void tell_refused(const std::vector<RefusedSubject>& refused) {
   for (const RefusedSubject& one : refused) {
-    print_text(stderr, "ropecheck: {} is refused: {}\n", one.subject, printable(one.why));
+    print_text(stderr, "ropecheck: {} is refused: {}\n", one.subject, one.why);
   }
 }
 

@@ -75,23 +75,25 @@ int export_to(const ExportCommandOptions& options) {
                     time_left(elapsed.count(), static_cast<std::int64_t>(done), static_cast<std::int64_t>(all))));
   };
   if (const std::optional<ModelConfig>& model = options.selection.model()) {
-    for (const std::string& sentence : model->assumed) fmt::print("{}\n", sentence);
+    for (const std::string& sentence : model->assumed) print_text(stdout, "{}\n", sentence);
   }
   Oracles oracles;
   const vectors::Exported exported = vectors::export_vectors(options.folder, oracles, exporting);
   progress.clear();
   if (exported.interrupted) {
-    fmt::print("interrupted: nothing was written\n");
+    print_text(stdout, "interrupted: nothing was written\n");
     return exit_incomplete;
   }
-  fmt::print("{}: {} of {}, {}, {:.1f} MB\n", options.folder, counted(exported.calls, "call"),
+  print_text(stdout, "{}: {} of {}, {}, {:.1f} MB\n", options.folder, counted(exported.calls, "call"),
              counted(exported.cases, "case"), counted(exported.files, "file"),
              static_cast<double>(exported.bytes) / 1e6);
   for (const vectors::LeftOut& left : exported.left_out) {
-    fmt::print("  left out  {}, {}: {}\n", left.requirement, counted(left.cases, "case"), left.reason);
+    print_text(stdout, "  left out  {}, {}: {}\n", left.requirement, counted(left.cases, "case"), left.reason);
   }
-  if (!golden) fmt::print("no golden files were found, so GLD is left out; set ROPECHECK_GOLDEN to their folder\n");
-  fmt::print("answer each call of manifest.json (docs/kernel-as-files.md), then: ropecheck vectors verify {}\n",
+  if (!golden) {
+    print_text(stdout, "no golden files were found, so GLD is left out; set ROPECHECK_GOLDEN to their folder\n");
+  }
+  print_text(stdout, "answer each call of manifest.json (docs/kernel-as-files.md), then: ropecheck vectors verify {}\n",
              options.folder);
   return exit_conforms;
 }

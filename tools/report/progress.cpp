@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "reference/escaped_text.hpp"
+
 namespace rope {
 
 std::string time_left(double elapsed_seconds, std::int64_t done, std::int64_t all) {
@@ -19,7 +21,7 @@ void ProgressLine::show(const std::string& line) {
   if (now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
   shown_ = true;
-  fmt::print(stderr, "\r\x1b[K{}", line);
+  fmt::print(stderr, "\r\x1b[K{}", escaped(line));
   std::fflush(stderr);
 }
 

@@ -10,6 +10,7 @@
 
 #include "tools/judge/run/explain.hpp"
 #include "tools/report/failure_blocks.hpp"
+#include "tools/report/terminal_text.hpp"
 #include "tools/report/tried_words.hpp"
 #include "tools/report/words.hpp"
 
@@ -22,7 +23,10 @@ constexpr fmt::text_style yellow = fmt::fg(fmt::terminal_color::yellow);
 constexpr fmt::text_style red = fmt::fg(fmt::terminal_color::red) | bold;
 
 std::string painted(const TerminalStyle& style, const fmt::text_style& paint, std::string text) {
-  return style.colour ? fmt::format(paint, "{}", text) : text;
+  if (!style.colour) return text;
+  const std::string around = fmt::format(paint, "{}", "|");
+  const std::size_t middle = around.find('|');
+  return own_style(around.substr(0, middle)) + text + own_style(around.substr(middle + 1));
 }
 
 std::string verdict_word(const TerminalStyle& style, Verdict verdict) {
@@ -229,14 +233,14 @@ std::string headline_of(const TerminalStyle& style, const SubjectReport& report)
                                 : report.as_expected() ? (report.conforms() ? green : yellow) | bold
                                                        : red;
   std::string text = fmt::format("{}: {}  ({}; {}, {}, {:.1f} s, seed {})\n",
-                                 painted(style, bold, printable(title_of(report))),
+                                 painted(style, bold, title_of(report)),
                                  painted(style, paint, verdict_words(report)), count_words(report),
                                  counted(report.executed(), "case"), counted(report.calls, "call"), report.seconds,
                                  report.selection.seed);
   const auto add = [&](const char* label, const std::string& words) {
     if (!words.empty()) text += fmt::format("  {}{}\n", label, words);
   };
-  add("ended early: ", printable(headline(report.ended_by)));
+  add("ended early: ", headline(report.ended_by));
   add("", budget_words(report));
   if (report.unsupported) add("unsupported: ", unsupported_words(*report.unsupported));
   if (report.diagnosis) text += diagnosis_text(style, *report.diagnosis);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/unit/report/sample_report.hpp"
+#include "tools/report/terminal_text.hpp"
 
 namespace rope {
 namespace {
@@ -297,7 +298,8 @@ TEST_CASE("terminal: columns stand under each other and no line ends in blanks")
 
 TEST_CASE("terminal: without colour there is no escape code, and colour adds nothing else") {
   const std::string plain = terminal_report(sample_report(), verbose);
-  const std::string coloured = terminal_report(sample_report(), {.colour = true, .detail = TerminalDetail::verbose});
+  const std::string coloured =
+      on_terminal(terminal_report(sample_report(), {.colour = true, .detail = TerminalDetail::verbose}));
   CHECK(plain.find('\x1b') == std::string::npos);
   CHECK_THAT(coloured, Contains("\x1b[31mFAIL"));
   CHECK(std::regex_replace(coloured, std::regex("\x1b\\[[0-9;]*m"), "") == plain);

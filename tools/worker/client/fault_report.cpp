@@ -188,7 +188,7 @@ std::string place_of(const json& fault, int signal) {
   // abort() is always somewhere in the C library.
   if (!fault.contains("module") || signal == SIGABRT) return "";
   return fmt::format(", in {}+{}", wire::printable(fault.at("module").get<std::string>(), 128),
-                     fault.at("off").get<std::string>());
+                     wire::printable(fault.at("off").get<std::string>(), 32));
 }
 
 std::string_view plain_signal(int signal) {

@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "reference/escaped_text.hpp"
 #include "reference/scaling/rules.hpp"
 
 namespace rope::wire {
@@ -107,16 +108,6 @@ std::string printable(std::string_view text, std::size_t limit) {
   return result;
 }
 
-namespace {
-
-// Control characters of both blocks, ends of lines and paragraphs, and marks that set the direction of text.
-bool is_unseen(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200e && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
-}  // namespace
-
 std::string shown_name(std::string_view name) {
   if (name.empty()) throw std::invalid_argument("it is empty");
   if (name.size() > longest_name) {
@@ -127,22 +118,7 @@ std::string shown_name(std::string_view name) {
   } catch (const nlohmann::json::exception&) {
     throw std::invalid_argument("it is not UTF-8");
   }
-  std::string shown;
-  for (std::size_t i = 0; i < name.size();) {
-    const auto first = static_cast<unsigned char>(name[i]);
-    const std::size_t size = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    char32_t c = size == 1 ? first : first & (0x7fu >> size);
-    for (std::size_t j = 1; j < size; ++j) c = (c << 6) | (static_cast<unsigned char>(name[i + j]) & 0x3fu);
-    if (!is_unseen(c)) {
-      shown += name.substr(i, size);
-    } else if (c < 0x100) {
-      shown += fmt::format("\\x{:02x}", static_cast<std::uint32_t>(c));
-    } else {
-      shown += fmt::format("\\u{:04x}", static_cast<std::uint32_t>(c));
-    }
-    i += size;
-  }
-  return shown;
+  return escaped(name);
 }
 
 }  // namespace rope::wire
