@@ -20,7 +20,7 @@ NOT_STARTED = 2
 
 
 def die_with_parent(life: int) -> None:
-    """ropecheck holds the other end of this socket. When that end closes, the system kills this process, even in an
+    """ropecheck holds the other end of this pipe. When that end closes, the system kills this process, even in an
     endless loop."""
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(life, fcntl.F_SETSIG, 9)

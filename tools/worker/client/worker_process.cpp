@@ -72,11 +72,11 @@ Pair connection_pair() {
   return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
 }
 
-// From the worker.
-Pair pipe_pair() {
+// `we_read`: `ours` is the end that reads, else the end that writes.
+Pair pipe_pair(bool we_read) {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0) fail(errno, "a pipe to a worker");
-  return {FileDescriptor(fds[0]), FileDescriptor(fds[1])};
+  return {FileDescriptor(fds[we_read ? 0 : 1]), FileDescriptor(fds[we_read ? 1 : 0])};
 }
 
 std::vector<char*> pointers(std::vector<std::string>& strings) {
@@ -165,8 +165,8 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
     : stop_(stop) {
   throw_if_requested(stop_);
   Pair connection = connection_pair();
-  Pair output = pipe_pair();
-  Pair life = connection_pair();  // no pipe: what opens its end again in /proc could hold it open for writing
+  Pair output = pipe_pair(true);
+  Pair life = pipe_pair(false);
   SpawnSetup setup;
   const FileDescriptor their_connection = lifted(connection.theirs);
   const FileDescriptor their_inputs = lifted(inputs.open_read_only());
@@ -198,7 +198,7 @@ WorkerProcess::WorkerProcess(const Launch& launch, const SharedMemory& inputs, c
 // In a sandbox, what is started first is a program that starts the worker beside itself. Or it becomes the worker.
 void WorkerProcess::start(const Launch& launch, SpawnSetup& setup) {
   sandbox::Sandbox::Entry entry = entry_of(launch);
-  Pair told = pipe_pair();
+  Pair told = pipe_pair(true);
   FileDescriptor their_told = lifted(told.theirs);
   told.theirs.reset();
   FileDescriptor their_ruleset, their_filter, their_refusals, their_writable;

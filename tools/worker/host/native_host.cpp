@@ -110,7 +110,7 @@ class Connection {
   std::size_t taken_ = 0;  // of these, by the last message
 };
 
-// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. So the parent holds the other end of this socket. When
+// PR_SET_PDEATHSIG would fire when the parent's *thread* ends. So the parent holds the other end of this pipe. When
 // that end closes, the system's kernel kills this process, even in an endless loop.
 void die_with_parent(int life) {
   fcntl(life, F_SETOWN, getpid());

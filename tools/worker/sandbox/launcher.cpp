@@ -67,6 +67,9 @@ long sibling() { return syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); 
 
 Refusals* refusals = nullptr;  // for the first process
 int carry[2] = {-1, -1};  // brings the listener of the filter from the worker to the first process
+// The worker's end of life is the first process's. What opens its pipe again in /proc can hold it open for writing; the
+// pipe that the first process watches is not the worker's.
+int life_of_worker[2] = {-1, -1};
 
 void send_listener(int listener) {
   char nothing = 0;
@@ -121,7 +124,7 @@ bool refuse_call(int listener) {
 [[noreturn]] void be_init(const EntryOptions& options) {
   signal(SIGCHLD, SIG_IGN);
   for (int file = 0; file < first_inherited_by_none; ++file) {
-    if (file != options.life && file != carry[0]) close(file);
+    if (file != options.life && file != carry[0] && file != life_of_worker[1]) close(file);
   }
   bool has_listener = false;
   pollfd watched[2] = {{options.life, POLLIN, 0}, {carry[0], POLLIN, 0}};
@@ -194,6 +197,7 @@ void enter_namespaces(const EntryOptions& options) {
   if (users && !map_identity(user, group)) fail(options, Told::namespaces_failed);
   if (mounts && !mount_read_only(options.writable)) fail(options, Told::mounts_failed);
   prepare_telling(options.refusals);
+  if (pipe2(life_of_worker, O_CLOEXEC) != 0) fail(options, Told::namespaces_failed);
   const long init = sibling();
   if (init < 0) fail(options, Told::namespaces_failed);
   if (init == 0) be_init(options);
@@ -204,6 +208,7 @@ void enter_namespaces(const EntryOptions& options) {
     tell(options, Told::worker, static_cast<int>(worker));
     _exit(0);
   }
+  if (dup2(life_of_worker[0], options.life) < 0) fail(options, Told::namespaces_failed);
   setpgid(0, 0);
 }
 
