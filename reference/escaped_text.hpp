@@ -6,8 +6,8 @@
 
 namespace rope {
 
-// What a terminal would obey, or would turn around, is written out: "\x1b" for a control character or a byte that is not
-// UTF-8, "\u202e" for a mark that sets the direction of text. The characters in `kept` stay.
+// What a terminal would obey, or would turn around, is written out: "\x1b" for a control character or a byte that is
+// not UTF-8, "\u202e" for a mark that sets the direction of text. The characters in `kept` stay.
 std::string escaped(std::string_view text, std::string_view kept = "");
 
 }  // namespace rope

@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 ID = re.compile(r'"[A-Z]{3}-[0-9]{2}[^"\n]*"')
+PRINTS = re.compile(r"\bfmt::print\(|\bstd::(?:v?f?printf|f?puts|f?putc|fwrite|cout|cerr|clog|perror)\b")
 FAMILY = re.compile(r'(?:starts_with|wants)\("[A-Z]{3}')
 
 
@@ -38,7 +39,7 @@ def parses(text):
 def prints(text):
     """Whether code writes to a standard stream by itself."""
     code = "\n".join(line.split("//")[0] for line in text.splitlines())
-    return re.search(r"\bfmt::print\(|\bstd::(?:v?f?printf|f?puts|f?putc|fwrite|cout|cerr|clog|perror)\b", code) is not None
+    return PRINTS.search(code) is not None
 
 
 def check_itself():

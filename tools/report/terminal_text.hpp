@@ -6,7 +6,8 @@
 
 namespace rope {
 
-// Our own sequence of a style, such as "\x1b[1m", as text that on_terminal() knows again. Nobody else can make such text.
+// Our own sequence of a style, such as "\x1b[1m", as text that on_terminal() knows again. Nobody else can make such
+// text.
 std::string own_style(std::string_view sequence);
 
 // What goes to the terminal: everything is escaped but ends of lines, tabs and our own styles.

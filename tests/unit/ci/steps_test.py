@@ -113,7 +113,8 @@ class Judging(Scratch):
         self.assertEqual(ElementTree.parse(folder / "rope.xml").getroot().get("failures"), "0")
 
     def test_no_line_of_a_kernel_is_a_command_of_the_job(self):
-        says = "::error::forged\n \t::add-mask::conforms\nword ##[add-path]/tmp\n::stop-commands::1234\n::1234::\n::debug::"
+        says = ("::error::forged\n \t::add-mask::conforms\nword ##[add-path]/tmp\n"
+                "::stop-commands::1234\n::1234::\n::debug::")
         stub = program(self.folder / "stub/ropecheck", f"printf '{says}'; printf '{says}' >&2; exit 1")
         self.assertEqual(len(jobs.commands_in(says)), 6)
         words = set()

@@ -48,8 +48,12 @@ TEST_CASE("command: words of files that others wrote are escaped on the terminal
 TEST_CASE("command: ids and names of manifests are escaped on the terminal") {
   const TemporaryFolder folder;
   const std::string calls = (folder / "calls").string(), golden = (folder / "golden").string();
-  REQUIRE(ropecheck({"vectors", "export", calls, "--only", "ROT-01", "--dtype", "f32", "--head-dim", "8"}).exit_code == 0);
-  write(calls + "/manifest.json", changed(calls + "/manifest.json", [](auto& json) { json["cases"][0]["case"] = forged; }));
+  const Words few{"--only", "ROT-01", "--dtype", "f32", "--head-dim", "8"};
+  Words exporting{"vectors", "export", calls};
+  exporting.insert(exporting.end(), few.begin(), few.end());
+  REQUIRE(ropecheck(exporting).exit_code == 0);
+  write(calls + "/manifest.json",
+        changed(calls + "/manifest.json", [](auto& json) { json["cases"][0]["case"] = forged; }));
   check_escaped({"vectors", "verify", calls});
   fs::create_directory(golden);
   write(golden + "/manifest.json", changed(source_folder() / "golden/manifest.json", [](auto& json) {

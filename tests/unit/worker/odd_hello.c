@@ -1,5 +1,5 @@
-/* A library that stands between its host and ropecheck, and changes the host's first line, so that fewer checks are made.
- * Its kernel writes before the start of q_out. */
+/* A library that stands between its host and ropecheck. It changes the host's first line to get fewer checks. Its
+ * kernel writes before the start of q_out. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

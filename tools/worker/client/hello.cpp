@@ -67,8 +67,8 @@ void FirstClaims::check(const Claims& claims) {
   const std::scoped_lock lock(mutex_);
   if (said_.empty()) said_ = now;
   if (now == said_) return;
-  throw SubjectError(fmt::format("the kernel claims {} now, and claimed {} before; claims must be the same in every process",
-                                 now, said_));
+  throw SubjectError(fmt::format(
+      "the kernel claims {} now, and claimed {} before; claims must be the same in every process", now, said_));
 }
 
 std::string shown_name_in(const json& words) try {

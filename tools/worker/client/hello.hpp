@@ -19,7 +19,7 @@ struct Hello {
   bool in_caller = false;                   // the kernel's code runs in the process that started this one
 };
 
-// The claims hold the kernel's, and what the program can. Throws SubjectError if they cannot be used, and std::exception
+// `claims` gets the kernel's, and what the program can. Throws SubjectError if they cannot be used, and std::exception
 // for whatever else is wrong.
 Hello read_hello(const nlohmann::json& words, Claims& claims, WorkerProgram program);
 

@@ -163,14 +163,14 @@ class Worker final : public WorkerSubject {
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
     const Attempt first = attempt(judged, companion, placement, std::nullopt);
     if (first.reply.kind != ReplyKind::timed_out || first.is_sure) {
-      if (first.reply.kind == ReplyKind::timed_out) shared_->patience.lose();
+      if (first.reply.kind == ReplyKind::timed_out) patience().lose();
       return first.reply;
     }
     // What computed all along compiles no longer the second time.
     const TimeLimits shorter = options_.limits(std::max(options_.deadline, compiling_));
     Reply second = attempt(judged, companion, placement, first.computed ? shorter : first.limits).reply;
     if (second.kind == ReplyKind::timed_out) {
-      shared_->patience.lose();
+      patience().lose();
       say_twice(second);
     } else {
       second.hung_before = true;
@@ -185,9 +185,9 @@ class Worker final : public WorkerSubject {
 
   // How long the next call may take. `usual`: for computing.
   TimeLimits limits_of_call(bool is_first, std::size_t bytes, std::chrono::milliseconds usual) const {
-    if (!shared_->patience.is_lost()) return options_.limits(usual);
+    if (!patience().is_lost()) return options_.limits(usual);
     // Others may compile anew for each shape.
-    if (claims_.compiled) usual = shared_->patience.after_a_hang(is_first, bytes, usual);
+    if (claims_.compiled) usual = patience().after_a_hang(is_first, bytes, usual);
     return {usual, usual, options_.limits(usual).waiting};  // the kernel fails in any case
   }
 
@@ -227,13 +227,13 @@ class Worker final : public WorkerSubject {
     if (heard.event == Event::deadline) {
       made.computed = process_->work_times().computed >= made.limits.computing;
       // If calls of this kernel hung before and this one computed all along, a second try would only cost time.
-      made.is_sure = hangs_recovered_ >= most_recovered_hangs || (shared_->patience.is_lost() && made.computed);
+      made.is_sure = hangs_recovered_ >= most_recovered_hangs || (patience().is_lost() && made.computed);
     }
     made.reply = heard.event == Event::deadline ? reply_of_hang(*process_, made.limit(), made.computed)
                                                 : understand(heard, layout);
     Reply& reply = made.reply;
     deaths_ += process_->alive() ? 0 : 1;
-    if (reply.kind == ReplyKind::done) shared_->patience.learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
+    if (reply.kind == ReplyKind::done) patience().learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
     if (!is_taken_back_) CallMemory::restore_outputs(layout);
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return made;
     const std::string output = process_->output();
@@ -263,13 +263,13 @@ class Worker final : public WorkerSubject {
       Claims claims;
       hello_ = read_hello(words, claims, launch_.program);
       shared_->first_claims.check(claims);
-      if (!std::exchange(has_claims_, true)) claims_ = std::move(claims);  // copies of it point to the list of head_dims
+      if (!std::exchange(has_claims_, true)) claims_ = std::move(claims);  // once: copies point to its head_dims
       if (hello_.in_caller) process_->computes_in_caller();
       if (name_.empty() || name_.back() == '#') name_ += shown_name_in(words);
       compiling_ = options_.first_call_is_limited ? std::min(hello_.first_call, options_.first_call_deadline)
                                                   : hello_.first_call;
       // A kernel that hung once and does not announce a compiler is not compiling.
-      next_deadline_ = std::max(shared_->patience.is_lost() ? options_.deadline : options_.first_call_deadline, compiling_);
+      next_deadline_ = std::max(patience().is_lost() ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
       process_->kill();
       throw;
@@ -282,6 +282,7 @@ class Worker final : public WorkerSubject {
     last_words_.clear();
   }
 
+  Patience& patience() const { return shared_->patience; }
   bool is_host() const { return launch_.program == WorkerProgram::library_host; }
 
   void say_bye() { process_->send(is_host() ? handed_end() : std::string(bye)); }

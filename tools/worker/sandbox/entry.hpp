@@ -13,7 +13,8 @@ enum class Namespaces : std::int32_t {
 };
 
 // The first argument. -1: no such file.
-inline constexpr const char* entry_format = "namespaces=%d told=%d life=%d ruleset=%d filter=%d refusals=%d writable=%d";
+inline constexpr const char* entry_format =
+    "namespaces=%d told=%d life=%d ruleset=%d filter=%d refusals=%d writable=%d";
 
 struct EntryOptions {
   std::int32_t namespaces = 0;
