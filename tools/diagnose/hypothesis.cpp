@@ -5,7 +5,6 @@ namespace rope::diagnosis {
 const Hypotheses& all_hypotheses() {
   static const Hypotheses all = [] {
     Hypotheses list;
-    add_undone_hypotheses(list);  // before others that come to the same
     add_position_hypotheses(list);
     add_kept_row_hypotheses(list);
     add_theta_hypotheses(list);

@@ -25,7 +25,6 @@ struct Hypothesis {
 using Hypotheses = std::vector<Hypothesis>;
 
 // The families. Each covers a part of the space of bugs.
-void add_undone_hypotheses(Hypotheses& all);  // what is not done
 void add_position_hypotheses(Hypotheses& all);
 void add_tile_hypotheses(Hypotheses& all);            // part of them
 void add_given_position_hypotheses(Hypotheses& all);  // part of them

@@ -224,7 +224,19 @@ void add_subnormals(Hypotheses& all) {
 
 }  // namespace
 
-void add_undone_hypotheses(Hypotheses& all) {
+void add_memory_hypotheses(Hypotheses& all) {
+  {
+    Hypothesis h{.bug_class = BugClass::strides_memory_race,
+                 .sentence = "the second result is made from the first one that was just written"};
+    h.change.rereads = true;
+    all.push_back(std::move(h));
+  }
+  {
+    Hypothesis h{.bug_class = BugClass::strides_memory_race,
+                 .sentence = "results are added to what the output held, which should be overwritten"};
+    h.change.adds = true;
+    all.push_back(std::move(h));
+  }
   {
     Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is never written", .cost = 0.02,
                  .unrotated = true};
@@ -254,21 +266,6 @@ void add_undone_hypotheses(Hypotheses& all) {
     Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = "the rotary features are copied unrotated",
                  .applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; }, .unrotated = true};
     h.change.rotate = [](const Spot&, Values x, Values, Values, Values) { return x; };
-    all.push_back(std::move(h));
-  }
-}
-
-void add_memory_hypotheses(Hypotheses& all) {
-  {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race,
-                 .sentence = "the second result is made from the first one that was just written"};
-    h.change.rereads = true;
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race,
-                 .sentence = "results are added to what the output held, which should be overwritten"};
-    h.change.adds = true;
     all.push_back(std::move(h));
   }
   add_wide_reads(all);

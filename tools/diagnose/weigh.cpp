@@ -22,6 +22,7 @@ constexpr double no_value = 0.05;  // less than the gap between a cause that exp
 constexpr double angles_in_place = 0.025;
 constexpr std::size_t small_call = 2000;                            // elements
 constexpr double second_cause = 0.03;
+constexpr double of_places = 0.002;  // less than of any literal
 // More than a tie: a cause that says by itself which elements of a row are wrong is in no doubt because of one that
 // needs a condition for it.
 constexpr double of_some_elements = 0.021;
@@ -91,11 +92,19 @@ bool applies(const Hypothesis* h, const Call& call) { return h != nullptr && (!h
 
 bool changes_angles(const Change& c) { return c.params || c.theta || c.position || c.angle || c.table; }
 
+// Says more than that nothing was done: what is written elsewhere, or turned by nothing.
+bool is_of_elsewhere(const Hypothesis& h) { return h.change.index || (h.unrotated && !h.change.write); }
+
+// Where a loop or a launch ended too early: "token 64 or more", "pairs left over from blocks of 8".
+bool is_of_an_end(const Literal& l) {
+  return l.is_of_places() && l.op != Comparison::equal && l.op != Comparison::at_most && l.op != Comparison::last;
+}
+
 double cost_of(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
-  // What a cause is vague about, a condition says that names the places: there nothing was done.
-  const bool is_vague = std::ranges::none_of(cause.condition, &Literal::is_of_places);
-  double cost = is_vague ? h.cost : 0;
+  // What a cause is vague about, a condition says that names an end: nothing was done behind it.
+  const bool is_vague = std::ranges::none_of(cause.condition, is_of_an_end);
+  double cost = is_vague ? h.cost : is_of_elsewhere(h) ? of_places : 0;
   if (cause.with != nullptr) cost += cause.with->cost + second_cause;
   if (std::ranges::any_of(cause.condition, &Literal::is_of_elements)) cost = std::max(cost, of_some_elements);
   for (const Literal& l : cause.condition) {

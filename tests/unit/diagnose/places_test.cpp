@@ -114,12 +114,12 @@ TEST_CASE("Features that are not written are named by where they are") {
   };
   CHECK(said([](const ResultElement& e) { return e.feature >= 64; }) ==
         "launch-limits: the output is never written, only feature 64 or more");
-  CHECK(said([](const ResultElement& e) {
-          const std::int64_t passed = e.call.q.shape[3] - e.call.rotary_dim;
-          return e.feature - e.call.rotary_dim >= passed / 8 * 8;
-        }) ==
-        "partial-passthrough: pass-through features are never written, only pass-through features left over from "
-        "blocks of 8");
+  CHECK_THAT(said([](const ResultElement& e) {
+               const std::int64_t passed = e.call.q.shape[3] - e.call.rotary_dim;
+               return e.feature - e.call.rotary_dim >= passed / 8 * 8;
+             }),
+             Catch::StartsWith("partial-passthrough: ") &&
+                 Catch::EndsWith(" never written, only pass-through features left over from blocks of 8"));
 }
 
 TEST_CASE("Rows that a launch with two sizes exchanged leaves out are named by both sizes") {
