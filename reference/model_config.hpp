@@ -23,11 +23,15 @@ struct ModelConfig {
   std::optional<std::int64_t> max_position_embeddings;  // tokens
   std::optional<DType> dtype;                           // of weights and activations
   std::vector<std::string> assumed;                     // what the file does not say, as sentences
-  std::optional<Pairing> guessed_pairing;               // if neither the file nor its model_type tells which it is
+};
+
+struct ModelReading {
+  bool accepts_guesses = false;
+  bool knows_pairing = false;  // from elsewhere, so that it need not be guessed
 };
 
 // `where` names the file in messages. InputError names the field: an unknown rope type (with the known ones), a model
-// without rope, a layout that a RopeSpec cannot express.
-ModelConfig model_config_from_json(std::string_view text, std::string_view where);
+// without rope, a layout that a RopeSpec cannot express, or what would have to be guessed.
+ModelConfig model_config_from_json(std::string_view text, std::string_view where, const ModelReading& how = {});
 
 }  // namespace rope

@@ -13,6 +13,9 @@ std::string_view name(Pairing pairing) { return pairing == Pairing::half_split ?
 
 namespace {
 
+// Far beyond every model; a plan of it is still made in seconds.
+constexpr int widest_head = 65536;
+
 void require(bool holds, const std::string& message) {
   if (!holds) throw InputError("spec: " + message);
 }
@@ -33,6 +36,8 @@ void validate_axes(const RopeSpec& spec) {
 
 void validate(const RopeSpec& spec) {
   require(spec.head_dim >= 1, fmt::format("head_dim is {}; it must be at least 1", spec.head_dim));
+  require(spec.head_dim <= widest_head,
+          fmt::format("head_dim is {}; it must be at most {}", spec.head_dim, widest_head));
   require(spec.rotary_dim % 2 == 0,
           fmt::format("rotary_dim is {}; it must be even, because features rotate in pairs", spec.rotary_dim));
   require(spec.rotary_dim >= 2 && spec.rotary_dim <= spec.head_dim,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -45,11 +46,24 @@ class ObjectReader {
     if (const Json* field = find(key)) value = convert<T>(*field, path_ + "." + key);
   }
 
-  void finish() const {
+  template <class T>
+  std::optional<T> optional(const std::string& key) {
+    const Json* field = find(key);
+    return field == nullptr ? std::nullopt : std::optional(convert<T>(*field, path_ + "." + key));
+  }
+
+  // The fields that nobody asked for.
+  std::vector<std::pair<std::string, const Json*>> unread() const {
+    std::vector<std::pair<std::string, const Json*>> fields;
     for (const auto& [key, value] : object_.items()) {
-      if (std::find(seen_.begin(), seen_.end(), key) == seen_.end()) {
-        throw InputError(fmt::format("{}: unknown field \"{}\"; known are {}", path_, key, fmt::join(seen_, ", ")));
-      }
+      if (std::find(seen_.begin(), seen_.end(), key) == seen_.end()) fields.emplace_back(key, &value);
+    }
+    return fields;
+  }
+
+  void finish() const {
+    for (const auto& [key, value] : unread()) {
+      throw InputError(fmt::format("{}: unknown field \"{}\"; known are {}", path_, key, fmt::join(seen_, ", ")));
     }
   }
 

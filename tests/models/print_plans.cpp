@@ -1,6 +1,7 @@
 // For second_derivation.py: reads a spec and a sequence length a line, as {"spec": .., "sequence_length": ..}. Prints a
 // line of JSON for each: theta of each pair and the rule's lambda to 45 digits, each pair's features and axis, and
-// xPos's zeta.
+// xPos's zeta. For model_types_test.py: {"config": .., "sequence_length": ..} gives the plans of a config.json, or
+// {"refused": ..}.
 #include <fmt/format.h>
 #include <mpfr.h>
 
@@ -9,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "reference/input_error.hpp"
+#include "reference/model_config.hpp"
 #include "reference/rope_spec.hpp"
 #include "reference/rotation_plan.hpp"
 
@@ -33,11 +36,31 @@ nlohmann::json printed(const rope::RopeSpec& spec, std::int64_t sequence_length)
   return result;
 }
 
+nlohmann::json printed_model(const std::string& config, std::int64_t sequence_length) {
+  try {
+    const rope::ModelConfig model = rope::model_config_from_json(config, "config.json");
+    nlohmann::json result{{"plans", nlohmann::json::object()}, {"said", model.assumed}};
+    for (const rope::ModelRope& one : model.ropes) {
+      const rope::RotationPlan plan = rope::compile(one.spec, sequence_length);
+      nlohmann::json& printed = result["plans"][one.layers];
+      printed = {{"base", one.spec.base}, {"lambda", plan.lambda}, {"pairing", name(one.spec.pairing)}};
+      for (const rope::RotatedPair& pair : plan.pairs) printed["theta"].push_back(pair.theta.to_double());
+    }
+    return result;
+  } catch (const rope::InputError& error) {
+    return {{"refused", error.what()}};
+  }
+}
+
 }  // namespace
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
     const nlohmann::json asked = nlohmann::json::parse(line);
+    if (asked.contains("config")) {
+      std::cout << printed_model(asked["config"].dump(), asked["sequence_length"].get<std::int64_t>()).dump() << '\n';
+      continue;
+    }
     const rope::RopeSpec spec = rope::spec_from_json(asked["spec"].dump(), "line");
     std::cout << printed(spec, asked["sequence_length"].get<std::int64_t>()).dump() << '\n';
   }

@@ -26,13 +26,6 @@ std::string contents(const std::string& file, std::string_view option, std::stri
   throw InputError(fmt::format("{}; give the path of {}", error.what(), what));
 }
 
-std::string guess_of(const ModelConfig& model) {
-  return fmt::format("{}: the pairing is a guess, {}, which most models have; give --pairing",
-                     model.model_type.empty() ? std::string("model_type is not there")
-                                              : fmt::format("model_type \"{}\" is not known", model.model_type),
-                     name(*model.guessed_pairing));
-}
-
 }  // namespace
 
 void SpecOptions::add_to(CLI::App& command) {
@@ -46,6 +39,7 @@ void SpecOptions::add_to(CLI::App& command) {
       ->group(group);
   command.add_option("--layers", layers_, "of a model whose layers have several ropes: full_attention, ..")
       ->group(group);
+  command.add_flag("--guess", guess_, "accept what --model-config has to guess; each guess is printed")->group(group);
   command.add_option("--head-dim", head_dim_, "features of a head")->group(group);
   command.add_option("--rotary-dim", rotary_dim_, "features that rotate, from the first; default all")->group(group);
   command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
@@ -62,8 +56,8 @@ void SpecOptions::add_to(CLI::App& command) {
 
 const std::optional<ModelConfig>& SpecOptions::model() const {
   if (!model_file_.empty() && !model_) {
-    model_ = model_config_from_json(contents(model_file_, "--model-config", "a config.json"), model_file_);
-    if (model_->guessed_pairing && !pairing_) model_->assumed.push_back(guess_of(*model_));
+    model_ = model_config_from_json(contents(model_file_, "--model-config", "a config.json"), model_file_,
+                                    {.accepts_guesses = guess_, .knows_pairing = pairing_.has_value()});
   }
   return model_;
 }
@@ -107,9 +101,10 @@ std::vector<ModelRope> SpecOptions::specs() const {
   }
   if (!layers_.empty() && model_file_.empty())
     throw InputError("--layers says which rope of --model-config; give both");
+  if (guess_ && model_file_.empty()) throw InputError("--guess accepts guesses of --model-config; give both");
   if (!model_file_.empty()) {
     if (by_flags)
-      throw InputError("--model-config says everything but --pairing and --layers; leave the other flags out");
+      throw InputError("--model-config says everything but --pairing, --layers and --guess; leave the other flags out");
     return ropes_of_model();
   }
   if (!by_flags) return {};

@@ -40,6 +40,7 @@ class SpecOptions {
   std::string file_;
   std::string model_file_;
   std::string layers_;
+  bool guess_ = false;
   mutable std::optional<ModelConfig> model_;  // read when first asked for
   std::optional<int> head_dim_;
   std::optional<int> rotary_dim_;

@@ -30,9 +30,22 @@ TEST_CASE("command: a model with two ropes is judged by both, or by the selected
   check_refused(2, {"plan", "--model-config", file, "--layers", "some"}, {"--layers: \"some\" is not known"});
   check_refused(2, {"identify", "half_split", "--model-config", file}, {"choose one by --layers: full_attention"});
   check_refused(2, {"plan", "--model-config", file, "--base", "3"}, {"leave the other flags out"});
+  check_refused(2, {"plan", "--guess"}, {"--guess accepts guesses of --model-config"});
   check_refused(2, {"plan", "--layers", "some"}, {"give both"});
   check_refused(2, {"plan", "--model-config", "no_such.json"}, {"no_such.json cannot be read"});
   check_refused(2, {"plan"}, {"give the rope by --spec, --model-config or flags"});
+}
+
+TEST_CASE("command: guesses about a model are refused, or accepted and printed") {
+  const std::string file = (build_folder() / "unknown_model.json").string();
+  std::ofstream(file) << R"({"model_type":"llamma","head_dim":8,"rope_theta":1e4})";
+  check_refused(2, {"plan", "--model-config", file}, {"did you mean llama?", "--guess"});
+  const Result accepted = ropecheck({"plan", "--model-config", file, "--guess"});
+  CHECK(accepted.exit_code == 0);
+  CHECK_THAT(accepted.out, Catch::Contains("a guess: the pairing half_split"));
+  const Result paired = ropecheck({"plan", "--model-config", file, "--pairing", "interleaved"});
+  CHECK(paired.exit_code == 0);
+  CHECK_THAT(paired.out, !Catch::Contains("a guess"));
 }
 
 }  // namespace

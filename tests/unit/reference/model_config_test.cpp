@@ -13,6 +13,10 @@ using Catch::Contains;
 
 ModelConfig read(const char* text) { return model_config_from_json(text, "config.json"); }
 
+ModelConfig guessed(const char* text) { return model_config_from_json(text, "config.json", {.accepts_guesses = true}); }
+
+std::string said(const ModelConfig& model) { return fmt::format("{}", fmt::join(model.assumed, "\n")); }
+
 RopeSpec only(const char* text) {
   const ModelConfig model = read(text);
   REQUIRE(model.ropes.size() == 1);
@@ -42,16 +46,55 @@ TEST_CASE("model config: Llama's fields, of either generation", "[model_config]"
   CHECK(later.dtype == old.dtype);
 }
 
-TEST_CASE("model config: the pairing of an unknown model is marked as a guess", "[model_config]") {
-  const ModelConfig unknown = read(R"({"model_type":"llamma","head_dim":64,"rope_theta":1e4})");
-  CHECK(unknown.ropes[0].spec.pairing == Pairing::half_split);
-  CHECK(unknown.guessed_pairing == Pairing::half_split);
-  CHECK(read(R"({"head_dim":64,"rope_theta":1e4})").guessed_pairing);
-  for (const char* known : {"llama", "qwen3", "gpt_oss", "gemma3_text", "llama4_text", "deepseek_v3"}) {
-    const std::string text = fmt::format(R"({{"model_type":"{}","head_dim":64,"rope_theta":1e4}})", known);
-    CHECK_FALSE(read(text.c_str()).guessed_pairing);
+TEST_CASE("model config: an unknown model is refused where a field must be guessed, or each guess is said") {
+  const char* unknown = R"({"model_type":"llamma","hidden_size":256,"num_attention_heads":4})";
+  CHECK_THROWS_WITH(read(unknown), Contains("config.json.model_type: \"llamma\" is not a type of transformers") &&
+                                       Contains("did you mean llama?") && Contains("head_dim is not there: 64") &&
+                                       Contains("rope_theta is not there: 10000") && Contains("pairing half_split") &&
+                                       Contains("--guess"));
+  const ModelConfig model = guessed(unknown);
+  CHECK(model.ropes[0].spec.head_dim == 64);
+  CHECK_THAT(said(model), Contains("a guess: head_dim") && Contains("a guess: rope_theta") &&
+                              Contains("a guess: the pairing") && Contains("is not a type of transformers"));
+  CHECK_THROWS_WITH(read(R"({"head_dim":64,"rope_theta":1e4})"), Contains("config.json.model_type: missing"));
+  const char* told = R"({"model_type":"new","head_dim":64,"rope_theta":1e4,"rope_interleave":true})";
+  CHECK(read(told).ropes[0].spec.pairing == Pairing::interleaved);
+  const char* half = R"({"model_type":"new","head_dim":64,"rope_theta":1e4})";
+  CHECK(model_config_from_json(half, "config.json", {.knows_pairing = true}).ropes.size() == 1);
+}
+
+TEST_CASE("model config: a field that tells of rope is never passed over in silence") {
+  const auto refuses = [](const char* text, const char* words) { CHECK_THROWS_WITH(read(text), Contains(words)); };
+  refuses(R"({"model_type":"llama","rope_ratio":500})", ".rope_ratio: 500 is not understood");
+  refuses(R"({"model_type":"llama","attn_config":{"rope_theta":5e5}})", ".attn_config.rope_theta: 500000.0 is not");
+  refuses(R"({"model_type":"llama","partial_rotary_factor":0.5})", "partial_rotary_factor");
+  refuses(R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2.0,"alpha":8}})", ".alpha: 8 is not");
+  refuses(R"({"model_type":"falcon","alibi":true})", ".alibi: true is not understood");
+  refuses(R"({"model_type":"granitemoehybrid","position_embedding_type":"nope"})", "\"nope\" is not rope");
+  refuses(R"({"model_type":"zamba2"})", "no layer of zamba2 has rope");
+  refuses(R"({"model_type":"gemma3_text","rope_parameters":{"rope_type":"linear","factor":8.0}})", "passes over it");
+  const ModelConfig told =
+      read(R"({"model_type":"llama","rope_scaling":{"type":"linear","factor":2.0,"mscale":1,"finetuned":true}})");
+  CHECK_THAT(said(told), Contains(".rope_scaling.mscale: 1 is passed over") && Contains(".finetuned: true"));
+  CHECK(read(R"({"model_type":"llama","rope_scaling":null,"lora_alpha":8,"properties":1})").ropes.size() == 1);
+}
+
+TEST_CASE("model config: every default that is taken is said, with where it comes from") {
+  const ModelConfig model = read(R"({"model_type":"gpt_oss"})");
+  for (const char* words : {"rope_parameters is not there: rule yarn", "head_dim is not there: 64",
+                            "rope_theta is not there: 150000", "the default of gpt_oss in transformers 5."}) {
+    CHECK_THAT(said(model), Contains(words));
   }
-  CHECK_FALSE(read(R"({"model_type":"new","head_dim":64,"rope_theta":1e4,"rope_interleave":true})").guessed_pairing);
+  CHECK(said(read(R"({"model_type":"llama","head_dim":64,"rope_theta":1e4})")).empty());
+}
+
+TEST_CASE("model config: bad numbers and control characters are sentences, at once") {
+  CHECK_THROWS_WITH(read(R"({"model_type":"llama","head_dim":1000000000,"rope_theta":1e4})"),
+                    Contains("head_dim is 1000000000; it must be at most 65536"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"llama","hidden_size":9223372036854775807})"), Contains("above 0"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"llama","hidden_size":64,"num_attention_heads":0})"), Contains("above 0"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"glm","partial_rotary_factor":1e300})"), Contains("at most 1"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"a\u001b[31m\nb\u009b","head_dim":8})"), Contains(R"("a\x1b[31m\x0ab\x9b")"));
 }
 
 TEST_CASE("model config: Llama 4 has one boundary of wavelengths", "[model_config]") {
@@ -65,45 +108,42 @@ TEST_CASE("model config: Llama 4 has one boundary of wavelengths", "[model_confi
 TEST_CASE("model config: missing fields of a file are named", "[model_config]") {
   const ModelConfig first = read(R"({"model_type":"llama","hidden_size":64,"num_attention_heads":2})");
   CHECK(first.ropes[0].spec.base == 10000);
-  REQUIRE(first.assumed.size() == 1);
-  CHECK_THAT(first.assumed[0], Contains("rope_theta"));
+  CHECK(said(first) == "rope_theta is not there: 10000, the default of llama in transformers 5.23.0");
   CHECK_FALSE(first.max_position_embeddings.has_value());
 }
 
-TEST_CASE("model config: part of the head, by each of its names", "[model_config]") {
-  CHECK(only(R"({"head_dim":128,"rope_theta":1e4,"partial_rotary_factor":0.5})").rotary_dim == 64);
-  CHECK(only(R"({"hidden_size":6144,"num_attention_heads":64,"rotary_pct":0.25,"rotary_emb_base":10000})").rotary_dim ==
-        24);
-  CHECK(only(R"({"head_dim":256,"rope_parameters":{"rope_theta":1e4,"partial_rotary_factor":0.25}})").rotary_dim == 64);
-  const RopeSpec gptj = only(R"({"model_type":"gptj","n_embd":4096,"n_head":16,"rotary_dim":64})");
-  CHECK(gptj.head_dim == 256);
-  CHECK(gptj.rotary_dim == 64);
-  CHECK(gptj.pairing == Pairing::interleaved);
-  const RopeSpec proportional = only(
-      R"({"head_dim":256,"rope_parameters":{"rope_type":"proportional","rope_theta":1e6,"partial_rotary_factor":0.25}})");
+TEST_CASE("model config: part of the head, by each of its names") {
+  CHECK(only(R"({"model_type":"glm","head_dim":128,"rope_theta":1e4,"partial_rotary_factor":0.25})").rotary_dim == 32);
+  CHECK(only(R"({"model_type":"gpt_neox","hidden_size":6144,"num_attention_heads":64,"rotary_pct":0.5,
+    "rotary_emb_base":10000})").rotary_dim == 48);
+  CHECK(only(R"({"model_type":"glm","head_dim":256,"rope_parameters":{"rope_theta":1e4,
+    "partial_rotary_factor":0.25}})").rotary_dim == 64);
+  const ModelConfig other = guessed(R"({"model_type":"new","head_dim":256,"rotary_dim":64})");
+  CHECK(other.ropes[0].spec.rotary_dim == 64);
+  const RopeSpec proportional = only(R"({"model_type":"llama","head_dim":256,"rope_parameters":{
+    "rope_type":"proportional","rope_theta":1e6,"partial_rotary_factor":0.25}})");
   CHECK(proportional.rotary_dim == 256);
   CHECK(std::get<scaling::Proportional>(proportional.scaling).proportion == 0.25);
 }
 
-TEST_CASE("model config: lengths and factors come from the fields that transformers reads", "[model_config]") {
-  const char* phi3 = R"({"model_type":"phi3","head_dim":4,"max_position_embeddings":131072,
+TEST_CASE("model config: lengths and factors come from the fields that transformers reads") {
+  const char* phi3 = R"({"model_type":"phi3","hidden_size":16,"num_attention_heads":4,"max_position_embeddings":131072,
     "original_max_position_embeddings":4096,"rope_theta":1e4,
-    "rope_scaling":{"type":"su","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}})";
+    "rope_scaling":{"type":"longrope","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}})";
   const auto longrope = std::get<scaling::LongRope>(only(phi3).scaling);
   CHECK(longrope.factor == 32);
   CHECK(longrope.original_max_position_embeddings == 4096);
-  const RopeSpec yarn = only(R"({"head_dim":64,"max_position_embeddings":32768,"rope_theta":1e4,
+  const RopeSpec yarn = only(R"({"model_type":"llama","head_dim":64,"max_position_embeddings":32768,"rope_theta":1e4,
     "rope_scaling":{"type":"yarn","factor":4.0,"attention_factor":0.5,"original_max_position_embeddings":8192}})");
   CHECK(std::get<scaling::Yarn>(yarn.scaling).original_max_position_embeddings == 8192);
   CHECK(yarn.attention_factor == 0.5);
-  const ModelConfig dynamic = read(R"({"head_dim":64,"max_position_embeddings":2048,"rope_theta":1e4,
-    "rope_scaling":{"type":"dynamic","factor":2.0}})");
+  const ModelConfig dynamic = read(R"({"model_type":"llama","head_dim":64,"max_position_embeddings":2048,
+    "rope_theta":1e4,"rope_scaling":{"type":"dynamic","factor":2.0}})");
   CHECK(std::get<scaling::Dynamic>(dynamic.ropes[0].spec.scaling).original_max_position_embeddings == 2048);
-  const ModelConfig assumed = read(R"({"head_dim":64,"max_position_embeddings":32768,"rope_theta":1e4,
-    "rope_scaling":{"type":"yarn","factor":4.0}})");
+  const ModelConfig assumed = read(R"({"model_type":"llama","head_dim":64,"max_position_embeddings":32768,
+    "rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":4.0}})");
   CHECK(std::get<scaling::Yarn>(assumed.ropes[0].spec.scaling).original_max_position_embeddings == 32768);
-  REQUIRE(assumed.assumed.size() == 1);
-  CHECK_THAT(assumed.assumed[0], Contains("original_max_position_embeddings"));
+  CHECK(said(assumed) == "original_max_position_embeddings is not there: max_position_embeddings, 32768");
 }
 
 TEST_CASE("model config: layers of two kinds have two ropes", "[model_config]") {
@@ -111,17 +151,19 @@ TEST_CASE("model config: layers of two kinds have two ropes", "[model_config]") 
     "rope_parameters":{"sliding_attention":{"rope_type":"default","rope_theta":1e4},
     "full_attention":{"rope_type":"linear","factor":8.0,"rope_theta":1e6}}},"dtype":"bfloat16"})");
   REQUIRE(nested.ropes.size() == 2);
-  CHECK(nested.ropes[0].layers == "sliding_attention");
-  CHECK(nested.ropes[0].spec.base == 10000);
-  CHECK(nested.ropes[1].layers == "full_attention");
-  CHECK(nested.ropes[1].spec.base == 1000000);
-  CHECK(std::holds_alternative<scaling::Linear>(nested.ropes[1].spec.scaling));
+  CHECK(nested.ropes[0].layers == "full_attention");
+  CHECK(nested.ropes[0].spec.base == 1000000);
+  CHECK(std::holds_alternative<scaling::Linear>(nested.ropes[0].spec.scaling));
+  CHECK(nested.ropes[1].layers == "sliding_attention");
+  CHECK(nested.ropes[1].spec.base == 10000);
   CHECK(nested.dtype == DType::bf16);
   const ModelConfig old = read(R"({"model_type":"gemma3_text","head_dim":256,"rope_theta":1e6,
     "rope_local_base_freq":1e4,"rope_scaling":{"rope_type":"linear","factor":8.0}})");
   REQUIRE(old.ropes.size() == 2);
-  CHECK(old.ropes[0].spec == nested.ropes[1].spec);
-  CHECK(old.ropes[1].spec == nested.ropes[0].spec);
+  CHECK(old.ropes[0].spec == nested.ropes[0].spec);
+  CHECK(old.ropes[1].spec == nested.ropes[1].spec);
+  CHECK_THROWS_WITH(read(R"({"model_type":"gemma3_text","rope_parameters":{"full_attention":{"type":"default"}}})"),
+                    Contains("\"sliding_attention\" is missing"));
 }
 
 TEST_CASE("model config: axes of models for pictures", "[model_config]") {
@@ -134,10 +176,10 @@ TEST_CASE("model config: axes of models for pictures", "[model_config]") {
   CHECK(alternating.axes.order == AxisLayout::Order::interleaved);
   const ModelConfig silent = read(R"({"model_type":"qwen2_vl_text","head_dim":128,"rope_theta":1e6})");
   CHECK(silent.ropes[0].spec.axes.sections == std::vector<int>{16, 24, 24});
-  CHECK(silent.assumed.size() == 1);
+  CHECK(said(silent) == "mrope_section is not there: 16, 24, 24, the default of qwen2_vl_text in transformers 5.23.0");
 }
 
-TEST_CASE("model config: DeepSeek's rope turns a part of the head, and says how it pairs", "[model_config]") {
+TEST_CASE("model config: DeepSeek's rope turns a part of the head, and a field may say how it pairs") {
   const RopeSpec spec = only(R"({"model_type":"deepseek_v3","qk_rope_head_dim":64,"hidden_size":7168,
     "num_attention_heads":128,"rope_interleave":true,"rope_theta":1e4})");
   CHECK(spec.head_dim == 64);
@@ -145,6 +187,9 @@ TEST_CASE("model config: DeepSeek's rope turns a part of the head, and says how 
   CHECK(
       only(R"({"model_type":"deepseek_v3","qk_rope_head_dim":64,"rope_interleave":false,"rope_theta":1e4})").pairing ==
       Pairing::half_split);
+  CHECK_THROWS_WITH(read(R"({"model_type":"mistral4","qk_rope_head_dim":64,"head_dim":128,
+    "rope_parameters":{"rope_type":"linear","factor":2.0,"rope_theta":1e4,"partial_rotary_factor":0.25}})"),
+                    Contains("qk_rope_head_dim is 64, and partial_rotary_factor is 0.25 of 128 features"));
 }
 
 TEST_CASE("model config: unreadable values are named with their field", "[model_config]") {
@@ -153,19 +198,21 @@ TEST_CASE("model config: unreadable values are named with their field", "[model_
   };
   says("[1]", "expected an object");
   says("{", "byte 1");
-  says(R"({"model_type":"bert","hidden_size":768,"num_attention_heads":12})", "nothing in it tells of rope");
-  says(R"({"rope_theta":1e4})", "hidden_size");
-  says(R"({"rope_theta":"much","head_dim":64})", ".rope_theta: expected a number");
-  says(R"({"head_dim":64,"rope_scaling":{"type":"spiral"}})", ".rope_scaling.type: scaling kind \"spiral\"");
-  says(R"({"head_dim":64,"rope_scaling":{"type":"spiral"}})", "use one of none, linear");
-  says(R"({"head_dim":64,"rope_parameters":{"rope_type":"yarm"}})",
+  says(R"({"model_type":"bert","hidden_size":768,"num_attention_heads":12})", "no rotary class takes its");
+  says(R"({"model_type":"llama","rope_theta":"much","head_dim":64})", ".rope_theta: expected a number");
+  says(R"({"model_type":"llama","rope_scaling":{"type":"spiral"}})", ".rope_scaling.type: scaling kind \"spiral\"");
+  says(R"({"model_type":"llama","rope_scaling":{"type":"spiral"}})", "use one of none, linear");
+  says(R"({"model_type":"llama","rope_parameters":{"rope_type":"yarm"}})",
        ".rope_parameters.rope_type: scaling kind \"yarm\" is not known; did you mean yarn? use one of none");
-  says(R"({"head_dim":64,"rope_scaling":7})", ".rope_scaling: expected an object");
-  says(R"({"head_dim":64,"rope_scaling":{"type":"linear"}})", "factor: missing");
-  says(R"({"head_dim":7,"rope_theta":1e4})", "rotary_dim is 7");
-  says(R"({"model_type":"ernie4_5_vl_moe_text","head_dim":64,"rope_theta":1e4})", "laid out");
+  says(R"({"model_type":"llama","rope_scaling":7})", ".rope_scaling: expected an object");
+  says(R"({"model_type":"llama","rope_scaling":{"type":"linear"}})", "factor: missing");
+  says(R"({"model_type":"llama","rope_scaling":{"type":"axial"}})", "vision towers");
+  says(R"({"model_type":"llama","head_dim":7,"rope_theta":1e4})", "rotary_dim is 7");
+  says(R"({"model_type":"ernie4_5_vl_moe_text","head_dim":64,"rope_theta":1e4})", "not powers of rope_theta");
   says(R"({"model_type":"qwen2_vl","head_dim":128,"rope_scaling":{"type":"mrope","mrope_section":[1,2]}})",
        "axes.sections add up to 3");
+  says(R"({"model_type":"gemma3"})", "\"text_config\" is missing");
+  says(R"({"model_type":"jetmoe","head_dim":64,"kv_channels":32})", "they mean the same");
 }
 
 }  // namespace

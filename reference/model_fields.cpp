@@ -1,0 +1,108 @@
+#include "reference/model_fields.hpp"
+
+#include <algorithm>
+
+#include "reference/spec_json.hpp"
+
+namespace rope {
+namespace {
+
+bool is_nothing(const Json& value) {
+  return value.is_null() || ((value.is_object() || value.is_array()) && value.empty());
+}
+
+// As the person's file has it, and short.
+std::string shown(const Json& value) {
+  const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return text.size() <= 40 ? text : text.substr(0, 37) + "..";
+}
+
+// A parameter of some rule, though not of the one at hand.
+bool is_parameter(const std::string& key) {
+  bool found = key == "attention_factor" || key == "partial_rotary_factor";
+  for_each_rule([&](auto rule) {
+    rule.fields(rule, [&](std::string_view name, auto&&...) { found = found || name == key; });
+  });
+  return found;
+}
+
+// Whether it describes another part of the model, with a rope of its own.
+bool is_another_part(const std::string& field) {
+  return field == "quantization_config" || field.find("vision") != std::string::npos ||
+         field.find("audio") != std::string::npos || field.find("video") != std::string::npos;
+}
+
+// Such as rope_theta of DBRX's attn_config.
+void note_inside(const Json& object, const std::string& path, UnreadFields& found) {
+  for (const auto& [field, value] : object.items()) {
+    if (is_nothing(value) || !tells_of_rope(field)) continue;
+    found.doubts.push_back(fmt::format("{}.{}: {} is not understood", path, field, shown(value)));
+  }
+}
+
+bool changes_numbers(const Json& row, const std::string& field) {
+  const auto ropes = row.find("ropes");
+  return ropes != row.end() && std::any_of(ropes->begin(), ropes->end(), [&](const Json& rope) {
+           const auto other = rope.find("other");
+           return other != rope.end() && std::find(other->begin(), other->end(), field) != other->end();
+         });
+}
+
+}  // namespace
+
+bool tells_of_rope(std::string_view field) {
+  constexpr std::string_view words[] = {"rope", "rotary", "theta", "thetas", "mscale", "yarn", "ntk", "freq", "freqs"};
+  if (field == "alpha" || field == "base" || field == "alibi") return true;
+  while (!field.empty()) {
+    const std::size_t end = std::min(field.find('_'), field.size());
+    if (std::ranges::find(words, field.substr(0, end)) != std::end(words)) return true;
+    field.remove_prefix(std::min(end + 1, field.size()));
+  }
+  return false;
+}
+
+void note_unread(const ObjectReader& file, const Json& row, const std::string& model_type, UnreadFields& found) {
+  static const Json none = Json::object();
+  const Json& values = row.contains("values") ? row["values"] : none;
+  const Json& idle = row.contains("no_effect") ? row["no_effect"] : none;
+  for (const auto& [field, value] : file.unread()) {
+    if (is_nothing(*value)) continue;
+    const std::string place = fmt::format("{}.{}", file.path(), field);
+    if (changes_numbers(row, field)) {
+      if (values.contains(field) && values[field] == *value) continue;
+      throw InputError(fmt::format("{}: {} changes the frequencies of {} in a way that ropecheck does not know; give "
+                                   "the spec by --spec",
+                                   place, shown(*value), model_type));
+    }
+    if (value->is_object() && !is_another_part(field)) note_inside(*value, place, found);
+    if (!tells_of_rope(field)) continue;
+    if (!idle.contains(field)) {
+      found.doubts.push_back(fmt::format("{}: {} is not understood", place, shown(*value)));
+    } else if (idle[field] != *value && value->is_number()) {
+      found.lines.push_back(fmt::format("{}: {} is passed over: it does not change the frequencies of {}", place,
+                                        shown(*value), model_type));
+    } else if (idle[field] != *value) {
+      found.doubts.push_back(
+          fmt::format("{}: {} is not understood; {} has {}", place, shown(*value), model_type, shown(idle[field])));
+    }
+  }
+}
+
+void note_unread_keys(const ObjectReader& dictionary, const Json& row, const std::string& kind, UnreadFields& found) {
+  const auto keys = row.find("keys");
+  for (const auto& [key, value] : dictionary.unread()) {
+    if (is_nothing(*value)) continue;
+    const std::string place = fmt::format("{}.{}", dictionary.path(), key);
+    const bool is_known = keys != row.end() && keys->contains(key);
+    const bool counts =
+        is_known && std::find((*keys)[key].begin(), (*keys)[key].end(), Json(kind)) != (*keys)[key].end();
+    if (!counts && (is_known || is_parameter(key) || value->is_boolean())) {
+      found.lines.push_back(fmt::format("{}: {} is passed over: it does not change the frequencies of rule {}", place,
+                                        shown(*value), kind));
+    } else {
+      found.doubts.push_back(fmt::format("{}: {} is not understood", place, shown(*value)));
+    }
+  }
+}
+
+}  // namespace rope
