@@ -11,12 +11,18 @@ namespace rope {
 ModelReader::Size ModelReader::size(const Source& source) {
   const std::optional<double> share = given_part(source);
   if (const auto given = first<int>(source.row, "whole")) return rotated_part(source, *given, share);
-  if (const auto given = first<int>(source.row, "rotary_dim")) {
+  if (source.row.contains("rotary_dim")) {
+    std::optional<int> given = first<int>(source.row, "rotary_dim");
+    const std::optional<double> of_class = class_value("rotary_dim");
+    if (!given && !share && of_class) {
+      given = static_cast<int>(*of_class);
+      take_default("rotary_dim", fmt::format("{}", *given));
+    }
     const int head = head_dim(source);
-    if (share && std::floor(head * *share) != *given) {
+    if (given && share && std::floor(head * *share) != *given) {
       doubt(fmt::format("rotary_dim is {}, and partial_rotary_factor is {} of {} features", *given, *share, head));
     }
-    return {head, *given};
+    if (given) return {head, *given};
   }
   const bool has_whole = source.row.contains("whole");
   if (has_whole && !first<int>(source.row, "head_dim")) {

@@ -34,13 +34,14 @@ except ImportError as missing:
         sys.exit(77)
     os.execv(PYTHON, [str(PYTHON), *sys.argv])
 
-from apply_functions import how_it_applies  # noqa: E402
+from apply_functions import Reached, how_it_applies, matrix, pairing_of  # noqa: E402
 from rotary_classes import (  # noqa: E402
     PARTS, NoRope, Rope, config_of, modules_of, power_law, ropes_of, turns_as
 )
 from transformers.models.auto import modeling_auto  # noqa: E402
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING  # noqa: E402
 
+WITHOUT_CLASS = ("codegen", "gptj")  # with rope, but without a rotary class
 BASE = 12345.0  # no class has it
 RULES = {
     "default": {},
@@ -402,6 +403,23 @@ def architectures() -> dict[str, list[str]]:
     return {model_type: sorted(names) for model_type, names in found.items()}
 
 
+def row_without_class(model_type: str) -> dict:
+    """GPT-J and CodeGen keep sin and cos in their attention. The names of the fields are written here."""
+    config = config_of(model_type, {})
+    home = next(m for m in modules_of(type(config)) if hasattr(m, "create_sinusoidal_positions"))
+    sin, cos = home.create_sinusoidal_positions(2, config.rotary_dim)[1].chunk(2)
+    theta = torch.atan2(sin, cos)
+    rope = Rope(theta, 1.0, {"rope_type": "default", "rope_theta": 1e4}, (theta, 1.0))
+    check_rule(rope)
+    head = torch.zeros(1, 1, 1, config.rotary_dim, device="meta")
+    applied = Reached(home.apply_rotary_pos_emb, (head, sin[None, None], cos[None, None]), {})
+    fields = ("rotary_dim", "n_embd", "n_head")
+    names = [config.attribute_map.get(n, n) for n in ("hidden_size", "num_attention_heads")]
+    assert names == list(fields[1:]), names
+    row = {"rule": rope.rule, "rotary_dim": ["rotary_dim"], "divided": [*names, 1]}
+    return {"ropes": {"": row}, **pairing_of(matrix(applied), rope), "values": {n: getattr(config, n) for n in fields}}
+
+
 def takes_flat(model_type: str, part: str) -> bool:
     """Whether it reads the language model's fields beside the others, as old files have them."""
     try:
@@ -413,6 +431,8 @@ def takes_flat(model_type: str, part: str) -> bool:
 
 def row_of(model_type: str) -> dict:
     try:
+        if model_type in WITHOUT_CLASS:
+            return row_without_class(model_type)
         config = config_of(model_type, {})
         parts = {p: getattr(config, p).model_type for p in PARTS if hasattr(getattr(config, p, None), "model_type")}
         if not parts:

@@ -118,6 +118,12 @@ TEST_CASE("model config: part of the head, by each of its names") {
     "rotary_emb_base":10000})").rotary_dim == 48);
   CHECK(only(R"({"model_type":"glm","head_dim":256,"rope_parameters":{"rope_theta":1e4,
     "partial_rotary_factor":0.25}})").rotary_dim == 64);
+  const ModelConfig gptj = read(R"({"model_type":"gptj","n_embd":4096,"n_head":16})");
+  CHECK(gptj.ropes[0].spec.head_dim == 256);
+  CHECK(gptj.ropes[0].spec.rotary_dim == 64);
+  CHECK(gptj.ropes[0].spec.pairing == Pairing::interleaved);
+  CHECK_THAT(said(gptj), Contains("rotary_dim is not there: 64, the default of gptj"));
+  CHECK(only(R"({"model_type":"codegen","n_embd":1024,"n_head":16,"rotary_dim":32})").rotary_dim == 32);
   const ModelConfig other = guessed(R"({"model_type":"new","head_dim":256,"rotary_dim":64})");
   CHECK(other.ropes[0].spec.rotary_dim == 64);
   const RopeSpec proportional = only(R"({"model_type":"llama","head_dim":256,"rope_parameters":{
