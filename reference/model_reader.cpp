@@ -40,6 +40,11 @@ ModelConfig ModelReader::read() {
   say_layers();
   say_layers_without_rope();
   if (!is_known_) assume(not_known());
+  if (const auto start = number_in(row_, "first_feature")) {
+    assume(fmt::format("features from {} rotate, by default of {} in a head; the spec has only these", *start,
+                       row_["of_head"].get<int>()));
+  }
+  if (row_.contains("unseen")) assume(fmt::format("not known: whether all layers of {} have rope", model_type_));
   note_unread(file_, row_, model_type_, unread_);
   settle_doubts();
   return std::move(result_);

@@ -37,7 +37,7 @@ ModelReader::Size ModelReader::size(const Source& source) {
       doubt(fmt::format("{}: partial_rotary_factor is {}; {} has {} features", source.path, *share, model_type_,
                         features));
     }
-    return {features, features};
+    return {row_.value("of_head", features), features};
   }
   const int head = head_dim(source);
   // For rule proportional it is a parameter of the rule.

@@ -184,6 +184,10 @@ def main() -> int:
         else:
             compared += 1
             found = differences(ropes, near, far)
+            heads = {plan["head_dim"] for plan in near["plans"].values()}
+            of_head = rows.get(model_type, {}).get("of_head")
+            if not file and of_head and "whole" not in json.dumps(rows[model_type]) and heads != {of_head}:
+                found.append(f"the layers get heads of {of_head} features, the plan has {heads}")
         wrong += bool(found)
         if found and wrong <= 60:
             print(model_type, json.dumps(file)[:300], *found[:3], sep="\n    ")

@@ -43,7 +43,7 @@ nlohmann::json printed_model(const std::string& config, std::int64_t sequence_le
     for (const rope::ModelRope& one : model.ropes) {
       const rope::RotationPlan plan = rope::compile(one.spec, sequence_length);
       nlohmann::json& printed = result["plans"][one.layers];
-      printed = {{"base", one.spec.base}, {"lambda", plan.lambda}, {"pairing", name(one.spec.pairing)}};
+      printed = {{"base", one.spec.base}, {"lambda", plan.lambda}, {"head_dim", plan.head_dim}};
       for (const rope::RotatedPair& pair : plan.pairs) printed["theta"].push_back(pair.theta.to_double());
     }
     return result;

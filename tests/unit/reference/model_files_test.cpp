@@ -31,7 +31,7 @@ const std::map<std::string, std::pair<Words, Words>> files = {
     {"dbrx", {{"refused"}, {"attn_config.rope_theta: 500000 is not understood"}}},
     {"deepseek_v32", {none, {R"("rotary_dim":64,"pairing":"interleaved")"}}},
     {"deepseek_v4",
-     {{"does not apply to main layers", "attention_factor is not there: 1"},
+     {{"does not apply to main layers", "attention_factor is not there: 1", "features from 448 rotate"},
       {R"(main: {"head_dim":64,"rotary_dim":64,"pairing":"interleaved","base":10000.0,"scaling":{"kind":"none"})",
        R"(compress: {"head_dim":64,"rotary_dim":64,"pairing":"interleaved","base":160000.0,"scaling":{"kind":"yarn")",
        R"("attention_factor":1.0)"}}},
@@ -58,7 +58,7 @@ const std::map<std::string, std::pair<Words, Words>> files = {
     {"glm_moe_dsa", {{"the default of glm_moe_dsa"}, {"interleaved"}}},
     {"granite_swa", {{"layers without rope: 1"}, {"rope_theta=10000: ", "rope_theta=500000: ", R"("base":500000.0)"}}},
     {"hunyuan_7b", {{"mscale: 1.0 is passed over"}, {R"("base":10000.0,"scaling":{"kind":"ntk","factor":1000.0})"}}},
-    {"jetmoe_8b", {none, {R"("head_dim":128,"rotary_dim":128)"}}},
+    {"jetmoe_8b", {{"not known: whether all layers of jetmoe have rope"}, {R"("head_dim":128,"rotary_dim":128)"}}},
     {"kimi_k2", {{"read as deepseek_v3, by architectures"}, {R"("pairing":"interleaved","base":50000.0)"}}},
     {"llama4_scout", {{"layers without rope: 3, 7, 11, 15, 19, 23, 27, 31 .."}, {R"("pairing":"interleaved")"}}},
     {"longcat_flash", {{"the default of longcat_flash"}, {"interleaved"}}},
@@ -81,7 +81,7 @@ const std::map<std::string, std::pair<Words, Words>> files = {
     {"phimoe", {none, {R"("kind":"longrope","factor":32.0)", R"("attention_factor":1.24)"}}},
     {"pixtral_vision", {{"refused"}, {"axial"}}},
     {"smollm3", {{"layers without rope: 3, 7, 11, 15, 19, 23, 27, 31 .."}, {R"("base":5000000.0)"}}},
-    {"zamba2", {none, {R"("head_dim":160,"rotary_dim":160)"}}},
+    {"zamba2", {{"whether all layers of zamba2 have rope"}, {R"("head_dim":160,"rotary_dim":160)"}}},
 };
 
 std::string content_of(const std::filesystem::path& path) {
