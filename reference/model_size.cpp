@@ -69,7 +69,7 @@ ModelReader::Size ModelReader::rotated_part(const Source& source, int features, 
   } else if (share && rest) {
     whole = static_cast<double>(*rest) + features;
   }
-  if ((head || share || (is_usual && of_class)) && std::floor(whole * used) != features) {
+  if ((head || share || of_class) && std::floor(whole * used) != features) {
     doubt(fmt::format("{} is {}, and partial_rotary_factor is {} of {} features", field, features, used, whole));
   }
   return {features, features};
