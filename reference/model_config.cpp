@@ -4,7 +4,7 @@
 
 #include "reference/model_reader.hpp"
 #include "reference/model_types.hpp"
-#include "reference/printable.hpp"
+#include "reference/escaped_text.hpp"
 
 namespace rope {
 namespace {
@@ -151,11 +151,11 @@ ModelConfig model_config_from_json(std::string_view text, std::string_view where
       throw InputError(fmt::format("{}: expected an object, found {}", where, document.type_name()));
     }
     ModelConfig model = Document(how).read(document, std::string(where), "");
-    for (std::string& sentence : model.assumed) sentence = printable(sentence);
-    for (ModelRope& rope : model.ropes) rope.layers = printable(rope.layers);
+    for (std::string& sentence : model.assumed) sentence = escaped(sentence);
+    for (ModelRope& rope : model.ropes) rope.layers = escaped(rope.layers);
     return model;
   } catch (const InputError& error) {
-    throw InputError(printable(error.what()));
+    throw InputError(escaped(error.what()));
   }
 }
 

@@ -92,9 +92,6 @@ bool applies(const Hypothesis* h, const Call& call) { return h != nullptr && (!h
 
 bool changes_angles(const Change& c) { return c.params || c.theta || c.position || c.angle || c.table; }
 
-// Says more than that nothing was done: what is written elsewhere, or turned by nothing.
-bool is_of_elsewhere(const Hypothesis& h) { return h.change.index || (h.unrotated && !h.change.write); }
-
 // Where a loop or a launch ended too early: "token 64 or more", "pairs left over from blocks of 8".
 bool is_of_an_end(const Literal& l) {
   return l.is_of_places() && l.op != Comparison::equal && l.op != Comparison::at_most && l.op != Comparison::last;
@@ -102,9 +99,12 @@ bool is_of_an_end(const Literal& l) {
 
 double cost_of(const Weighed& cause) {
   const Hypothesis& h = *cause.hypothesis;
-  // What a cause is vague about, a condition says that names an end: nothing was done behind it.
-  const bool is_vague = std::ranges::none_of(cause.condition, is_of_an_end);
-  double cost = is_vague ? h.cost : is_of_elsewhere(h) ? of_places : 0;
+  double cost = h.cost;
+  if (std::ranges::any_of(cause.condition, is_of_an_end)) {
+    // Behind an end nothing was done. Other causes that come to it say more than that: turned by nothing, or elsewhere.
+    if (h.unrotated) cost = h.change.write ? 0 : of_places;
+    if (h.change.index) cost += of_places;
+  }
   if (cause.with != nullptr) cost += cause.with->cost + second_cause;
   if (std::ranges::any_of(cause.condition, &Literal::is_of_elements)) cost = std::max(cost, of_some_elements);
   for (const Literal& l : cause.condition) {
