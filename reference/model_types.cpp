@@ -13,7 +13,7 @@ constexpr std::string_view text =
 
 // Parsed when first asked for, which few commands do.
 const nlohmann::ordered_json& table() {
-  static const nlohmann::ordered_json parsed = parse_json(text, "reference/model_types.json");
+  static const nlohmann::ordered_json parsed = parse_json(text, "the table of model types");
   return parsed;
 }
 
