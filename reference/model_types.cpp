@@ -7,13 +7,13 @@
 namespace rope {
 namespace {
 
-constexpr std::string_view text =
+constexpr std::string_view embedded =
 #include "model_types.inc"
     ;
 
 // Parsed when first asked for, which few commands do.
 const nlohmann::ordered_json& table() {
-  static const nlohmann::ordered_json parsed = parse_json(text, "the table of model types");
+  static const nlohmann::ordered_json parsed = parse_json(embedded, "the table of model types");
   return parsed;
 }
 

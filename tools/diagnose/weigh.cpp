@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/diagnose/elements.hpp"
+#include "tools/diagnose/elements_in_part.hpp"
 #include "tools/diagnose/simulation.hpp"
 
 namespace rope::diagnosis {
@@ -74,7 +74,7 @@ struct Account {
   std::vector<SeenRow> applied;      // wrong rows that match its prediction
   std::vector<SeenRow> not_applied;  // right rows that do not
   std::vector<SeenRow> open;         // wrong rows that do not
-  Elements elements;                 // of wrong rows that match, or match in part
+  ElementsInPart elements;           // of wrong rows that match, or match in part
   double wrong = 0, explained = 0;   // weights of rows
   double in_part = 0;                // of rows that match in part
   double before = 0, error = 0;      // as in Simulated
@@ -195,17 +195,17 @@ class Weigher {
   Held held(const Hypothesis& h, const Hypothesis* with, const std::vector<const Observation*>& failed) const {
     Held of_rows{begin(h, with), {}};
     for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account);
-    const double enough = of_some_elements * of_rows.account.wrong;
+    const double least_share = of_some_elements * of_rows.account.wrong;
     // An element that is written elsewhere changes other elements, so it cannot be told from them by its place.
-    if (of_rows.account.in_part < enough || with != nullptr || h.change.index) return of_rows;
+    if (of_rows.account.in_part < least_share || with != nullptr || h.change.index) return of_rows;
     Held of_some{begin(h, with), {}};
-    const Elements& elements = of_rows.account.elements;
+    const ElementsInPart& elements = of_rows.account.elements;
     of_some.result.condition = elements.condition();
     if (of_some.result.condition.empty()) return of_rows;
     of_some.result.other_conditions = elements.others_as_good_as(of_some.result.condition);
     for (const Observation* seen : failed) hold(*seen, of_some.result, of_some.account);
     const double gain = of_some.account.explained - of_rows.account.explained;
-    return gain > enough ? std::move(of_some) : std::move(of_rows);
+    return gain > least_share ? std::move(of_some) : std::move(of_rows);
   }
 
   void hold(const Observation& seen, Weighed& result, Account& account) const {

@@ -1,8 +1,8 @@
-#include "tools/diagnose/elements.hpp"
+#include "tools/diagnose/elements_in_part.hpp"
 
 namespace rope::diagnosis {
 
-void Elements::add(const SeenRow& row, const Prediction& said) {
+void ElementsInPart::add(const SeenRow& row, const Prediction& said) {
   const Observation& seen = *row.seen;
   for (int feature = 0; feature < seen.head_dim; ++feature) {
     const std::size_t i = row.row * static_cast<std::size_t>(seen.head_dim) + static_cast<std::size_t>(feature);
@@ -14,7 +14,7 @@ void Elements::add(const SeenRow& row, const Prediction& said) {
   }
 }
 
-std::vector<SeenRow> Elements::listed(const Places& places) {
+std::vector<SeenRow> ElementsInPart::listed(const Places& places) {
   std::vector<SeenRow> all;
   for (const auto& [place, element] : places) all.push_back(element);
   return all;

@@ -1,4 +1,4 @@
-// Elements of wrong rows in which only some are as a cause predicts: which ones?
+// ElementsInPart of wrong rows in which only some are as a cause predicts: which ones?
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace rope::diagnosis {
 
 // One element stands for all in the same place of heads of the same shape.
-class Elements {
+class ElementsInPart {
  public:
   // The elements of a wrong row, in which all wrong ones are as predicted.
   void add(const SeenRow& row, const Prediction& said);
