@@ -12,7 +12,8 @@ namespace {
 // "3, 7, 11, 15 .." of a long list
 std::string few(const std::vector<std::size_t>& numbers) {
   constexpr std::size_t most = 8;
-  const std::vector<std::size_t> shown(numbers.begin(), numbers.begin() + std::min(numbers.size(), most));
+  std::vector<std::size_t> shown = numbers;
+  shown.resize(std::min(numbers.size(), most));
   return fmt::format("{}{}", fmt::join(shown, ", "), numbers.size() > most ? " .." : "");
 }
 
@@ -213,11 +214,11 @@ void ModelReader::add_by_layer(const Source& source, const Json& thetas) {
     if (theta != 0) bases.insert(theta);
   }
   for (const double theta : bases) {
-    Source one = source;
-    one.rule["rope_theta"] = theta;
-    one.is_of_file = true;
-    if (bases.size() > 1) one.layers = fmt::format("rope_theta={}", theta);
-    add_rope(one);
+    Source of_base = source;
+    of_base.rule["rope_theta"] = theta;
+    of_base.is_of_file = true;
+    if (bases.size() > 1) of_base.layers = fmt::format("rope_theta={}", theta);
+    add_rope(of_base);
   }
 }
 

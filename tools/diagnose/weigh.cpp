@@ -195,9 +195,9 @@ class Weigher {
   Held held(const Hypothesis& h, const Hypothesis* with, const std::vector<const Observation*>& failed) const {
     Held of_rows{begin(h, with), {}};
     for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account);
-    const double least_share = of_some_elements * of_rows.account.wrong;
+    const double worthwhile = of_some_elements * of_rows.account.wrong;
     // An element that is written elsewhere changes other elements, so it cannot be told from them by its place.
-    if (of_rows.account.in_part < least_share || with != nullptr || h.change.index) return of_rows;
+    if (of_rows.account.in_part < worthwhile || with != nullptr || h.change.index) return of_rows;
     Held of_some{begin(h, with), {}};
     const ElementsInPart& elements = of_rows.account.elements;
     of_some.result.condition = elements.condition();
@@ -205,7 +205,7 @@ class Weigher {
     of_some.result.other_conditions = elements.others_as_good_as(of_some.result.condition);
     for (const Observation* seen : failed) hold(*seen, of_some.result, of_some.account);
     const double gain = of_some.account.explained - of_rows.account.explained;
-    return gain > least_share ? std::move(of_some) : std::move(of_rows);
+    return gain > worthwhile ? std::move(of_some) : std::move(of_rows);
   }
 
   void hold(const Observation& seen, Weighed& result, Account& account) const {

@@ -32,13 +32,13 @@ void read_claims(const json& given, Claims& claims) try {
 
 }  // namespace
 
-Hello read_hello(const json& words, Claims& claims, WorkerProgram program) {
+Hello read_hello(const json& words, Claims& claims, WorkerProgram kind) {
   read_claims(words.at("claims"), claims);
   // In a copy of Claims this pointer is still right as long as the subject lives.
   claims.capabilities.head_dims = claims.head_dims.empty() ? nullptr : claims.head_dims.data();
   Hello hello{"", {wire::whole_in(words, "base", std::uint64_t{0}), wire::whole_in(words, "slot", std::uint64_t{0})}};
   const bool on_cpu = claims.capabilities.device == ROPE_CPU;
-  if (program == WorkerProgram::library_host) {
+  if (kind == WorkerProgram::library_host) {
     claims.compiled = claims.packed_tensors = true;
     // On a device tensors are copied, as a whole and for one call.
     claims.concurrent_calls = claims.far_tensors = on_cpu;
@@ -46,7 +46,7 @@ Hello read_hello(const json& words, Claims& claims, WorkerProgram program) {
   }
   hello.claims_note = wire::printable(words.value("claims_note", ""), 1 << 10);
   hello.first_call = time_to_compile(words.value("first_call_s", 0.0));
-  if (program == WorkerProgram::python) {
+  if (kind == WorkerProgram::python) {
     const bool strided = claims.has(ROPE_FEATURE_STRIDED);
     claims.packed_tensors = strided || (claims.capabilities.layouts & ROPE_BIT(ROPE_LAYOUT_PACKED)) != 0;
     claims.far_tensors = strided && on_cpu;

@@ -21,7 +21,7 @@ struct Hello {
 
 // `claims` gets the kernel's, and what the program can. Throws SubjectError if they cannot be used, and std::exception
 // for whatever else is wrong.
-Hello read_hello(const nlohmann::json& words, Claims& claims, WorkerProgram program);
+Hello read_hello(const nlohmann::json& words, Claims& claims, WorkerProgram kind);
 
 // What the first process of a subject claims: checks are chosen by it. A later one that claims less would get fewer.
 class FirstClaims {
