@@ -129,6 +129,8 @@ void add_other_tensors(Hypotheses& all) {
   }
 }
 
+constexpr double of_tiles_of_heads = 0.01;  // in calls with few heads they say what is left over in k
+
 // The heads of q and k are one list in tiles. A tile belongs to the tensor of its first head, or only as many tiles are
 // made as q's heads need.
 void add_tiles_over_q_and_k(Hypotheses& all) {
@@ -139,6 +141,7 @@ void add_tiles_over_q_and_k(Hypotheses& all) {
                      .sentence = fmt::format(
                          "heads come in tiles of {}, q's and then k's: k's heads {} the last tile of q are not {}", n,
                          within ? "in" : "behind", copied ? "rotated" : "written"),
+                     .cost = of_tiles_of_heads,
                      .applies = has_key};
         h.change.write = [=](const Spot& s) {
           const std::int64_t of_q = s.call.q.shape[2], tiles_end = (of_q + n - 1) / n * n;
@@ -155,6 +158,7 @@ void add_tiles_over_q_and_k(Hypotheses& all) {
                        "heads come in tiles of {}: where q has whole tiles only, k's heads behind its own last "
                        "whole tile are not {}",
                        n, copied ? "rotated" : "written"),
+                   .cost = of_tiles_of_heads,
                    .applies = has_key};
       h.change.write = [=](const Spot& s) {
         const bool left_out = s.key && s.call.q.shape[2] % n == 0 && s.head >= s.call.k->shape[2] / n * n;

@@ -86,6 +86,8 @@ void add_tiles(Hypotheses& all) {
     add(all, BugClass::position_offset,
         fmt::format("each chunk of {} tokens starts at the last position of the chunk before", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n); });
+  }
+  for (int n : {4, 8, 16, 32, 64, 128, 256}) {
     add(all, BugClass::position_offset,
         fmt::format("each chunk of {} tokens starts at the first chunk's position again", n),
         [=](const Spot& s, int, long double p) { return p - static_cast<long double>(s.seq / n * n); });
