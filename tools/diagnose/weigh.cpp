@@ -102,8 +102,7 @@ double cost_of(const Weighed& cause) {
   double cost = h.cost;
   if (std::ranges::any_of(cause.condition, is_of_an_end)) {
     // Behind an end nothing was done. Other causes that come to it say more than that: turned by nothing, or elsewhere.
-    if (h.unrotated) cost = h.change.write ? 0 : of_places;
-    if (h.change.index) cost += of_places;
+    cost = h.unrotated && h.change.write ? 0 : h.cost + of_places;
   }
   if (cause.with != nullptr) cost += cause.with->cost + second_cause;
   if (std::ranges::any_of(cause.condition, &Literal::is_of_elements)) cost = std::max(cost, of_some_elements);
