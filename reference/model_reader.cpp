@@ -17,6 +17,18 @@ std::string few(const std::vector<std::size_t>& numbers) {
   return fmt::format("{}{}", fmt::join(shown, ", "), numbers.size() > most ? " .." : "");
 }
 
+// Each once. A file may have thousands of fields that nobody knows.
+std::vector<std::string> shown(const std::vector<std::string>& sentences) {
+  constexpr std::size_t most = 20;
+  std::set<std::string_view> seen;
+  std::vector<std::string> few;
+  for (const std::string& sentence : sentences) {
+    if (seen.insert(sentence).second && few.size() < most) few.push_back(sentence);
+  }
+  if (seen.size() > most) few.push_back(fmt::format("and {} more", seen.size() - most));
+  return few;
+}
+
 }  // namespace
 
 ModelReader::ModelReader(const Json& config, const std::string& where, std::string model_type, Json row, bool is_known,
@@ -29,8 +41,14 @@ ModelConfig ModelReader::read() {
   result_.model_type = model_type_;
   follow_switches();
   refuse_other_embeddings();
-  result_.max_position_embeddings = file_.optional<std::int64_t>("max_position_embeddings");
-  if (!result_.max_position_embeddings) result_.max_position_embeddings = file_.optional<std::int64_t>("n_positions");
+  for (const char* field : {"n_positions", "max_position_embeddings"}) {
+    const auto length = file_.optional<std::int64_t>(field);
+    constexpr std::int64_t most = std::int64_t{1} << 53;  // the rules compute with it in f64
+    if (length && (*length < 1 || *length > most)) {
+      throw InputError(fmt::format("{}.{}: {}; it must be from 1 to 2^53", file_.path(), field, *length));
+    }
+    if (length) result_.max_position_embeddings = length;
+  }
   find_dictionary();
   for (const auto& [layers, row] : row_["ropes"].items()) add(layers, row);
   if (dictionary_ != nullptr && !is_dictionary_read_) {
@@ -72,11 +90,8 @@ std::string ModelReader::not_known() const {
 }
 
 void ModelReader::settle_doubts() {
-  std::vector<std::string> doubts;
-  for (const std::string& sentence : unread_.doubts) {
-    if (std::find(doubts.begin(), doubts.end(), sentence) == doubts.end()) doubts.push_back(sentence);
-  }
-  for (const std::string& line : unread_.lines) assume(line);
+  const std::vector<std::string> doubts = shown(unread_.doubts);
+  for (std::string& line : shown(unread_.lines)) assume(std::move(line));
   if (doubts.empty()) return;
   if (!how_.accepts_guesses) {
     throw InputError(fmt::format("{}: to read it, ropecheck has to guess: {}; give the spec by --spec, or accept "

@@ -48,7 +48,10 @@ void ModelReader::read_rule(Source& source, RopeSpec& spec) {
   fill_lengths(source);
   spec.scaling = read_scaling(source.rule, source.path, Unknown::passed_over, source.kind_key);
   mark_read(dictionary, spec.scaling);
-  spec.attention_factor = dictionary.optional<double>("attention_factor");
+  // transformers reads it for these rules only.
+  const bool has_factor = std::holds_alternative<scaling::Yarn>(spec.scaling) ||
+                          std::holds_alternative<scaling::LongRope>(spec.scaling);
+  if (has_factor) spec.attention_factor = dictionary.optional<double>("attention_factor");
   const Json& own_factor = source.mode.contains("yarn_factor") ? source.mode["yarn_factor"] : Json();
   if (source.kind == "yarn" && !spec.attention_factor && own_factor.is_number()) {
     spec.attention_factor = own_factor.get<double>();

@@ -97,6 +97,25 @@ TEST_CASE("model config: bad numbers and control characters are sentences, at on
   CHECK_THROWS_WITH(read(R"({"model_type":"a\u001b[31m\nb\u009b","head_dim":8})"), Contains(R"("a\x1b[31m\x0ab\x9b")"));
 }
 
+TEST_CASE("model config: a length that no sequence has is refused where it is read") {
+  for (const char* length : {"0", "-5", "9007199254740993"}) {
+    for (const char* field : {"max_position_embeddings", "n_positions"}) {
+      CAPTURE(length, field);
+      const std::string text = fmt::format(R"({{"model_type":"llama","head_dim":64,"{}":{}}})", field, length);
+      CHECK_THROWS_WITH(read(text.c_str()),
+                        Contains(fmt::format(".{}: {}; it must be from 1 to 2^53", field, length)));
+    }
+  }
+}
+
+TEST_CASE("model config: of many fields that nobody knows, the first are named and the others counted") {
+  std::string text = R"({"model_type":"llama")";
+  for (int i = 0; i < 5000; ++i) text += fmt::format(R"(,"rope_{}":1)", i);
+  text += "}";
+  CHECK_THROWS_WITH(read(text.c_str()), Contains(".rope_19: 1 is not") && !Contains(".rope_20: ") &&
+                                            Contains("; and 4980 more; give the spec"));
+}
+
 TEST_CASE("model config: Llama 4 has one boundary of wavelengths", "[model_config]") {
   const RopeSpec scout = only(R"({"model_type":"llama4","text_config":{"model_type":"llama4_text","head_dim":128,
     "max_position_embeddings":10485760,"rope_theta":500000.0,"rope_scaling":{"rope_type":"llama3","factor":16.0,
@@ -150,6 +169,23 @@ TEST_CASE("model config: lengths and factors come from the fields that transform
     "rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":4.0}})");
   CHECK(std::get<scaling::Yarn>(assumed.ropes[0].spec.scaling).original_max_position_embeddings == 32768);
   CHECK(said(assumed) == "original_max_position_embeddings is not there: max_position_embeddings, 32768");
+}
+
+TEST_CASE("model config: attention_factor counts for yarn and longrope only, as in transformers") {
+  for (const char* rule : {R"("type":"linear","factor":4.0)", R"("type":"dynamic","factor":4.0)", R"("type":"default")",
+                           R"("type":"proportional")",
+                           R"("type":"llama3","factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,
+                              "original_max_position_embeddings":8192)"}) {
+    CAPTURE(rule);
+    const ModelConfig model = read(fmt::format(R"({{"model_type":"llama","head_dim":64,"max_position_embeddings":8192,
+      "rope_theta":1e4,"rope_scaling":{{{},"attention_factor":0.5}}}})", rule).c_str());
+    CHECK_FALSE(model.ropes[0].spec.attention_factor.has_value());
+    CHECK_THAT(said(model), Contains(".rope_scaling.attention_factor: 0.5 is passed over"));
+  }
+  const RopeSpec longrope = only(R"({"model_type":"llama","head_dim":4,"max_position_embeddings":8192,"rope_theta":1e4,
+    "rope_scaling":{"type":"longrope","factor":4.0,"short_factor":[1.0,1.0],"long_factor":[2.0,2.0],
+    "original_max_position_embeddings":2048,"attention_factor":0.5}})");
+  CHECK(longrope.attention_factor == 0.5);
 }
 
 TEST_CASE("model config: layers of two kinds have two ropes", "[model_config]") {
