@@ -64,6 +64,7 @@ ModelConfig ModelReader::read() {
                        row_["of_head"].get<int>()));
   }
   if (row_.contains("unseen")) assume(fmt::format("not known: whether all layers of {} have rope", model_type_));
+  compare_head_dim();
   note_unread(file_, row_, model_type_, unread_);
   settle_doubts();
   return std::move(result_);
@@ -129,11 +130,35 @@ void ModelReader::follow_switches() {
 
 void ModelReader::refuse_other_embeddings() {
   const auto kind = file_.optional<std::string>("position_embedding_type");
-  if (kind && kind->find("rope") == std::string::npos && kind->find("rotary") == std::string::npos) {
-    throw InputError(fmt::format("{}.position_embedding_type: \"{}\" is not rope", file_.path(), *kind));
+  const std::string place = file_.path() + ".position_embedding_type";
+  if (const Json& known = member(row_, "position_embedding_type"); known.is_object()) {
+    if (!kind && !lists(known, "rope", known["default"].is_string() ? known["default"].get<std::string>() : "")) {
+      throw InputError(fmt::format("{}: missing; the default of {} in transformers {} is {}, which is not rope", place,
+                                   model_type_, transformers_version(), known["default"].dump()));
+    }
+    if (kind && !lists(known, "rope", *kind)) throw InputError(fmt::format("{}: \"{}\" is not rope", place, *kind));
+  } else if (kind && is_known_) {
+    unread_.lines.push_back(fmt::format("{}: \"{}\" is passed over: {} does not read it", place, *kind, model_type_));
+  } else if (kind && kind->find("rope") == std::string::npos && kind->find("rotary") == std::string::npos) {
+    throw InputError(fmt::format("{}: \"{}\" is not rope", place, *kind));
   }
   if (member(member(row_, "no_rope"), "all").is_boolean()) {
     throw InputError(fmt::format("{}: no layer of {} has rope with these fields", file_.path(), model_type_));
+  }
+}
+
+// A width that the type does not read, but that its kernel may have. Only a head that was divided is a whole one.
+void ModelReader::compare_head_dim() {
+  const Json& ropes = row_["ropes"];
+  const bool is_divided =
+      std::any_of(ropes.begin(), ropes.end(), [](const Json& rope) { return rope.contains("divided"); });
+  if (!file_.is_unread("head_dim") || !is_divided) return;
+  const auto given = file_.optional<std::int64_t>("head_dim");
+  for (const ModelRope& rope : result_.ropes) {
+    if (given && *given != rope.spec.head_dim) {
+      doubt(fmt::format("{}.head_dim is {}; {} does not read it and has {}", file_.path(), *given, model_type_,
+                        rope.spec.head_dim));
+    }
   }
 }
 
@@ -204,13 +229,7 @@ void ModelReader::add(const std::string& layers, const Json& row) {
   }
   source.kind_key = source.rule.contains("rope_type") && !source.rule["rope_type"].is_null() ? "rope_type" : "type";
   ObjectReader dictionary(source.rule, source.path);
-  source.kind = dictionary.optional<std::string>(source.kind_key).value_or("default");
-  if (source.kind == "mrope") source.kind = "default";  // Qwen2-VL's word for its axes
-  if (source.kind == "axial") {
-    throw InputError(fmt::format("{}.{}: \"axial\" is a rule of vision towers, with two axes that restart; give a spec "
-                                 "with axes.restart by --spec",
-                                 source.path, source.kind_key));
-  }
+  source.kind = rule_called(dictionary.optional<std::string>(source.kind_key).value_or("default"), source);
   if (!source.is_of_file && source.kind != "default") take_default("rope_parameters", "rule " + source.kind);
   const Json* thetas = nullptr;
   if (member(row_, "no_effect").contains("layer_rope_theta")) thetas = file_.find("layer_rope_theta");
@@ -219,6 +238,35 @@ void ModelReader::add(const std::string& layers, const Json& row) {
   } else {
     add_rope(source);
   }
+}
+
+// The rule that the type's class takes for the file's name of it.
+std::string ModelReader::rule_called(const std::string& name, const Source& source) {
+  const std::string place = fmt::format("{}.{}", source.path, source.kind_key);
+  if (name == "axial") {
+    throw InputError(fmt::format("{}: \"axial\" is a rule of vision towers, with two axes that restart; give a spec "
+                                 "with axes.restart by --spec",
+                                 place));
+  }
+  if (lists(row_, "refused_rules", name)) {
+    throw InputError(fmt::format("{}: {} of transformers {} refuses rule \"{}\"; give the spec by --spec", place,
+                                 model_type_, transformers_version(), name));
+  }
+  if (source.mode.contains("passes_over_type") && source.kind_key == "type" && name != "default") {
+    doubt(fmt::format("{}: {} of transformers {} reads only rope_type", place, model_type_, transformers_version()));
+  }
+  if (const Json& other = member(member(row_, "renamed_rules"), name.c_str()); other.is_string()) {
+    if (other != name && other != "default") assume(fmt::format("{}: \"{}\" means {}", place, name, other.dump()));
+    return other.get<std::string>();
+  }
+  if (is_rule_of_transformers(name)) return name;
+  // Qwen2-VL's word for its axes, which other vendors took.
+  const bool has_axes = !is_known_ && name == "mrope" && source.rule.contains("mrope_section");
+  if (!has_axes) {
+    doubt(fmt::format("{}: \"{}\" is not a rule of transformers {} for this type", place, name,
+                      transformers_version()));
+  }
+  return name == "mrope" ? "default" : name;
 }
 
 // A base for each layer; 0 is a layer without rope.

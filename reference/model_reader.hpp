@@ -71,8 +71,10 @@ class ModelReader {
 
   void follow_switches();
   void refuse_other_embeddings();
+  void compare_head_dim();
   void find_dictionary();
   void add(const std::string& layers, const Json& row);
+  std::string rule_called(const std::string& name, const Source& source);
   void add_rope(const Source& source);
   void add_by_layer(const Source& source, const Json& thetas);
   const Json& mode_of(const Json& row) const;

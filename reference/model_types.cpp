@@ -1,5 +1,6 @@
 #include "reference/model_types.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "reference/foreign_json.hpp"
@@ -20,6 +21,11 @@ const nlohmann::ordered_json& table() {
 }  // namespace
 
 std::string_view transformers_version() { return table()["transformers"].get_ref<const std::string&>(); }
+
+bool is_rule_of_transformers(std::string_view name) {
+  const nlohmann::ordered_json& rules = table()["rules"];
+  return std::find(rules.begin(), rules.end(), name) != rules.end();
+}
 
 const nlohmann::ordered_json* model_type_row(std::string_view model_type) {
   const nlohmann::ordered_json& types = table()["types"];

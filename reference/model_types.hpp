@@ -11,6 +11,9 @@ namespace rope {
 
 std::string_view transformers_version();  // that the table was made with
 
+// Whether transformers has a scaling rule of this name for models in general.
+bool is_rule_of_transformers(std::string_view name);
+
 // Why the rope of a type cannot be read; empty if it can, or if transformers does not have the type.
 std::string reason_without_rope(std::string_view model_type);
 

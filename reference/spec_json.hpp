@@ -52,11 +52,13 @@ class ObjectReader {
     return field == nullptr ? std::nullopt : std::optional(convert<T>(*field, path_ + "." + key));
   }
 
+  bool is_unread(const std::string& key) const { return std::find(seen_.begin(), seen_.end(), key) == seen_.end(); }
+
   // The fields that nobody asked for.
   std::vector<std::pair<std::string, const Json*>> unread() const {
     std::vector<std::pair<std::string, const Json*>> fields;
     for (const auto& [key, value] : object_.items()) {
-      if (std::find(seen_.begin(), seen_.end(), key) == seen_.end()) fields.emplace_back(key, &value);
+      if (is_unread(key)) fields.emplace_back(key, &value);
     }
     return fields;
   }

@@ -36,8 +36,9 @@ except ImportError as missing:
 
 from apply_functions import Reached, how_it_applies, matrix, pairing_of  # noqa: E402
 from rotary_classes import (  # noqa: E402
-    PARTS, NoRope, Rope, config_of, modules_of, power_law, ropes_of, turns_as
+    PARTS, ROTARY, NoRope, Rope, config_of, model_of, modules_of, power_law, ropes_of, turns_as
 )
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS  # noqa: E402
 from transformers.models.auto import modeling_auto  # noqa: E402
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING  # noqa: E402
 
@@ -63,8 +64,9 @@ TELLS = re.compile("rope|rotary|theta|base_freq|head_dim|kv_channels")
 
 def tells_of_rope(name: str) -> bool:
     """As tells_of_rope() in reference/model_fields.cpp."""
-    words = {"rope", "rotary", "theta", "thetas", "mscale", "yarn", "ntk", "freq", "freqs"}
-    return name in ("alpha", "base", "alibi") or not words.isdisjoint(name.split("_"))
+    words = {"rope", "mrope", "rotary", "rot", "theta", "thetas", "mscale", "yarn", "ntk", "freq", "freqs", "alibi"}
+    return (name in ("alpha", "base", "position_scale") or name.startswith(("pos_emb", "position_embedding"))
+            or not words.isdisjoint(name.split("_")))
 
 
 def names_of(config) -> list[str]:
@@ -85,7 +87,7 @@ def tried_values(name: str, now) -> list:
     if isinstance(now, float):
         return [now * 2]
     if now is None:
-        return [96] if TELLS.search(name) else []
+        return [96, 80] if TELLS.search(name) else []  # one of them may be what the class takes anyway
     return [now * 2, now // 2] if now > 1 else []
 
 
@@ -95,6 +97,15 @@ def evaluated(model_type: str, fields: dict) -> dict[str, Rope] | None:
         return ropes_of(model_type, fields)
     except Exception:  # noqa: BLE001
         return None
+
+
+def shortened(file: dict, part: float) -> dict:
+    """With longrope's lists for this part of the head: some classes refuse lists of another length."""
+    def cut(value):
+        if isinstance(value, dict):
+            return {k: cut(v) for k, v in value.items()}
+        return value[: int(len(value) * part)] if isinstance(value, list) else value
+    return cut(file)
 
 
 class Fields:
@@ -108,6 +119,8 @@ class Fields:
         for name in names:
             for value in tried_values(name, now.get(name)):
                 ropes = evaluated(model_type, {**copy.deepcopy(beside), name: value})
+                if ropes is None and isinstance(value, float) and value < 1:
+                    ropes = evaluated(model_type, {**shortened(beside, value), name: value})
                 if ropes is not None:
                     self.tried.setdefault(name, []).append((value, ropes))
 
@@ -200,6 +213,13 @@ class Dictionary:
     def made(self, wrap: str, kind: str, **more) -> dict[str, Rope] | None:
         return evaluated(self.model_type, self.file(wrap, kind, **{**self.needed.get(wrap, {}), **more}))
 
+    def old_names(self, wrap: str, kind: str) -> dict:
+        """The file with "type" for "rope_type"."""
+        def renamed(value):
+            return {"type" if k == "rope_type" else k: renamed(v) for k, v in value.items()} \
+                if isinstance(value, dict) else value
+        return renamed(self.file(wrap, kind, **self.needed.get(wrap, {})))
+
     def fields(self, wrap: str, names: list[str], now: dict) -> Fields:
         """With the first rule that the type takes: some take only their own, phimoe only with its own keys."""
         own = {key: 1.0 for key in self.extra}
@@ -269,6 +289,9 @@ def mode_of(wrap: str, layers: str, alone: Rope, fields: Fields,
             "yarn_factor": dictionary.yarn_factor(wrap, layers)}
     if inside and inside[layers].rule.get("rope_theta") != BASE:
         mode["passes_over_theta"] = True
+    old = evaluated(dictionary.model_type, dictionary.old_names(wrap, rope.rule["rope_type"]))
+    if old and layers in old and not old[layers].same(rope):
+        mode["passes_over_type"] = True
     if rope.rule["rope_theta"] == BASE:  # the dictionary has to say it
         del mode["base"]
     plain = dictionary.made(wrap, "default")
@@ -340,7 +363,41 @@ def entry_of(model_type: str) -> dict:
                           if tells_of_rope(n) and n not in asked and n in now and not n.startswith("no_rope")}
     entry["keys"] = dictionary.extras()
     entry["switches"] = switches(model_type, entry, fixed)
+    entry |= rule_names(model_type, max(len(rope.theta) for rope in plain.values()))
+    entry["position_embedding_type"] = embedding_words(model_type, config)
+    entry["no_effect"].pop("position_embedding_type", None)
     return {k: v for k, v in entry.items() if v not in ({}, [], None)}
+
+
+def rule_names(model_type: str, pairs: int) -> dict:
+    """Names that the configuration's class understands as another rule, and rules that it refuses."""
+    renamed, refused = {}, []
+    lists = {"short_factor": [1.0] * pairs, "long_factor": [2.0] * pairs}
+    for kind in [*ROPE_INIT_FUNCTIONS, "su", "mrope"]:
+        rule = {"rope_type": kind, "factor": 4.0, "original_max_position_embeddings": 1024, "low_freq_factor": 1.0,
+                "high_freq_factor": 4.0, "rope_theta": BASE, **lists}
+        try:
+            kept = config_of(model_type, {"rope_parameters": rule}).rope_parameters["rope_type"]
+        except Exception as error:  # noqa: BLE001  other errors are about the rule's numbers
+            refused += [kind] if f"got {kind}" in str(error) else []
+        else:
+            renamed |= {kind: kept} if kept != kind else {}
+    if len(renamed) >= len(ROPE_INIT_FUNCTIONS):
+        renamed = {}  # such a class takes no dictionary for all layers
+    return {"renamed_rules": renamed, "refused_rules": sorted(refused)}
+
+
+def embedding_words(model_type: str, config) -> dict | None:
+    """For a class with position_embedding_type: its default, and the words for which its model makes a rope."""
+    if "position_embedding_type" not in config.to_dict():
+        return None
+    found = []
+    for word in ("rope", "rotary", "absolute", "relative_key", "alibi"):
+        fields = {"position_embedding_type": word, "vocab_size": 64, "pad_token_id": 1, "num_hidden_layers": 2}
+        model = model_of(config_of(model_type, fields))
+        if any(ROTARY.search(type(module).__name__) for module in model.modules()):
+            found.append(word)
+    return {"default": config.position_embedding_type, "rope": found}
 
 
 def applied_as(model_type: str, fields: dict) -> dict:
@@ -463,7 +520,9 @@ def text_of(table: dict) -> str:
             reasons.setdefault(row["refused"], []).append(name)
     rows = [f"{json.dumps(n)}: {json.dumps(row)}" for n, row in sorted(table.items()) if "refused" not in row]
     refused = [f"{json.dumps(reason)}: {json.dumps(sorted(names))}" for reason, names in sorted(reasons.items())]
-    parts = (f'"transformers": {json.dumps(transformers.__version__)}', '"types": {\n' + ",\n".join(rows) + "\n}",
+    parts = (f'"transformers": {json.dumps(transformers.__version__)}',
+             f'"rules": {json.dumps(sorted({"default", *ROPE_INIT_FUNCTIONS}))}',
+             '"types": {\n' + ",\n".join(rows) + "\n}",
              '"refused": {\n' + ",\n".join(refused) + "\n}")
     return "{" + ",\n".join(parts) + "}\n"
 

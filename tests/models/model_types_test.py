@@ -84,7 +84,10 @@ def files_of(model_type: str, row: dict, defaults: dict, pairs: dict[str, int], 
         for part in [*draw.sample(single, min(2, len(single))), draw.choice(rules)]:
             file |= part
         mixed.append(file)
-    return [{}, *single, *rules, *mixed]
+    # Without it, these classes make no rope.
+    words = row.get("position_embedding_type", {}).get("rope", [])
+    embedding = {"position_embedding_type": words[0]} if words else {}
+    return [embedding | file for file in [{}, *single, *rules, *mixed]]
 
 
 def of_class(model_type: str, file: dict) -> dict | None:

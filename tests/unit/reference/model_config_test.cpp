@@ -79,6 +79,64 @@ TEST_CASE("model config: a field that tells of rope is never passed over in sile
   CHECK(read(R"({"model_type":"llama","rope_scaling":null,"lora_alpha":8,"properties":1})").ropes.size() == 1);
 }
 
+TEST_CASE("model config: only a type that reads position_embedding_type is refused by it, and by its default") {
+  CHECK_THROWS_WITH(read(R"({"model_type":"granitemoehybrid","hidden_size":64,"num_attention_heads":1})"),
+                    Contains(".position_embedding_type: missing; the default of granitemoehybrid") &&
+                        Contains("is null, which is not rope"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"esm"})"), Contains("is \"absolute\", which is not rope"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"esm","position_embedding_type":"rope"})"), Contains("\"rope\" is not rope"));
+  CHECK(read(R"({"model_type":"esm","position_embedding_type":"rotary"})").ropes.size() == 1);
+  const ModelConfig model = read(R"({"model_type":"modernbert","position_embedding_type":"absolute"})");
+  CHECK_THAT(said(model), Contains(".position_embedding_type: \"absolute\" is passed over: modernbert does not read"));
+}
+
+TEST_CASE("model config: a head_dim that the type does not read must be the width that it has") {
+  CHECK_THROWS_WITH(read(R"({"model_type":"falcon","head_dim":128})"),
+                    Contains(".head_dim is 128; falcon does not read it and has 64"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"gptj","head_dim":128})"), Contains("gptj does not read it and has 256"));
+  CHECK(read(R"({"model_type":"falcon","head_dim":64})").ropes[0].spec.head_dim == 64);
+  for (const char* type : {"phi3", "phi4_multimodal", "gpt_neox"}) {
+    CAPTURE(type);
+    const std::string text = fmt::format(R"({{"model_type":"{}","head_dim":128}})", type);
+    CHECK(read(text.c_str()).ropes[0].spec.head_dim == 128);
+  }
+}
+
+TEST_CASE("model config: a rule is what the type's class takes its name for") {
+  for (const char* name : {"ntk", "none", "constant", "mrope", "pixel", "su"}) {
+    CAPTURE(name);
+    const std::string text = fmt::format(
+        R"({{"model_type":"llama","head_dim":4,"rope_scaling":{{"type":"{}","factor":2.0,"alpha":2.0,
+        "short_factor":[1.0,1.0],"long_factor":[2.0,2.0]}}}})", name);
+    CHECK_THROWS_WITH(read(text.c_str()), Contains(fmt::format(".type: \"{}\" is not a rule of transformers", name)));
+  }
+  CHECK(guessed(R"({"model_type":"llama","rope_scaling":{"type":"ntk","factor":2.0}})").ropes.size() == 1);
+  for (const char* name : {"su", "yarn", "longrope"}) {
+    CAPTURE(name);
+    const std::string text = fmt::format(R"({{"model_type":"phi3","hidden_size":16,"num_attention_heads":4,
+        "max_position_embeddings":8192,"original_max_position_embeddings":4096,
+        "rope_scaling":{{"type":"{}","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}}}})", name);
+    CHECK(std::holds_alternative<scaling::LongRope>(only(text.c_str()).scaling));
+  }
+  CHECK_THROWS_WITH(read(R"({"model_type":"phi3","rope_scaling":{"type":"linear","factor":2.0}})"),
+                    Contains("refuses rule \"linear\""));
+  const char* old = R"({"model_type":"gemma3_text","rope_scaling":{"type":"linear","factor":8.0}})";
+  CHECK_THROWS_WITH(read(old), Contains(".rope_scaling.type: gemma3_text of transformers 5.23.0 reads only rope_type"));
+}
+
+TEST_CASE("model config: Phi-4-mini's longrope turns a part of the head") {
+  std::string lists = "[1.0";
+  for (int i = 1; i < 48; ++i) lists += ",1.0";
+  lists += "]";
+  const std::string text = fmt::format(R"({{"model_type":"phi3","hidden_size":3072,"num_attention_heads":24,
+    "partial_rotary_factor":0.75,"rope_theta":1e4,"max_position_embeddings":131072,
+    "original_max_position_embeddings":4096,
+    "rope_scaling":{{"type":"longrope","short_factor":{0},"long_factor":{0}}}}})", lists);
+  const RopeSpec spec = only(text.c_str());
+  CHECK(spec.head_dim == 128);
+  CHECK(spec.rotary_dim == 96);
+}
+
 TEST_CASE("model config: every default that is taken is said, with where it comes from") {
   const ModelConfig model = read(R"({"model_type":"gpt_oss"})");
   for (const char* words : {"rope_parameters is not there: rule yarn", "head_dim is not there: 64",
