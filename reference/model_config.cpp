@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "reference/model_reader.hpp"
 #include "reference/model_types.hpp"
 #include "reference/escaped_text.hpp"
@@ -48,12 +51,21 @@ std::string called(const Json& config, const char* key) {
   return found != config.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
+// "Phi3" of Phi3ForCausalLM and of Phi3Model
+std::string_view family(std::string_view architecture) {
+  if (architecture.ends_with("Model")) architecture.remove_suffix(5);
+  return architecture.substr(0, architecture.find("For"));
+}
+
 class Document {
  public:
   explicit Document(const ModelReading& how) : how_(how) {}
 
   // `usual`: the type if the configuration does not name one.
   ModelConfig read(const Json& config, const std::string& where, const std::string& usual, int depth = 0) {
+    if (const Json& named = member(config, "model_type"); !named.is_null() && !named.is_string()) {
+      throw InputError(fmt::format("{}.model_type: expected text, found {}", where, named.type_name()));
+    }
     std::string type = called(config, "model_type");
     if (type.empty() && !usual.empty()) {
       type = usual;
@@ -67,6 +79,7 @@ class Document {
     const Json* row = model_type_row(type);
     if (row == nullptr) row = row_of_architecture(config, where, type);
     constexpr int deepest = 4;
+    if (row != nullptr) note_own_code(config, where, type, *row);
     if (row != nullptr && row->contains("parts") && depth < deepest) {
       return read_part(config, where, type, *row, depth);
     }
@@ -74,6 +87,9 @@ class Document {
       for (const char* part : usual_parts) {
         const auto inner = config.find(part);
         if (inner != config.end() && inner->is_object() && depth < deepest) {
+          lines_.push_back(fmt::format("{}.model_type {}: read is its {}", where,
+                                       type.empty() ? "is not there" : fmt::format("\"{}\" is not known", type), part));
+          doubt_outer_fields(config, *inner, where);
           return with_dtype(read(*inner, fmt::format("{}.{}", where, part), "", depth + 1), config);
         }
       }
@@ -103,16 +119,39 @@ class Document {
     }
     Json flat = config;
     flat["model_type"] = first;
+    flat.erase("auto_map");  // noted above
     return read(flat, where, "", depth + 1);
   }
 
   // A rope of another part, such as MusicFlamingo's for time, or a second opinion about the language model's.
   void doubt_outer_fields(const Json& outer, const Json& inner, const std::string& where) {
+    std::map<std::string_view, const Json*> inside;
+    for (const auto& [field, value] : inner.items()) inside[field] = &value;
     for (const auto& [field, value] : outer.items()) {
       if (value.is_null() || !tells_of_rope(field)) continue;
-      const auto same = inner.find(field);
-      if (same != inner.end() && *same == value) continue;
+      const auto same = inside.find(field);
+      if (same != inside.end() && *same->second == value) continue;
       doubts_.push_back(fmt::format("{}.{} is not the language model's: passed over", where, field));
+    }
+  }
+
+  // Code that comes with the file. Vendors mostly keep the class's name when their code comes into transformers.
+  void note_own_code(const Json& config, const std::string& where, const std::string& type, const Json& row) {
+    for (const auto& [loader, name] : member(config, "auto_map").items()) {
+      if (!loader.starts_with("AutoModel") || !name.is_string()) continue;
+      const auto& code = name.get_ref<const std::string&>();
+      const std::string_view own = family(std::string_view(code).substr(code.rfind('.') + 1));
+      const Json& known = member(row, "architectures");
+      const bool is_known = std::any_of(known.begin(), known.end(), [&](const Json& listed) {
+        return family(listed.get_ref<const std::string&>()) == own;
+      });
+      if (is_known) {
+        lines_.push_back(fmt::format("{}.auto_map: {} is not looked into; read as {} of transformers {}", where, code,
+                                     type, transformers_version()));
+      } else {
+        doubts_.push_back(fmt::format("{}.auto_map: {} may differ from {} of transformers {}", where, code, type,
+                                      transformers_version()));
+      }
     }
   }
 
@@ -129,8 +168,8 @@ class Document {
       if (!name.is_string()) continue;
       const std::string found = model_type_of_architecture(name.get<std::string>());
       if (found.empty()) continue;
-      lines_.push_back(
-          fmt::format("{}.model_type: \"{}\" is not known; read as {}, by architectures", where, type, found));
+      lines_.push_back(fmt::format("{}.model_type{}; read as {}, by architectures", where,
+                                   type.empty() ? " is not there" : fmt::format(": \"{}\" is not known", type), found));
       type = found;
       return model_type_row(type);
     }

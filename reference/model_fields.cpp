@@ -32,6 +32,20 @@ bool is_another_part(const std::string& field) {
          field.find("audio") != std::string::npos || field.find("video") != std::string::npos;
 }
 
+// "use_alibi": false, "rotary": true, or rope_interleaved as the type pairs anyway: the same as without the field.
+bool says_nothing(const Json& row, std::string_view field, const Json& value) {
+  if (!value.is_boolean()) return false;
+  const bool is_set = value.get<bool>();
+  if (field.find("alibi") != std::string_view::npos) return !is_set;
+  if (field == "rope_interleave" || field == "rope_interleaved" || field == "rotary_interleaved") {
+    const auto pairing = row.find("pairing");
+    return pairing != row.end() && pairing->is_string() && is_set == (*pairing == "interleaved");
+  }
+  if (field == "use_mrope" && !row.contains("sections")) return !is_set;
+  constexpr std::string_view plain[] = {"rope", "rotary", "use_rope", "use_rotary", "use_rotary_embeddings"};
+  return is_set && std::ranges::find(plain, field) != std::end(plain);
+}
+
 // Such as rope_theta of DBRX's attn_config.
 void note_inside(const Json& object, const std::string& path, UnreadFields& found) {
   for (const auto& [field, value] : object.items()) {
@@ -51,8 +65,11 @@ bool changes_numbers(const Json& row, const std::string& field) {
 }  // namespace
 
 bool tells_of_rope(std::string_view field) {
-  constexpr std::string_view words[] = {"rope", "rotary", "theta", "thetas", "mscale", "yarn", "ntk", "freq", "freqs"};
-  if (field == "alpha" || field == "base" || field == "alibi") return true;
+  constexpr std::string_view words[] = {"rope",   "mrope", "rotary", "rot",  "theta", "thetas",
+                                        "mscale", "yarn",  "ntk",    "freq", "freqs", "alibi"};
+  if (field == "alpha" || field == "base" || field == "position_scale") return true;
+  // max_position_embeddings begins otherwise.
+  if (field.starts_with("pos_emb") || field.starts_with("position_embedding")) return true;
   while (!field.empty()) {
     const std::size_t end = std::min(field.find('_'), field.size());
     if (std::ranges::find(words, field.substr(0, end)) != std::end(words)) return true;
@@ -77,6 +94,7 @@ void note_unread(const ObjectReader& file, const Json& row, const std::string& m
     if (value->is_object() && !is_another_part(field)) note_inside(*value, place, found);
     if (!tells_of_rope(field)) continue;
     if (!idle.contains(field)) {
+      if (says_nothing(row, field, *value)) continue;
       found.doubts.push_back(fmt::format("{}: {} is not understood", place, shown(*value)));
     } else if (idle[field] != *value && value->is_number()) {
       found.lines.push_back(fmt::format("{}: {} is passed over: it does not change the frequencies of {}", place,

@@ -14,6 +14,10 @@ ModelReader::Size ModelReader::size(const Source& source) {
   if (source.row.contains("rotary_dim")) {
     std::optional<int> given = first<int>(source.row, "rotary_dim");
     const std::optional<double> of_class = class_value("rotary_dim");
+    if (!given && of_class && file_.is_null("rotary_dim")) {
+      throw InputError(fmt::format("{}.rotary_dim: null; {} of transformers {} needs a number there, or no such field",
+                                   file_.path(), model_type_, transformers_version()));
+    }
     if (!given && !share && of_class) {
       given = static_cast<int>(*of_class);
       take_default("rotary_dim", fmt::format("{}", *given));

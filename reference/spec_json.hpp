@@ -52,6 +52,11 @@ class ObjectReader {
     return field == nullptr ? std::nullopt : std::optional(convert<T>(*field, path_ + "." + key));
   }
 
+  bool is_null(const std::string& key) const {
+    const auto found = object_.find(key);
+    return found != object_.end() && found->is_null();
+  }
+
   bool is_unread(const std::string& key) const { return std::find(seen_.begin(), seen_.end(), key) == seen_.end(); }
 
   // The fields that nobody asked for.

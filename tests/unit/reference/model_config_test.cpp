@@ -57,6 +57,9 @@ TEST_CASE("model config: an unknown model is refused where a field must be guess
   CHECK_THAT(said(model), Contains("a guess: head_dim") && Contains("a guess: rope_theta") &&
                               Contains("a guess: the pairing") && Contains("is not a type of transformers"));
   CHECK_THROWS_WITH(read(R"({"head_dim":64,"rope_theta":1e4})"), Contains("config.json.model_type: missing"));
+  CHECK_THROWS_WITH(read(R"({"model_type":5})"), Contains("config.json.model_type: expected text, found number"));
+  CHECK_THAT(said(read(R"({"architectures":["LlamaForCausalLM"]})")),
+             Contains("config.json.model_type is not there; read as llama, by architectures"));
   const char* told = R"({"model_type":"new","head_dim":64,"rope_theta":1e4,"rope_interleave":true})";
   CHECK(read(told).ropes[0].spec.pairing == Pairing::interleaved);
   const char* half = R"({"model_type":"new","head_dim":64,"rope_theta":1e4})";
@@ -135,6 +138,33 @@ TEST_CASE("model config: Phi-4-mini's longrope turns a part of the head") {
   const RopeSpec spec = only(text.c_str());
   CHECK(spec.head_dim == 128);
   CHECK(spec.rotary_dim == 96);
+}
+
+TEST_CASE("model config: words that tell of another position embedding, or of the model's own code, are doubts") {
+  for (const char* field : {R"("use_alibi":true)", R"("alibi_bias_max":8)", R"("pos_emb":"x")", R"("mrope":true)",
+                            R"("position_embedding":"x")", R"("mrope_section":[1])", R"("rot_dim":8)",
+                            R"("position_scale":2)", R"("use_rope":false)", R"("rope_interleaved":true)"}) {
+    CAPTURE(field);
+    const std::string text = fmt::format(R"({{"model_type":"llama","max_position_embeddings":64,{}}})", field);
+    CHECK_THROWS_WITH(read(text.c_str()), Contains("is not understood"));
+  }
+  CHECK_THROWS_WITH(read(R"({"model_type":"llama","auto_map":{"AutoModelForCausalLM":"modeling_my.MyForCausalLM"}})"),
+                    Contains(".auto_map: modeling_my.MyForCausalLM may differ from llama of transformers"));
+  const ModelConfig same = read(R"({"model_type":"phi3","auto_map":{"AutoConfig":"configuration_phi3.Phi3Config",
+    "AutoModelForCausalLM":"modeling_phi3.Phi3ForCausalLM"}})");
+  CHECK_THAT(said(same), Contains(".auto_map: modeling_phi3.Phi3ForCausalLM is not looked into; read as phi3"));
+  for (const char* plain : {R"("model_type":"llama","rope_interleaved":false,"use_alibi":false,"use_rope":true)",
+                            R"("model_type":"qwen2","use_mrope":false)",
+                            R"("model_type":"gptj","rotary":true,"rope_interleaved":true)"}) {
+    CAPTURE(plain);
+    CHECK(read(fmt::format("{{{}}}", plain).c_str()).ropes.size() == 1);
+  }
+}
+
+TEST_CASE("model config: around a known part, an unknown type is named and its fields are doubts") {
+  const char* text = R"({"model_type":"foo_vl","rope_ratio":4,"text_config":{"model_type":"llama","rope_theta":1e4}})";
+  CHECK_THROWS_WITH(read(text), Contains("config.json.rope_ratio is not the language model's: passed over"));
+  CHECK_THAT(said(guessed(text)), Contains("config.json.model_type \"foo_vl\" is not known: read is its text_config"));
 }
 
 TEST_CASE("model config: every default that is taken is said, with where it comes from") {
@@ -312,6 +342,7 @@ TEST_CASE("model config: unreadable values are named with their field", "[model_
   says(R"({"model_type":"qwen2_vl","head_dim":128,"rope_scaling":{"type":"mrope","mrope_section":[1,2]}})",
        "axes.sections add up to 3");
   says(R"({"model_type":"gemma3"})", "\"text_config\" is missing");
+  says(R"({"model_type":"gptj","rotary_dim":null})", ".rotary_dim: null; gptj of transformers");
   says(R"({"model_type":"jetmoe","head_dim":64,"kv_channels":32})", "they mean the same");
 }
 
