@@ -350,6 +350,9 @@ def entry_of(model_type: str) -> dict:
     beside = {wrap: dictionary.fields(wrap, names, now) for wrap in dictionary.wraps}
     ropes = {layers: rope_of(layers, alone, beside, config, dictionary) for layers in plain}
     entry: dict = {"ropes": ropes, **applied_as(model_type, fixed)}
+    for rope in ropes.values():
+        if "divided" in rope and "of_head" in entry and not follows(model_type, rope, fixed, entry["of_head"]):
+            del rope["head_dim"]  # the file's must be the divided one, which ropecheck compares
     if is_odd:
         now |= {k: v for k, v in config_of(model_type, {}).to_dict().items() if k in (*fixed, "head_dim")}
     used = names_read(ropes)
@@ -367,6 +370,15 @@ def entry_of(model_type: str) -> dict:
     entry["position_embedding_type"] = embedding_words(model_type, config)
     entry["no_effect"].pop("position_embedding_type", None)
     return {k: v for k, v in entry.items() if v not in ({}, [], None)}
+
+
+def follows(model_type: str, rope: dict, fixed: dict, of_head: int) -> bool:
+    """Whether the layers' heads have the width that the rotary class reads: GPT-NeoX's do not."""
+    fields = {name: of_head // 2 for name in rope.get("head_dim", [])}
+    try:
+        return not fields or applied_as(model_type, fixed | fields).get("of_head") != of_head
+    except Exception:  # noqa: BLE001  glm4v_moe's sections fill only the default's half head
+        return True
 
 
 def rule_names(model_type: str, pairs: int) -> dict:

@@ -98,7 +98,9 @@ TEST_CASE("model config: a head_dim that the type does not read must be the widt
                     Contains(".head_dim is 128; falcon does not read it and has 64"));
   CHECK_THROWS_WITH(read(R"({"model_type":"gptj","head_dim":128})"), Contains("gptj does not read it and has 256"));
   CHECK(read(R"({"model_type":"falcon","head_dim":64})").ropes[0].spec.head_dim == 64);
-  for (const char* type : {"phi3", "phi4_multimodal", "gpt_neox"}) {
+  CHECK_THROWS_WITH(read(R"({"model_type":"gpt_neox","head_dim":128})"),
+                    Contains("gpt_neox does not read it and has 96"));
+  for (const char* type : {"phi3", "phi4_multimodal"}) {
     CAPTURE(type);
     const std::string text = fmt::format(R"({{"model_type":"{}","head_dim":128}})", type);
     CHECK(read(text.c_str()).ropes[0].spec.head_dim == 128);
