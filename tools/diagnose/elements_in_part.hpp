@@ -1,4 +1,4 @@
-// ElementsInPart of wrong rows in which only some are as a cause predicts: which ones?
+// Rows in which only some elements are as a cause predicts: which ones?
 #pragma once
 
 #include <map>

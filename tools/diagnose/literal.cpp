@@ -30,7 +30,6 @@ bool holds(const Literal& l, const QuantityEntry& quantity, const SeenRow& r) {
     case Comparison::remainder: return value % l.block == l.limit;
     case Comparison::no_multiple: return value % l.block != 0;
     case Comparison::left_over: return value >= in_whole_blocks(is_of_elements ? 0 : 1);
-    case Comparison::left_over_of_shares:
     case Comparison::in_no_whole_block: return value >= in_whole_blocks(0);
     case Comparison::in_whole_blocks: return value < in_whole_blocks(0);
     case Comparison::before_last_block: return value < (quantity.count(r) - 1) / l.block * l.block;
@@ -55,8 +54,6 @@ std::string words_of_quantity(const Literal& l, const QuantityEntry& quantity) {
     case Comparison::in_no_whole_block: return fmt::format("{} in no whole block of {}", quantity.plural, l.block);
     case Comparison::in_whole_blocks: return fmt::format("{} in whole blocks of {}", quantity.plural, l.block);
     case Comparison::before_last_block: return fmt::format("{} before the last block of {}", quantity.plural, l.block);
-    case Comparison::left_over_of_shares:
-      return fmt::format("{} left over from {} equal shares", quantity.plural, l.block);
     case Comparison::last: return fmt::format("the last of the {}", quantity.plural);
     case Comparison::so:
     case Comparison::equal: break;

@@ -21,14 +21,13 @@ enum class Comparison {
   equal,
   at_least,
   at_most,
-  remainder,            // of a division by `block`
+  remainder,  // of a division by `block`
   no_multiple,
   // Of a place, as loops and launches divide what they do:
-  left_over,            // behind the last whole block; of rows, of which at least one block is always started
-  in_no_whole_block,    // of rows: also where there are fewer than a block
-  in_whole_blocks,      // neither
-  before_last_block,    // before the last block, whole or not
-  left_over_of_shares,  // behind so many equal shares
+  left_over,          // behind the last whole block; of rows, of which at least one block is always started
+  in_no_whole_block,  // of rows: also where there are fewer than a block
+  in_whole_blocks,    // neither
+  before_last_block,  // before the last block, whole or not
   last,
 };
 
@@ -36,7 +35,7 @@ struct Literal {
   std::variant<Circumstance, UnderRule, Quantity> what;
   Comparison op = Comparison::so;  // only quantities have other ones
   std::int64_t limit = 0;          // of a quantity
-  std::int64_t block = 0;          // the size of blocks, the number of shares, or what is divided by
+  std::int64_t block = 0;          // the size of blocks, or what is divided by
 
   bool operator==(const Literal&) const = default;
 
@@ -75,7 +74,7 @@ Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>&
 std::vector<Condition> others_as_good(const Condition& condition, const std::vector<SeenRow>& with,
                                       const std::vector<SeenRow>& without);
 
-// Whether two limits of a quantity are one step apart, or the same.
+// Whether two limits of a quantity are one step apart, or the same. Two sizes of blocks never are.
 bool is_next_to(const Literal& one, const Literal& other);
 
 // Whether two limits of one quantity have no wrong row between them: there may be two values, and not a range.

@@ -45,10 +45,11 @@ void add_tests_of(const Weighed& cause, std::vector<Question>& questions) {
   for (const Condition& other : cause.other_conditions) add(other, for_each_condition);
 }
 
-// The literal that is the same in both conditions but for its limit.
+// The literal that is the same in both conditions but for its limit or its size of blocks.
 std::optional<std::size_t> where_limits_differ(const Condition& one, const Condition& other) {
   for (std::size_t i = 0; i < one.size(); ++i) {
-    if (one[i].what == other[i].what && one[i].op == other[i].op && one[i].limit != other[i].limit) return i;
+    const bool differs = one[i].limit != other[i].limit || one[i].block != other[i].block;
+    if (one[i].what == other[i].what && one[i].op == other[i].op && differs) return i;
   }
   return std::nullopt;
 }

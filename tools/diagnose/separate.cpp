@@ -68,15 +68,14 @@ void add_blocks(std::vector<Possible>& all, const std::vector<SeenRow>& with, co
   add_if_so(all, with, {place.what, Comparison::last});
   std::int64_t most = 0;
   for (const SeenRow& r : with) most = std::max(most, place.count(r));
-  for (std::int64_t block = 2; block <= std::min<std::int64_t>(most, 1024); block *= 2) {
+  // Threads that get equal shares leave over what blocks of so many leave over.
+  for (const std::int64_t block : {2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 3, 5, 6, 7}) {
+    if (block > most) continue;
     for (const Comparison op : {Comparison::left_over, Comparison::in_no_whole_block, Comparison::in_whole_blocks,
                                 Comparison::before_last_block}) {
       if (place.scope == Scope::element && op == Comparison::in_no_whole_block) continue;  // the same as left_over
       add_if_so(all, with, {place.what, op, 0, block});
     }
-  }
-  for (const std::int64_t shares : {3, 5, 6, 7}) {
-    if (shares <= most) add_if_so(all, with, {place.what, Comparison::left_over_of_shares, 0, shares});
   }
 }
 
@@ -188,11 +187,12 @@ std::optional<Literal> loosest(const Literal& literal, const std::vector<SeenRow
 }  // namespace
 
 double cost_of(const Literal& literal) {
-  return literal.is_of_blocks() ? 0.009 : literal.is_counted() ? 0.006 : 0.003;
+  constexpr double of_a_circumstance = 0.003, of_a_limit = 0.006, of_blocks = 0.009;
+  return literal.is_of_blocks() ? of_blocks : literal.is_counted() ? of_a_limit : of_a_circumstance;
 }
 
 bool is_next_to(const Literal& one, const Literal& other) {
-  return std::abs(one.limit - other.limit) <= 1;  // odd sizes may be none at all
+  return one.block == other.block && std::abs(one.limit - other.limit) <= 1;  // odd sizes may be none at all
 }
 
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tools/diagnose/elements_in_part.hpp"
+#include "tools/diagnose/sample.hpp"
 #include "tools/diagnose/simulation.hpp"
 
 namespace rope::diagnosis {
@@ -12,8 +13,6 @@ namespace {
 // How many cases a hypothesis is tested on: at first very few that failed, then some; if it survives, also the others.
 constexpr std::size_t at_first = 5;
 constexpr std::size_t first_failed = 14;
-constexpr std::size_t most_failed = 40;
-constexpr std::size_t most_passed = 60;
 constexpr std::size_t survivors = 24;
 constexpr std::size_t pair_cases = 6;
 constexpr double says_no_value = 0.5;
@@ -35,46 +34,11 @@ constexpr double least_promise = 0.1;
 constexpr double clearly_better = 0.1;
 constexpr std::size_t most_pairs = 6;
 
-struct Sample {
-  std::vector<const Observation*> failed, passed;
-};
-
-// Small cases first, and every requirement's own before the random ones.
-Sample sample_of(const Observations& seen) {
-  Sample sample;
-  for (const auto& one : seen) (one->failed() ? sample.failed : sample.passed).push_back(one.get());
-  const auto spread = [](std::vector<const Observation*>& list, std::size_t most) {
-    // Decisive cases are added; they must not push out another case that tells causes apart.
-    const auto decisive =
-        std::stable_partition(list.begin(), list.end(), [](const auto* one) { return !one->decisive; });
-    const auto others = static_cast<std::size_t>(decisive - list.begin());
-    if (others <= most) return;
-    std::vector<const Observation*> kept;
-    for (std::size_t i = 0; i < others; ++i) {
-      if (i * most / others != (i + 1) * most / others) kept.push_back(list[i]);
-    }
-    kept.insert(kept.end(), decisive, list.end());
-    list = kept;
-  };
-  spread(sample.failed, most_failed);
-  spread(sample.passed, most_passed);
-  return sample;
-}
-
-// Indices of `most` of so many cases, or of all, evenly spread.
-std::vector<std::size_t> some_of(std::size_t count, std::size_t most) {
-  const std::size_t few = std::min(most, count);
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < few; ++i) chosen.push_back(i * count / few);
-  return chosen;
-}
-
 // The evidence for and against one cause, case by case.
 struct Account {
   std::vector<SeenRow> applied;      // wrong rows that match its prediction
   std::vector<SeenRow> not_applied;  // right rows that do not
   std::vector<SeenRow> open;         // wrong rows that do not
-  ElementsInPart elements;           // of wrong rows that match, or match in part
   double wrong = 0, explained = 0;   // weights of rows
   double in_part = 0;                // of rows that match in part
   double before = 0, error = 0;      // as in Simulated
@@ -142,7 +106,7 @@ class Weigher {
   Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most) const {
     std::vector<const Observation*> some;
     for (const std::size_t i : some_of(sample_.failed.size(), most)) some.push_back(sample_.failed[i]);
-    auto [result, account] = held(h, with, some);
+    auto [result, account, elements] = held(h, with, some);
     add_shares(result, account);
     result.fit = result.explained * (1 - result.contradicted) - cost_of(result);
     return result;
@@ -150,7 +114,27 @@ class Weigher {
 
   // Uses all cases, under the condition that separates the explained ones from the others.
   Weighed weigh(const Hypothesis& h, const Hypothesis* with) const {
-    auto [result, account] = held(h, with, sample_.failed);
+    Held found = held(h, with, sample_.failed);
+    if (found.result.condition.empty()) return finished(std::move(found));
+    // Under its condition, right rows tell more of which elements are wrong.
+    ElementsInPart elements = std::move(found.elements);
+    Weighed result = finished(std::move(found));
+    add_right_rows(result, elements);
+    Weighed again = finished(held_in(h, elements, sample_.failed));
+    return again.fit >= result.fit ? std::move(again) : std::move(result);
+  }
+
+ private:
+  struct Held {
+    Weighed result;
+    Account account;
+    ElementsInPart elements;  // of rows that match, or match in part, if the cause holds for all elements
+  };
+
+  // With the cases that passed.
+  Weighed finished(Held found) const {
+    auto& [result, account, elements] = found;
+    const Hypothesis& h = *result.hypothesis;
     // Nothing speaks against a cause that explains nothing.
     for (const Observation* seen : sample_.passed) {
       if (account.explained > 0) hold(*seen, result, account);
@@ -166,10 +150,9 @@ class Weigher {
     result.fit = result.explained * (1 - result.contradicted) - cost;
     // It leads out of the same tensors, but does not explain the wrong values.
     if (by_ends && all_rows_ > 0) result.fit *= says_no_value;
-    return result;
+    return std::move(result);
   }
 
- private:
   Weighed begin(const Hypothesis& h, const Hypothesis* with) const {
     Weighed result;
     result.hypothesis = &h;
@@ -185,29 +168,46 @@ class Weigher {
     return account.explained + account.in_part > 0;
   }
 
-  struct Held {
-    Weighed result;
-    Account account;
-  };
-
   // What failed cases say of a cause; of some elements of their rows only, if that explains more.
   Held held(const Hypothesis& h, const Hypothesis* with, const std::vector<const Observation*>& failed) const {
-    Held of_rows{begin(h, with), {}};
-    for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account);
+    Held of_rows{begin(h, with), {}, {}};
+    for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account, &of_rows.elements);
     const double worthwhile = of_some_elements * of_rows.account.wrong;
     // An element that is written elsewhere changes other elements, so it cannot be told from them by its place.
     if (of_rows.account.in_part < worthwhile || with != nullptr || h.change.index) return of_rows;
-    Held of_some{begin(h, with), {}};
-    const ElementsInPart& elements = of_rows.account.elements;
-    of_some.result.condition = elements.condition();
-    if (of_some.result.condition.empty()) return of_rows;
-    of_some.result.other_conditions = elements.others_as_good_as(of_some.result.condition);
-    for (const Observation* seen : failed) hold(*seen, of_some.result, of_some.account);
+    Held of_some = held_in(h, of_rows.elements, failed);
     const double gain = of_some.account.explained - of_rows.account.explained;
-    return gain > worthwhile ? std::move(of_some) : std::move(of_rows);
+    return gain > worthwhile && !of_some.result.condition.empty() ? std::move(of_some) : std::move(of_rows);
   }
 
-  void hold(const Observation& seen, Weighed& result, Account& account) const {
+  // As if the cause held only where its wrong elements are.
+  Held held_in(const Hypothesis& h, const ElementsInPart& elements,
+               const std::vector<const Observation*>& failed) const {
+    Held found{begin(h, nullptr), {}, elements};
+    found.result.condition = elements.condition();
+    found.result.other_conditions = elements.others_as_good_as(found.result.condition);
+    for (const Observation* seen : failed) hold(*seen, found.result, found.account);
+    return found;
+  }
+
+  // Right rows for which the condition holds, but for what it says of elements.
+  void add_right_rows(const Weighed& cause, ElementsInPart& elements) const {
+    const auto holds = predicates_of(cause.condition);
+    for (const auto* cases : {&sample_.failed, &sample_.passed}) {
+      for (const Observation* seen : *cases) {
+        if (!seen->answered() || !applies(cause.hypothesis, seen->before)) continue;
+        const Prediction said = seen->model->predict(cause.hypothesis->change);
+        const double weight = 1.0 / static_cast<double>(seen->rows.size());
+        for (std::size_t r = 0; r < seen->rows.size(); ++r) {
+          const SeenRow row{seen, r, weight};
+          const bool is_under_it = std::ranges::all_of(holds, [&](const auto& one) { return one(row); });
+          if (seen->wrong[r] == 0 && is_under_it) elements.add(row, said);
+        }
+      }
+    }
+  }
+
+  void hold(const Observation& seen, Weighed& result, Account& account, ElementsInPart* elements = nullptr) const {
     throw_if_requested(stop_);
     std::optional<Simulated> simulated;
     const bool can_show = seen.answered() || seen.problem.access;  // an exception says nothing about values
@@ -217,6 +217,7 @@ class Weigher {
     const std::size_t applied = account.applied.size();
     if (!seen.problem.passed()) hold_end(seen, simulated, result, account);
     if (seen.answered()) hold_rows(seen, simulated, result, account);
+    if (seen.answered() && simulated && elements != nullptr) add_wrong_rows(seen, *simulated, *elements);
     if (seen.is_guarded && seen.problem.passed() && simulated && simulated->outside) {
       account.not_applied.push_back({&seen, 0, 1, true});
     }
@@ -242,6 +243,14 @@ class Weigher {
     account.applied.push_back({&seen, 0, said, true});
   }
 
+  static void add_wrong_rows(const Observation& seen, const Simulated& simulated, ElementsInPart& elements) {
+    const double weight = 1.0 / static_cast<double>(seen.rows.size());
+    for (std::size_t r = 0; r < seen.rows.size(); ++r) {
+      const bool matches = simulated.rows[r].in_part || simulated.rows[r].agrees;
+      if (seen.wrong[r] != 0 && matches) elements.add({&seen, r, weight}, simulated.said);
+    }
+  }
+
   static void hold_rows(const Observation& seen, const std::optional<Simulated>& simulated, Weighed& result,
                         Account& account) {
     const double weight = 1.0 / static_cast<double>(seen.rows.size());
@@ -252,7 +261,6 @@ class Weigher {
       if (!simulated) continue;
       const RowCount& row = simulated->rows[r];
       if (row.in_part) account.in_part += weight * row.said;
-      if (is_wrong && (row.in_part || row.agrees)) account.elements.add({&seen, r, weight}, simulated->said);
       if (is_wrong && row.agrees) {
         account.explained += weight * row.said;
         account.applied.push_back({&seen, r, weight * row.said});

@@ -84,3 +84,16 @@ TEST_CASE("A limit that no case shows exactly keeps a diagnosis from being certa
   cause.other_conditions = {{{Circumstance::in_place}}, at_most(2000)};
   CHECK(Rivals::has_open_limit(cause));
 }
+
+TEST_CASE("A size of blocks that no case tells from another keeps a diagnosis from being certain") {
+  using namespace diagnosis;
+  Weighed cause;
+  const auto left_over = [](std::int64_t block) {
+    return Condition{{Quantity::token, Comparison::left_over, 0, block}};
+  };
+  cause.condition = left_over(8);
+  cause.other_conditions = {{{Quantity::token, Comparison::at_least, 8}}};
+  CHECK_FALSE(Rivals::has_open_limit(cause));
+  cause.other_conditions = {left_over(16)};
+  CHECK(Rivals::has_open_limit(cause));
+}

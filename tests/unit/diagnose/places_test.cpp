@@ -72,6 +72,49 @@ std::int64_t heads_of(const ResultElement& e) { return (e.key ? *e.call.k : e.ca
 
 }  // namespace
 
+TEST_CASE("Literals about blocks hold for the rows and elements that their words say") {
+  using namespace diagnosis;
+  Observation seen;
+  seen.c.spec.head_dim = 30;
+  seen.c.spec.rotary_dim = 22;
+  seen.c.heads = 1;
+  seen.rows.emplace_back();
+  const auto tokens = [&](Comparison op, std::int64_t block, int count, std::int64_t limit = 0) {
+    std::string held;
+    seen.c.seq = count;
+    for (seen.rows[0].seq = 0; seen.rows[0].seq < count; ++seen.rows[0].seq) {
+      held += predicate_of({Quantity::token, op, limit, block})({&seen, 0}) ? 'x' : '.';
+    }
+    return held;
+  };
+  CHECK(tokens(Comparison::left_over, 4, 11) == "........xxx");
+  CHECK(tokens(Comparison::left_over, 4, 3) == "...");  // one block is started
+  CHECK(tokens(Comparison::in_no_whole_block, 4, 11) == "........xxx");
+  CHECK(tokens(Comparison::in_no_whole_block, 4, 3) == "xxx");
+  CHECK(tokens(Comparison::in_whole_blocks, 4, 11) == "xxxxxxxx...");
+  CHECK(tokens(Comparison::before_last_block, 4, 11) == "xxxxxxxx...");
+  CHECK(tokens(Comparison::before_last_block, 4, 8) == "xxxx....");
+  CHECK(tokens(Comparison::last, 0, 5) == "....x");
+  CHECK(tokens(Comparison::remainder, 4, 9, 3) == "...x...x.");
+  CHECK(tokens(Comparison::no_multiple, 4, 9) == ".xxx.xxx.");
+  const auto features = [&](Quantity quantity, std::int64_t block) {
+    std::string held;
+    for (int f = 0; f < seen.c.spec.head_dim; ++f) {
+      held += predicate_of({quantity, Comparison::left_over, 0, block})({&seen, 0, 1, false, f}) ? 'x' : '.';
+    }
+    return held;
+  };
+  // 11 pairs, half_split, and 8 pass-through features
+  CHECK(features(Quantity::pair, 4) == "........xxx........xxx........");
+  CHECK(features(Quantity::pair, 16) == "xxxxxxxxxxxxxxxxxxxxxx........");  // a loop over vectors does none
+  CHECK(features(Quantity::feature, 8) == "........................xxxxxx");
+  CHECK(features(Quantity::passed_feature, 5) == "...........................xxx");
+  CHECK(predicate_of({Quantity::pair, Comparison::left_over, 0, 4})({&seen, 0}));  // of a row: some element
+  CHECK(words_of(Literal{Quantity::pair, Comparison::remainder, 3, 4}) == "pair 3 of each 4");
+  CHECK(words_of(Literal{Quantity::number_of_heads, Comparison::remainder, 1, 2}) == "an odd number of heads");
+  CHECK(words_of(Literal{Quantity::head_dim, Comparison::remainder, 0, 64}) == "head_dim a multiple of 64");
+}
+
 TEST_CASE("A mistake in one of each four pairs is named with the pair") {
   Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return pair_of(e) % 4 == 3; });
   const auto found = diagnosed(subject);
