@@ -329,13 +329,14 @@ constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> k
      [](Case& c, std::int64_t rows) { set_tokens_of_all_batches(c, rows / std::max(c.heads, 1)); },
      "rows (batch, token and head)", [](const SeenRow& r) { return tokens_of_all_batches(r) * heads_of(r); }},
     {Quantity::pair, "pair", pair_of, Scope::element, [](Case& c, std::int64_t pairs) { set_rotary_dim(c, 2 * pairs); },
-     "pairs", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim / 2}; }},
+     "pairs", [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_dim / 2}; }, "rotary features"},
     {Quantity::feature, "feature", [](const SeenRow& r) { return std::int64_t{r.feature}; }, Scope::element, nullptr,
-     "features", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }},
+     "features", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }, "features"},
     {Quantity::passed_feature, "pass-through feature",
      [](const SeenRow& r) { return std::max(std::int64_t{r.feature - of(r).spec.rotary_dim}, std::int64_t{-1}); },
      Scope::element, nullptr, "pass-through features",
-     [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim - of(r).spec.rotary_dim}; }},
+     [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim - of(r).spec.rotary_dim}; },
+     "pass-through features"},
 }};
 
 template <class Table>

@@ -174,6 +174,7 @@ struct QuantityEntry {
   void (*set)(Case&, std::int64_t) = nullptr;         // of a place: how many there are; null: no field of a case has it
   std::string_view plural = {};                       // of a place: "tokens"
   std::int64_t (*count)(const SeenRow&) = nullptr;    // of a place: how many there are
+  std::string_view of_all = {};                       // of elements: "rotary features" have a pair
 };
 
 // Every quantity, in the same order of preference.

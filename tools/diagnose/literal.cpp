@@ -42,7 +42,9 @@ bool holds(const Literal& l, const QuantityEntry& quantity, const SeenRow& r) {
 
 std::string words_of_quantity(const Literal& l, const QuantityEntry& quantity) {
   switch (l.op) {
-    case Comparison::at_least: return fmt::format("{} {} or more", quantity.words, l.limit);
+    case Comparison::at_least:
+      if (quantity.scope == Scope::element && l.limit == 0) return std::string(quantity.of_all);
+      return fmt::format("{} {} or more", quantity.words, l.limit);
     case Comparison::at_most: return fmt::format("{} {} or less", quantity.words, l.limit);
     case Comparison::remainder:
       if (quantity.count != nullptr) return fmt::format("{} {} of each {}", quantity.words, l.limit, l.block);

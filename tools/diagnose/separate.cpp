@@ -116,6 +116,13 @@ std::vector<Possible> all_that_hold(const std::vector<SeenRow>& with) {
   return all;
 }
 
+// What holds for all rows of `with` and leaves out some of `without`.
+std::vector<Possible> all_that_separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without) {
+  std::vector<Possible> all = all_that_hold(with);
+  std::erase_if(all, [&](const Possible& one) { return std::ranges::all_of(without, one.holds); });
+  return all;
+}
+
 // The rows for which a condition would hold without one of its literals.
 std::vector<SeenRow> held_without(const Condition& condition, std::size_t literal, std::vector<SeenRow> rows) {
   for (std::size_t i = 0; i < condition.size(); ++i) {
@@ -198,7 +205,7 @@ bool is_next_to(const Literal& one, const Literal& other) {
 Condition separate(const std::vector<SeenRow>& with, const std::vector<SeenRow>& without) {
   Condition chosen;
   if (with.empty()) return chosen;
-  const std::vector<Possible> possible = all_that_hold(with);
+  const std::vector<Possible> possible = all_that_separate(with, without);
   std::vector<SeenRow> left = without;
   const double all = weight_of(without);
   while (chosen.size() < most_literals && weight_of(left) > few_left * all) {
@@ -226,7 +233,7 @@ std::vector<Condition> others_as_good(const Condition& condition, const std::vec
                                       const std::vector<SeenRow>& without) {
   std::vector<Condition> all;
   if (condition.empty()) return all;
-  const std::vector<Possible> possible = all_that_hold(with);
+  const std::vector<Possible> possible = all_that_separate(with, without);
   for (std::size_t i = 0; i < condition.size(); ++i) {
     const std::vector<SeenRow> left = held_without(condition, i, without);
     const double least = weight_where(left, predicate_of(condition[i]));

@@ -52,6 +52,8 @@ struct Account {
   double error_gone() const { return before > 0 ? std::max(0.0, 1 - error / before) : 0; }
 };
 
+double weight_of_row(const Observation& seen) { return 1.0 / static_cast<double>(seen.rows.size()); }
+
 bool applies(const Hypothesis* h, const Call& call) { return h != nullptr && (!h->applies || h->applies(call)); }
 
 bool changes_angles(const Change& c) { return c.params || c.theta || c.position || c.angle || c.table; }
@@ -171,10 +173,11 @@ class Weigher {
   // What failed cases say of a cause; of some elements of their rows only, if that explains more.
   Held held(const Hypothesis& h, const Hypothesis* with, const std::vector<const Observation*>& failed) const {
     Held of_rows{begin(h, with), {}, {}};
-    for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account, &of_rows.elements);
+    for (const Observation* seen : failed) hold(*seen, of_rows.result, of_rows.account);
     const double worthwhile = of_some_elements * of_rows.account.wrong;
     // An element that is written elsewhere changes other elements, so it cannot be told from them by its place.
     if (of_rows.account.in_part < worthwhile || with != nullptr || h.change.index) return of_rows;
+    for (const Observation* seen : failed) add_wrong_rows(*seen, h, of_rows.elements);
     Held of_some = held_in(h, of_rows.elements, failed);
     const double gain = of_some.account.explained - of_rows.account.explained;
     return gain > worthwhile && !of_some.result.condition.empty() ? std::move(of_some) : std::move(of_rows);
@@ -190,6 +193,16 @@ class Weigher {
     return found;
   }
 
+  // Wrong rows that match, or match in part.
+  static void add_wrong_rows(const Observation& seen, const Hypothesis& h, ElementsInPart& elements) {
+    if (!seen.answered() || !applies(&h, seen.before)) return;
+    const Simulated simulated = simulate(seen, h.change, {});
+    for (std::size_t r = 0; r < seen.rows.size(); ++r) {
+      const bool matches = simulated.rows[r].in_part || simulated.rows[r].agrees;
+      if (seen.wrong[r] != 0 && matches) elements.add({&seen, r, weight_of_row(seen)}, simulated.said);
+    }
+  }
+
   // Right rows for which the condition holds, but for what it says of elements.
   void add_right_rows(const Weighed& cause, ElementsInPart& elements) const {
     const auto holds = predicates_of(cause.condition);
@@ -197,9 +210,8 @@ class Weigher {
       for (const Observation* seen : *cases) {
         if (!seen->answered() || !applies(cause.hypothesis, seen->before)) continue;
         const Prediction said = seen->model->predict(cause.hypothesis->change);
-        const double weight = 1.0 / static_cast<double>(seen->rows.size());
         for (std::size_t r = 0; r < seen->rows.size(); ++r) {
-          const SeenRow row{seen, r, weight};
+          const SeenRow row{seen, r, weight_of_row(*seen)};
           const bool is_under_it = std::ranges::all_of(holds, [&](const auto& one) { return one(row); });
           if (seen->wrong[r] == 0 && is_under_it) elements.add(row, said);
         }
@@ -207,7 +219,7 @@ class Weigher {
     }
   }
 
-  void hold(const Observation& seen, Weighed& result, Account& account, ElementsInPart* elements = nullptr) const {
+  void hold(const Observation& seen, Weighed& result, Account& account) const {
     throw_if_requested(stop_);
     std::optional<Simulated> simulated;
     const bool can_show = seen.answered() || seen.problem.access;  // an exception says nothing about values
@@ -217,7 +229,6 @@ class Weigher {
     const std::size_t applied = account.applied.size();
     if (!seen.problem.passed()) hold_end(seen, simulated, result, account);
     if (seen.answered()) hold_rows(seen, simulated, result, account);
-    if (seen.answered() && simulated && elements != nullptr) add_wrong_rows(seen, *simulated, *elements);
     if (seen.is_guarded && seen.problem.passed() && simulated && simulated->outside) {
       account.not_applied.push_back({&seen, 0, 1, true});
     }
@@ -243,17 +254,9 @@ class Weigher {
     account.applied.push_back({&seen, 0, said, true});
   }
 
-  static void add_wrong_rows(const Observation& seen, const Simulated& simulated, ElementsInPart& elements) {
-    const double weight = 1.0 / static_cast<double>(seen.rows.size());
-    for (std::size_t r = 0; r < seen.rows.size(); ++r) {
-      const bool matches = simulated.rows[r].in_part || simulated.rows[r].agrees;
-      if (seen.wrong[r] != 0 && matches) elements.add({&seen, r, weight}, simulated.said);
-    }
-  }
-
   static void hold_rows(const Observation& seen, const std::optional<Simulated>& simulated, Weighed& result,
                         Account& account) {
-    const double weight = 1.0 / static_cast<double>(seen.rows.size());
+    const double weight = weight_of_row(seen);
     for (std::size_t r = 0; r < seen.rows.size(); ++r) {
       const bool is_wrong = seen.wrong[r] != 0;
       if (is_wrong) account.wrong += weight;

@@ -110,6 +110,7 @@ TEST_CASE("Literals about blocks hold for the rows and elements that their words
   CHECK(features(Quantity::feature, 8) == "........................xxxxxx");
   CHECK(features(Quantity::passed_feature, 5) == "...........................xxx");
   CHECK(predicate_of({Quantity::pair, Comparison::left_over, 0, 4})({&seen, 0}));  // of a row: some element
+  CHECK(words_of(Literal{Quantity::pair, Comparison::at_least, 0}) == "rotary features");
   CHECK(words_of(Literal{Quantity::pair, Comparison::remainder, 3, 4}) == "pair 3 of each 4");
   CHECK(words_of(Literal{Quantity::number_of_heads, Comparison::remainder, 1, 2}) == "an odd number of heads");
   CHECK(words_of(Literal{Quantity::head_dim, Comparison::remainder, 0, 64}) == "head_dim a multiple of 64");
