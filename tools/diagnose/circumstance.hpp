@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "tools/diagnose/evidence.hpp"
-#include "tools/judge/run/bug_class.hpp"
+#include "tools/bugs/bug_class.hpp"
 
 namespace rope::diagnosis {
 
@@ -140,8 +140,8 @@ struct CircumstanceEntry {
 std::span<const CircumstanceEntry> circumstances();
 const CircumstanceEntry& entry_of(Circumstance what);
 
-// Properties that are counts, not true or false. Some are places, the index of one of so many things; others are numbers
-// of things.
+// Properties that are counts, not true or false. Some are places, the index of one of so many things; others are
+// numbers of things.
 enum class Quantity {
   position,
   head_dim,

@@ -91,13 +91,6 @@ void add_factor_of_one_tensor(Hypotheses& all) {
 }
 
 void add_attention_factors(Hypotheses& all) {
-  add(all, BugClass::scaling_config, "the attention factor is ignored", [](const Call&, double) { return 1.0; });
-  add(all, BugClass::scaling_config, "the attention factor is applied twice",
-      [](const Call&, double l) { return l * l; });
-  add(all, BugClass::scaling_config, "the result is divided by the attention factor",
-      [](const Call&, double l) { return 1 / l; });
-  add(all, BugClass::scaling_config, "the square root of the attention factor is applied",
-      [](const Call&, double l) { return std::sqrt(l); });
   for (const bool cosine : {true, false}) {
     Hypothesis h{.bug_class = BugClass::scaling_config,
                  .sentence = fmt::format("the attention factor multiplies only {}", cosine ? "cos" : "sin"),
@@ -131,42 +124,12 @@ void add_attention_factors(Hypotheses& all) {
         return factor > 1 ? l * (0.1 * std::log(factor) + 1) : l;
       },
       false);
-  for (DType t : {DType::bf16, DType::f16, DType::f32}) {
-    add(all, BugClass::precision, fmt::format("the attention factor is rounded to {}", name(t)),
-        [=](const Call&, double l) { return rounded(t, l); });
-  }
-}
-
-void add_other_factors(Hypotheses& all) {
-  add(
-      all, BugClass::pipeline, "the result is multiplied by log2(e)",
-      [](const Call&, double l) { return l * std::numbers::log2e; }, false);
-  add(
-      all, BugClass::pipeline, "the result is divided by sqrt(head_dim)",
-      [](const Call& call, double l) { return l / std::sqrt(static_cast<double>(call.q.shape[3])); }, false);
-  add(
-      all, BugClass::pipeline, "the result is multiplied by log2(e) / sqrt(head_dim)",
-      [](const Call& call, double l) {
-        return l * std::numbers::log2e / std::sqrt(static_cast<double>(call.q.shape[3]));
-      },
-      false);
-  add(
-      all, BugClass::pipeline, "the result is doubled", [](const Call&, double l) { return 2 * l; }, false);
-  add(
-      all, BugClass::pipeline, "the result is halved", [](const Call&, double l) { return l / 2; }, false);
-  {
-    Hypothesis h{.bug_class = BugClass::pipeline, .sentence = "the rotation is applied twice"};
-    h.turns_again = true;
-    h.change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) { return second_turn(s, c, n, y); };
-    all.push_back(std::move(h));
-  }
 }
 
 }  // namespace
 
 void add_factor_hypotheses(Hypotheses& all) {
   add_attention_factors(all);
-  add_other_factors(all);
 }
 
 }  // namespace rope::diagnosis

@@ -109,31 +109,11 @@ void add_misreads(Hypotheses& all) {
 void add_buffers(Hypotheses& all) {
   for (std::int64_t size = 8; size <= 1024; size *= 2) {
     add_read(all, BugClass::position_offset,
-             fmt::format("tokens from {} on get the given positions of tokens 0, 1, .. again", size),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + s.batch * p.strides[1] + s.seq % size * p.strides[2];
-             });
-    add_read(all, BugClass::position_offset,
-             fmt::format("tokens from {} on get the given position of token {}", size, size - 1),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + s.batch * p.strides[1] + std::min(s.seq, size - 1) * p.strides[2];
-             });
-    add_read(all, BugClass::position_offset,
              fmt::format("counted over all batches, tokens from {} on get the given positions of tokens 0, 1, .. again",
                          size),
              [=](const Tensor& p, const Spot& s, int axis) {
                const std::int64_t tokens = s.call.q.shape[1], token = (s.batch * tokens + s.seq) % size;
                return axis * p.strides[0] + token / tokens * p.strides[1] + token % tokens * p.strides[2];
-             });
-    add_read(all, BugClass::varlen_packing_cp,
-             fmt::format("batches from {} on get the positions of batches 0, 1, .. again", size),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + s.batch % size * p.strides[1] + s.seq * p.strides[2];
-             });
-    add_read(all, BugClass::varlen_packing_cp,
-             fmt::format("batches from {} on get the positions of batch {}", size, size - 1),
-             [=](const Tensor& p, const Spot& s, int axis) {
-               return axis * p.strides[0] + std::min(s.batch, size - 1) * p.strides[1] + s.seq * p.strides[2];
              });
   }
 }

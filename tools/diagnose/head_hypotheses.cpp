@@ -23,42 +23,6 @@ void add_source(Hypotheses& all, BugClass bug_class, const char* sentence,
   all.push_back(std::move(h));
 }
 
-std::int64_t index_of(const Tensor& t, std::int64_t batch, std::int64_t seq, std::int64_t head, int feature) {
-  return batch * t.strides[0] + seq * t.strides[1] + head * t.strides[2] + feature * t.strides[3];
-}
-
-// Rows read from another batch or token, or written to one.
-void add_other_rows(Hypotheses& all) {
-  const struct {
-    From side;
-    const char* words;
-  } sides[] = {{From::input, "computed from"}, {From::output, "written over"}};
-  for (const auto& side : sides) {
-    const auto several = [](std::size_t axis) { return [axis](const Call& call) { return call.q.shape[axis] > 1; }; };
-    const auto add = [&](const std::string& sentence, std::size_t axis, auto index) {
-      add_index(all, BugClass::heads_batch_qk, sentence, side.side, index, several(axis));
-    };
-    add(fmt::format("every batch is {} the first batch", side.words), 0,
-        [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, 0, s.seq, s.head, f); });
-    add(fmt::format("each batch is {} the next batch", side.words), 0, [](const Spot& s, const Tensor& t, bool, int f) {
-      return index_of(t, (s.batch + 1) % t.shape[0], s.seq, s.head, f);
-    });
-    add(fmt::format("the batches are {} the batches in reverse order", side.words), 0,
-        [](const Spot& s, const Tensor& t, bool, int f) {
-          return index_of(t, t.shape[0] - 1 - s.batch, s.seq, s.head, f);
-        });
-    add(fmt::format("every token is {} the first token", side.words), 1,
-        [](const Spot& s, const Tensor& t, bool, int f) { return index_of(t, s.batch, 0, s.head, f); });
-    add(fmt::format("each token is {} the next token", side.words), 1, [](const Spot& s, const Tensor& t, bool, int f) {
-      return index_of(t, s.batch, std::min(s.seq + 1, t.shape[1] - 1), s.head, f);
-    });
-    add(fmt::format("the tokens are {} the tokens in reverse order", side.words), 1,
-        [](const Spot& s, const Tensor& t, bool, int f) {
-          return index_of(t, s.batch, t.shape[1] - 1 - s.seq, s.head, f);
-        });
-  }
-}
-
 using Whose = std::function<bool(const Spot&, bool second, bool across)>;
 
 // Results made from both q and k.
@@ -171,32 +135,6 @@ void add_tiles_over_q_and_k(Hypotheses& all) {
 
 void add_other_heads(Hypotheses& all) {
   add_source(
-      all, heads_class, "every head is computed from the first head",
-      [](const Spot&, int, bool&, std::int64_t& head) { head = 0; }, several_heads);
-  add_source(
-      all, heads_class, "each head is computed from the next head",
-      [](const Spot& s, int, bool&, std::int64_t& head) { head = (s.head + 1) % heads(s); }, several_heads);
-  add_source(
-      all, heads_class, "the heads are used in reverse order",
-      [](const Spot& s, int, bool&, std::int64_t& head) { head = heads(s) - 1 - s.head; }, several_heads);
-  for (std::int64_t n : {2, 3, 4, 8}) {
-    const std::string sentence = "heads are reversed within blocks of " + std::to_string(n);
-    add_source(
-        all, heads_class, sentence.c_str(),
-        [=](const Spot& s, int, bool&, std::int64_t& head) {
-          const std::int64_t mirrored = s.head / n * n + (n - 1 - s.head % n);
-          head = std::min(mirrored, heads(s) - 1);
-        },
-        several_heads);
-    const std::string dealt = "heads are transposed as a matrix of " + std::to_string(n) + " rows";
-    add_source(
-        all, BugClass::pipeline, dealt.c_str(),
-        [=](const Spot& s, int, bool&, std::int64_t& head) {
-          if (heads(s) % n == 0) head = s.head % n * (heads(s) / n) + s.head / n;
-        },
-        several_heads);
-  }
-  add_source(
       all, BugClass::pipeline, "heads of k are transposed as a matrix with one row for each q head of a group",
       [](const Spot& s, int, bool&, std::int64_t& head) {
         const std::int64_t n = std::max<std::int64_t>(s.call.q.shape[2] / std::max<std::int64_t>(heads(s), 1), 1);
@@ -208,16 +146,6 @@ void add_other_heads(Hypotheses& all) {
 // A remainder taken as a bit mask, which is one only for powers of two.
 void add_masked_heads(Hypotheses& all) {
   const auto is_other = [](std::int64_t n) { return (n & (n - 1)) != 0; };
-  for (const From side : {From::input, From::both}) {
-    const std::string sentence =
-        fmt::format("head h is {} head h & (heads - 1)", side == From::input ? "computed from" : "taken for");
-    add_index(
-        all, heads_class, sentence.c_str(), side,
-        [](const Spot& s, const Tensor& t, bool, int f) {
-          return index_of(t, s.batch, s.seq, s.head & (t.shape[2] - 1), f);
-        },
-        [=](const Call& call) { return is_other(call.q.shape[2]) || (call.k && is_other(call.k->shape[2])); });
-  }
   const auto group = [](const Call& call) { return call.q.shape[2] / std::max<std::int64_t>(call.k->shape[2], 1); };
   Hypothesis h{
       .bug_class = heads_class,
@@ -265,7 +193,6 @@ void add_head_hypotheses(Hypotheses& all) {
   add_tiles_over_q_and_k(all);
   add_other_heads(all);
   add_operands(all);
-  add_other_rows(all);
   add_masked_heads(all);
   add_head_counts(all);
 }

@@ -5,6 +5,7 @@ namespace rope::diagnosis {
 const Hypotheses& all_hypotheses() {
   static const Hypotheses all = [] {
     Hypotheses list;
+    add_edit_hypotheses(list);
     add_position_hypotheses(list);
     add_kept_row_hypotheses(list);
     add_theta_hypotheses(list);

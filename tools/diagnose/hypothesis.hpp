@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/diagnose/model.hpp"
-#include "tools/judge/run/bug_class.hpp"
+#include "tools/bugs/bug_class.hpp"
 
 namespace rope::diagnosis {
 
@@ -24,7 +24,9 @@ struct Hypothesis {
 
 using Hypotheses = std::vector<Hypothesis>;
 
-// The families. Each covers a part of the space of bugs.
+// The rows of the table of bugs.
+void add_edit_hypotheses(Hypotheses& all);
+// The other families. Each covers a part of the space of bugs.
 void add_position_hypotheses(Hypotheses& all);
 void add_tile_hypotheses(Hypotheses& all);            // part of them
 void add_given_position_hypotheses(Hypotheses& all);  // part of them

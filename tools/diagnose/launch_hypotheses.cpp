@@ -43,36 +43,6 @@ void add_flat_limits(Hypotheses& all) {
   }
 }
 
-// A shuffle that leads out of its warp gives a lane its own value.
-void add_shuffles(Hypotheses& all) {
-  const struct {
-    const char* sentence;
-    Values (*partners)(Values x);  // of the first feature, of the second
-  } ways[] = {
-      {"each feature is combined with itself, not with its partner", [](Values x) { return x; }},
-      {"the first feature of each pair is combined with itself, not with its partner",
-       [](Values x) {
-         return Values{x.first, x.first};
-       }},
-  };
-  for (const auto& way : ways) {
-    Hypothesis h{.bug_class = limits, .sentence = way.sentence};
-    h.change.rotate = [partners = way.partners](const Spot& s, Values x, Values c, Values n, Values) {
-      const Values other = partners(x);
-      const double l = s.params.lambda;
-      return Values{l * (x.first * c.first - other.first * n.first),
-                    l * (x.second * c.second + other.second * n.second)};
-    };
-    all.push_back(std::move(h));
-  }
-  Hypothesis h{.bug_class = limits, .sentence = "the first feature of each pair is used as the second one too"};
-  h.change.rotate = [](const Spot& s, Values x, Values c, Values n, Values) {
-    const double l = s.params.lambda;
-    return Values{l * (x.first * c.first - x.first * n.first), l * (x.first * c.second + x.first * n.second)};
-  };
-  all.push_back(std::move(h));
-}
-
 // A last block that is moved back, so that it ends with the last token or pair, does some of the block before again. In
 // place these turn twice.
 void add_moved_back(Hypotheses& all) {
@@ -132,7 +102,6 @@ void add_launch_hypotheses(Hypotheses& all) {
     all.push_back(std::move(h));
   }
   add_flat_limits(all);
-  add_shuffles(all);
 }
 
 }  // namespace rope::diagnosis

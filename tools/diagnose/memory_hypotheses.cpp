@@ -226,46 +226,9 @@ void add_subnormals(Hypotheses& all) {
 
 void add_memory_hypotheses(Hypotheses& all) {
   {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race,
-                 .sentence = "the second result is made from the first one that was just written"};
-    h.change.rereads = true;
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race,
-                 .sentence = "results are added to what the output held, which should be overwritten"};
-    h.change.adds = true;
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is never written", .cost = 0.02,
-                 .unrotated = true};
-    h.change.write = [](const Spot&) { return Write::nothing; };
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is the input, unrotated",
-                 .cost = 0.02, .unrotated = true};
-    h.change.write = [](const Spot&) { return Write::copied; };
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = "the output is all zeros", .cost = 0.02,
-                 .unrotated = true};
-    h.change.rotate = [](const Spot&, Values, Values, Values, Values) { return Values{0, 0}; };
-    h.change.pass = [](const Spot&, int, double) { return 0.0; };
-    all.push_back(std::move(h));
-  }
-  {
     Hypothesis h{.bug_class = BugClass::backward, .sentence = "the gradient is copied unrotated", .cost = 0.01,
                  .applies = [](const Call& call) { return call.direction == Direction::backward; }, .unrotated = true};
     h.change.write = [](const Spot&) { return Write::copied; };
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = "the rotary features are copied unrotated",
-                 .applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; }, .unrotated = true};
-    h.change.rotate = [](const Spot&, Values x, Values, Values, Values) { return x; };
     all.push_back(std::move(h));
   }
   add_wide_reads(all);

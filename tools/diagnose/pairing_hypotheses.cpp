@@ -96,28 +96,6 @@ void add_signs_by_parity(Hypotheses& all) {
 
 void add_signs(Hypotheses& all) {
   add_signs_by_parity(all);
-  add_sign(all, "the inverse rotation: sin is negated", [](Values x, Values c, Values s) {
-    return Values{x.first * c.first + x.second * s.first, x.second * c.second - x.first * s.second};
-  });
-  add_sign(all, "cos and sin are exchanged", [](Values x, Values c, Values s) {
-    return Values{x.first * s.first - x.second * c.first, x.second * s.second + x.first * c.second};
-  });
-  add_sign(all, "cos and sin are exchanged, and the rotation is inverse", [](Values x, Values c, Values s) {
-    return Values{x.first * s.first + x.second * c.first, x.second * s.second - x.first * c.second};
-  });
-  add_sign(all, "the minus is missing: (a, b) becomes (a cos + b sin, b cos + a sin)",
-           [](Values x, Values c, Values s) {
-             return Values{x.first * c.first + x.second * s.first, x.second * c.second + x.first * s.second};
-           });
-  add_sign(all, "one minus too many: (a, b) becomes (a cos - b sin, b cos - a sin)", [](Values x, Values c, Values s) {
-    return Values{x.first * c.first - x.second * s.first, x.second * c.second - x.first * s.second};
-  });
-  add_sign(all, "a reflection: (a, b) becomes (a cos + b sin, a sin - b cos)", [](Values x, Values c, Values s) {
-    return Values{x.first * c.first + x.second * s.first, x.first * s.second - x.second * c.second};
-  });
-  add_sign(all, "cos is negated", [](Values x, Values c, Values s) {
-    return Values{-x.first * c.first - x.second * s.first, -x.second * c.second + x.first * s.second};
-  });
   for (const bool sine : {true, false}) {
     Hypothesis h{.bug_class = BugClass::sign_direction,
                  .sentence = fmt::format("{} is never negative: it is computed as sqrt(1 - {}^2)", sine ? "sin" : "cos",
@@ -125,21 +103,6 @@ void add_signs(Hypotheses& all) {
     h.change.turn = [sine](const Params&, double& c, double& s) { (sine ? s : c) = std::fabs(sine ? s : c); };
     all.push_back(std::move(h));
   }
-  add_sign(all, "the result is negated", [](Values x, Values c, Values s) {
-    return Values{-x.first * c.first + x.second * s.first, -x.second * c.second - x.first * s.second};
-  });
-  add_sign(all, "the two results of a pair are exchanged", [](Values x, Values c, Values s) {
-    return Values{x.second * c.second + x.first * s.second, x.first * c.first - x.second * s.first};
-  });
-  add_sign(all, "the two features of a pair are exchanged before they turn", [](Values x, Values c, Values s) {
-    return Values{x.second * c.first - x.first * s.first, x.first * c.second + x.second * s.second};
-  });
-  add_sign(all, "only the products with cos are written", [](Values x, Values c, Values) {
-    return Values{x.first * c.first, x.second * c.second};
-  });
-  add_sign(all, "only the products with sin are written", [](Values x, Values, Values s) {
-    return Values{-x.second * s.first, x.first * s.second};
-  });
 }
 
 // One factor is applied to what the other has made already.
@@ -158,15 +121,6 @@ void add_repeated_products(Hypotheses& all) {
 }
 
 void add_partners(Hypotheses& all) {
-  {
-    Hypothesis h{.bug_class = BugClass::pairing_layout,
-                 .sentence = "the other pairing is used: half_split for interleaved, or interleaved for half_split",
-                 .applies = several_pairs};
-    h.change.params = [](const Call&, Params& p) {
-      p.pairing = p.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
-    };
-    all.push_back(std::move(h));
-  }
   for (int n : {1, 2, 4, 8, 16, 32, 64}) {
     add_pairs(all, fmt::format("each feature pairs with the one {} further on, in blocks of {}", n, 2 * n),
               [=](const Params& p, PairList& pairs) {

@@ -15,13 +15,6 @@ namespace {
 bool partial(const Call& call) { return call.rotary_dim < call.q.shape[3]; }
 bool backward(const Call& call) { return call.direction == Direction::backward; }
 
-void add_params(Hypotheses& all, BugClass bug_class, const char* sentence,
-                std::function<void(const Call&, Params&)> change) {
-  Hypothesis h{.bug_class = bug_class, .sentence = sentence, .applies = partial};
-  h.change.params = std::move(change);
-  all.push_back(std::move(h));
-}
-
 void add_pass(Hypotheses& all, std::string sentence, std::function<double(const Spot&, int, double)> change) {
   Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = std::move(sentence), .applies = partial};
   h.change.pass = std::move(change);
@@ -35,23 +28,7 @@ void add_direct(Hypotheses& all, const char* sentence,
   all.push_back(std::move(h));
 }
 
-void resize_factors(Params& p) { p.scaling = for_pairs(p.scaling, p.rotary_dim / 2); }
-
 void add_rotary_dims(Hypotheses& all) {
-  add_params(all, BugClass::partial_passthrough, "rotary_dim is ignored: the whole head turns",
-             [](const Call&, Params& p) {
-               p.rotary_dim = p.head_dim;
-               resize_factors(p);
-             });
-  add_params(all, BugClass::partial_passthrough, "only rotary_dim/2 features turn", [](const Call&, Params& p) {
-    p.rotary_dim = std::max(p.rotary_dim / 4 * 2, 2);
-    resize_factors(p);
-  });
-  add_params(all, BugClass::partial_passthrough, "rotary_dim is ignored: head_dim/2 features turn",
-             [](const Call&, Params& p) {
-               p.rotary_dim = std::max(p.head_dim / 4 * 2, 2);
-               resize_factors(p);
-             });
   {
     // Uses the last features: the whole head, including what passes through, is read shifted by the rest.
     Hypothesis h{.bug_class = BugClass::partial_passthrough,
@@ -62,12 +39,6 @@ void add_rotary_dims(Hypotheses& all) {
       const std::int64_t step = s.in().strides[3];
       return index + (shifted - feature) * step;
     };
-    all.push_back(std::move(h));
-  }
-  {
-    Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = "pass-through features are never written",
-                 .applies = partial};
-    h.change.skips = [](const Spot& s, int feature) { return feature >= s.params.rotary_dim; };
     all.push_back(std::move(h));
   }
 }
@@ -100,7 +71,6 @@ void add_copied_bytes(Hypotheses& all) {
 
 void add_passed_features(Hypotheses& all) {
   add_copied_bytes(all);
-  add_pass(all, "pass-through features are written as zeros", [](const Spot&, int, double) { return 0.0; });
   add_pass(all, "pass-through features are multiplied by the attention factor",
            [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
   for (const int block : {2, 4, 8, 16}) {
@@ -116,14 +86,6 @@ void add_passed_features(Hypotheses& all) {
   add_pass(all, "pass-through features are copied from the start of the head", [](const Spot& s, int f, double) {
     return value_at(s.in(), {s.batch, s.seq, s.head}, f - s.params.rotary_dim);
   });
-  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-    add_pass(all, fmt::format("pass-through features are rounded to {} on the way", name(dtype)),
-             [=](const Spot& s, int, double x) { return rounded(s.out().dtype, rounded(dtype, x)); });
-  }
-  add_pass(all, "pass-through features are cut off to the output's type, not rounded",
-           [](const Spot& s, int, double x) { return cut_off(s.out().dtype, x); });
-  add_pass(all, "pass-through features are written as ones", [](const Spot&, int, double) { return 1.0; });
-
   for (const int block : {4, 8, 16, 32}) {
     Hypothesis h{
         .bug_class = BugClass::partial_passthrough,

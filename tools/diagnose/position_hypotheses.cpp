@@ -29,32 +29,6 @@ using Map = positions::Map;
 
 constexpr double of_tiles = 0.01;  // in small calls a tile holds all, as simpler causes say
 
-std::int64_t wrapped(std::int64_t value, int bits) {
-  const std::int64_t low = value & ((std::int64_t{1} << bits) - 1);
-  return low >> (bits - 1) != 0 ? low - (std::int64_t{1} << bits) : low;
-}
-
-void add_widths(Hypotheses& all) {
-  for (int n : {8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 20, 24, 31, 32}) {
-    const std::int64_t limit = std::int64_t{1} << n;
-    const bool table = n >= 9 && n <= 13;  // the usual lengths of a table
-    const BugClass bug_class = table ? BugClass::table_cache : BugClass::position_offset;
-    add(all, bug_class, fmt::format("positions from {} on start again at 0", limit),
-        [=](const Spot&, int, long double p) {
-          return static_cast<long double>(static_cast<std::int64_t>(p) & (limit - 1));
-        });
-    all.back().short_table = true;
-    add(all, bug_class, fmt::format("positions from {} on get the angles of position {}", limit, limit - 1),
-        [=](const Spot&, int, long double p) { return std::min(p, static_cast<long double>(limit - 1)); });
-    all.back().short_table = true;
-    if (n != 8 && n != 16 && n != 32) continue;
-    add(all, BugClass::position_offset, fmt::format("positions are kept in {}-bit signed integers", n),
-        [=](const Spot&, int, long double p) {
-          return static_cast<long double>(wrapped(static_cast<std::int64_t>(p), n));
-        });
-  }
-}
-
 constexpr double of_own_tables = 0.003;  // of single tokens, it says what position 0 says in fewer words
 
 // The kernel's own table has too few rows for the call. For the missing ones it uses the last row, or starts
@@ -180,22 +154,8 @@ void add_reshaped(Hypotheses& all) {
 void add_other_tokens(Hypotheses& all) {
   add(all, BugClass::position_offset, "every token gets the last token's position plus one",
       [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1) + 1; });
-  add(all, BugClass::position_offset, "every token gets the position of the first token",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0); });
-  add(all, BugClass::position_offset, "every token gets the position of the last token",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1); });
-  add(all, BugClass::position_offset, "each token gets the position of the next token",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq + 1); });
-  add(all, BugClass::position_offset, "each token gets the position of the token before",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq - 1); });
-  add(all, BugClass::position_offset, "the positions of the tokens are used in reverse order",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch, s.call.q.shape[1] - 1 - s.seq); });
-  add(all, BugClass::varlen_packing_cp, "every batch gets the positions of the first batch",
-      [](const Spot& s, int a, long double) { return of(s, a, 0, s.seq); });
   add(all, BugClass::multi_axis, "every batch gets the positions of the first batch on all axes but the first",
       [](const Spot& s, int a, long double p) { return a == 0 ? p : of(s, a, 0, s.seq); });
-  add(all, BugClass::varlen_packing_cp, "each batch gets the positions of the batch before it",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch - 1, s.seq); });
   add(all, BugClass::varlen_packing_cp,
       "the batch of a token is found by multiplying the token's number by 1/tokens in f32, which gives one too few",
       [](const Spot& s, int a, long double p) {
@@ -205,8 +165,6 @@ void add_other_tokens(Hypotheses& all) {
         if (batch == s.batch) return p;
         return of(s, a, batch, 0) + static_cast<long double>(number - batch * tokens);
       });
-  add(all, BugClass::varlen_packing_cp, "each batch gets the positions of the next batch",
-      [](const Spot& s, int a, long double) { return of(s, a, (s.batch + 1) % s.call.q.shape[0], s.seq); });
   add(all, BugClass::varlen_packing_cp, "positions are counted on from one batch to the next",
       [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.batch * s.call.q.shape[1]); });
   add(all, BugClass::position_offset, "token t gets the first position of batch t, plus t",
@@ -215,9 +173,6 @@ void add_other_tokens(Hypotheses& all) {
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, s.batch); });
   add(all, BugClass::position_offset, "token t gets the first position of batch t",
       [](const Spot& s, int a, long double) { return of(s, a, s.seq, 0); });
-  add(all, BugClass::position_offset,
-      "only the first given position of a batch is read: its tokens count on from there",
-      [](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq); });
 }
 
 void add_neighbours(Hypotheses& all) {
@@ -228,37 +183,12 @@ void add_neighbours(Hypotheses& all) {
 
 }  // namespace
 
-// Of a single token, an index says what position 0 says in fewer words.
-constexpr double says_the_same_of_one_token = 0.01;
-
 void add_position_hypotheses(Hypotheses& all) {
-  add(all, BugClass::position_offset, "the position is always 0: nothing is rotated",
-      [](const Spot&, int, long double) { return 0.0L; });
-  all.back().unrotated = true;
-  add(all, BugClass::position_offset,
-      "the position is the index of the token, whatever the call says of positions",
-      [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); });
-  all.back().cost = says_the_same_of_one_token;
-  for (int c : {1, -1, 2, -2, 3, 4, 8, 16}) {
-    add(all, BugClass::position_offset, fmt::format("position p {} {} is used, not p", c < 0 ? '-' : '+', std::abs(c)),
-        [=](const Spot&, int, long double p) { return p + c; });
-  }
-  add(all, BugClass::position_offset, "positions are counted from the end of the sequence",
-      [](const Spot& s, int, long double p) { return static_cast<long double>(s.call.sequence_length - 1) - p; });
-  add(all, BugClass::position_offset,
-      "the tokens are taken to be the last of the sequence, whatever the call says of positions",
-      [](const Spot& s, int, long double) {
-        return static_cast<long double>(s.call.sequence_length - s.call.q.shape[1] + s.seq);
-      });
   add(all, BugClass::position_offset, "the offset is taken to be the number of table rows minus the number of tokens",
       [](const Spot& s, int, long double p) {
         if (!s.call.cos || !counts_from_offset(s.call)) return p;
         return static_cast<long double>(s.call.cos->shape[0] - s.call.q.shape[1] + s.seq);
       });
-  add(all, BugClass::position_offset, "the offset is added twice",
-      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.position_offset); });
-  add(all, BugClass::position_offset, "the number of tokens is added to the position",
-      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.call.q.shape[1]); });
   for (const std::int64_t n : {4, 8, 16, 32, 64}) {
     add(
         all, BugClass::heads_batch_qk,
@@ -272,9 +202,6 @@ void add_position_hypotheses(Hypotheses& all) {
         of_tiles);
     all.back().change.by_head = true;
   }
-  add(all, BugClass::heads_batch_qk, "the head's index is added to the position",
-      [](const Spot& s, int, long double p) { return p + static_cast<long double>(s.head); });
-  all.back().change.by_head = true;
   add(all, BugClass::multi_axis, "without given positions, only the first axis counts tokens; the others stay at 0",
       [](const Spot& s, int a, long double p) { return s.call.positions || a == 0 ? p : 0.0L; });
   add(all, BugClass::multi_axis, "without given positions, the offset is added only on the first axis",
@@ -285,16 +212,8 @@ void add_position_hypotheses(Hypotheses& all) {
   add_own_tables(all);
   add_packed(all);
   add_chunks(all);
-  add_widths(all);
   add_given_position_hypotheses(all);
   add_sequence_hypotheses(all);
-  for (DType t : {DType::bf16, DType::f16, DType::f32}) {
-    add(all, BugClass::precision, fmt::format("positions are rounded to {}", name(t)),
-        [=](const Spot&, int, long double p) { return static_cast<long double>(rounded(t, static_cast<double>(p))); });
-  }
-  add(all, BugClass::precision, "positions are rounded to the type of q", [](const Spot& s, int, long double p) {
-    return static_cast<long double>(rounded(s.call.q.dtype, static_cast<double>(p)));
-  });
 }
 
 }  // namespace rope::diagnosis

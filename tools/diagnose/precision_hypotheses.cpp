@@ -13,26 +13,6 @@
 namespace rope::diagnosis {
 namespace {
 
-struct Narrow {
-  std::string name;
-  std::function<double(double)> round;
-};
-
-double to_tf32(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double unit = std::ldexp(1.0, std::ilogb(value) - 10);
-  return std::nearbyint(value / unit) * unit;
-}
-
-std::vector<Narrow> narrow_types() {
-  std::vector<Narrow> types;
-  for (DType t : {DType::bf16, DType::f16, DType::f32}) {
-    types.push_back({std::string(name(t)), [=](double v) { return rounded(t, v); }});
-  }
-  types.push_back({"TF32 (10 bits)", to_tf32});
-  return types;
-}
-
 void add(Hypotheses& all, std::string sentence, Change change, std::function<bool(const Call&)> applies = {}) {
   all.push_back({BugClass::precision, std::move(sentence), std::move(change), 0, std::move(applies), false});
 }
@@ -49,80 +29,6 @@ void add_period(Hypotheses& all) {
   };
   add(all, "theta is turned into a period, which is rounded (if that is meant, claim theta_as_period)",
       std::move(change), [](const Call& call) { return call.source == AngleSource::frequencies; });
-}
-
-void add_stages(Hypotheses& all, const Narrow& t) {
-  const auto round = t.round;
-  const auto words = [&](const char* what) { return fmt::format("{} rounded to {}", what, t.name); };
-  Change change;
-  change.theta = [=](const Spot&, std::vector<long double>& theta) {
-    for (long double& value : theta) value = round(static_cast<double>(value));
-  };
-  add(all, words("theta is"), change, own_angles);
-  change = {};
-  change.angle = [=](const Spot&, long double, long double, long double phi) {
-    return static_cast<long double>(round(static_cast<double>(phi)));
-  };
-  add(all, words("the angle is"), change, own_angles);
-  change = {};
-  change.angle = [=](const Spot&, long double m, long double theta, long double) {
-    const double product = round(static_cast<double>(m)) * round(static_cast<double>(theta));
-    return static_cast<long double>(round(product));
-  };
-  add(all, words("position, theta and their product are"), change, own_angles);
-  change = {};
-  change.turn = [=](const Params&, double& c, double& s) {
-    c = round(c);
-    s = round(s);
-  };
-  add(all, words("cos and sin, computed by the kernel, are"), change, own_angles);
-  change = {};
-  change.row = [=](const Spot&, const PairList&, Row& row) {
-    for (double& c : row.cos) c = round(c);
-    for (double& s : row.sin) s = round(s);
-  };
-  add(all, words("cos and sin are"), change);
-  change = {};
-  change.load = [=](const Spot&, double x) { return round(x); };
-  add(all, words("inputs are"), change);
-  change = {};
-  change.store = [=](const Spot&, int, double y) { return round(y); };
-  add(all, words("results are"), change);
-  change = {};
-  change.rotate = [=](const Spot& s, Values x, Values c, Values n, Values) {
-    const double l = s.params.lambda;
-    return Values{round(l * (round(x.first * c.first) - round(x.second * n.first))),
-                  round(l * (round(x.second * c.second) + round(x.first * n.second)))};
-  };
-  add(all, words("products and results are"), change);
-  change = {};
-  change.load = [=](const Spot&, double x) { return round(x); };
-  change.row = [=](const Spot&, const PairList&, Row& row) {
-    for (double& c : row.cos) c = round(c);
-    for (double& s : row.sin) s = round(s);
-  };
-  add(all, words("inputs, cos and sin are"), change);
-  change.store = [=](const Spot&, int, double y) { return round(y); };
-  add(all, words("inputs, cos, sin and results are"), change);
-}
-
-// Stages of the angle that are kept in the type of q, whichever it is.
-void add_stages_in_type_of_q(Hypotheses& all) {
-  const auto round = [](const Spot& s, long double v) {
-    return static_cast<long double>(rounded(s.call.q.dtype, static_cast<double>(v)));
-  };
-  Change change;
-  change.theta = [=](const Spot& s, std::vector<long double>& theta) {
-    for (long double& value : theta) value = round(s, value);
-  };
-  add(all, "theta is rounded to the type of q", change, own_angles);
-  change = {};
-  change.angle = [=](const Spot& s, long double, long double, long double phi) { return round(s, phi); };
-  add(all, "the angle is rounded to the type of q", change, own_angles);
-  change.angle = [=](const Spot& s, long double m, long double theta, long double) {
-    return round(s, round(s, m) * round(s, theta));
-  };
-  add(all, "position, theta and their product are rounded to the type of q", change, own_angles);
 }
 
 // Rounding up to a power of two carries into the exponent. A bitwise or loses the carry only into an odd exponent.
@@ -243,27 +149,6 @@ void add_precision_hypotheses(Hypotheses& all) {
   add_lookups(all);
   add_recurrences(all);
   add_period(all);
-  for (const Narrow& t : narrow_types()) add_stages(all, t);
-  add_stages_in_type_of_q(all);
-  for (DType t : {DType::bf16, DType::f16, DType::f32}) {
-    Change change;
-    change.theta = [=](const Spot&, std::vector<long double>& theta) {
-      for (long double& value : theta) value = cut_off(t, static_cast<double>(value));
-    };
-    add(all, fmt::format("theta is truncated to {}", name(t)), change, own_angles);
-    change = {};
-    change.load = [=](const Spot&, double x) { return cut_off(t, x); };
-    add(all, fmt::format("inputs are truncated to {}", name(t)), change);
-    change = {};
-    change.store = [=](const Spot&, int, double y) { return cut_off(t, y); };
-    add(all, fmt::format("results are truncated to {}", name(t)), change);
-    change = {};
-    change.row = [=](const Spot&, const PairList&, Row& row) {
-      for (double& c : row.cos) c = cut_off(t, c);
-      for (double& s : row.sin) s = cut_off(t, s);
-    };
-    add(all, fmt::format("cos and sin are truncated to {}", name(t)), change);
-  }
   for (int bits : {16, 24, 32}) {
     const long double turns = std::ldexp(1.0L, bits);
     Change change;
@@ -284,31 +169,6 @@ void add_precision_hypotheses(Hypotheses& all) {
     };
     add(all, fmt::format("angles are reduced by {}, not by 2 pi, and rounded down to whole turns", turn), change,
         own_angles);
-  }
-  for (int bits : {4, 6, 8}) {
-    const double steps = std::ldexp(1.0, bits);
-    const auto fixed = [=](double v) { return std::nearbyint(v * steps) / steps; };
-    Change change;
-    change.store = [=](const Spot&, int, double y) { return fixed(y); };
-    add(all, fmt::format("results are multiples of 1/{}", steps), change);
-    change.store = [=](const Spot&, int, double y) { return std::fmin(std::fmax(fixed(y), -8.0), 8 - 1 / steps); };
-    add(all, fmt::format("results are multiples of 1/{} from -8 to 8", steps), change);
-    change = {};
-    change.row = [=](const Spot&, const PairList&, Row& row) {
-      for (double& c : row.cos) c = fixed(c);
-      for (double& s : row.sin) s = fixed(s);
-    };
-    add(all, fmt::format("cos and sin are multiples of 1/{}", steps), change);
-  }
-  for (int bits : {7, 11, 12, 14, 15, 16}) {
-    const double steps = std::ldexp(1.0, bits);
-    Change change;
-    change.row = [=](const Spot&, const PairList&, Row& row) {
-      const auto fixed = [=](double v) { return std::fmin(std::nearbyint(v * steps) / steps, 1 - 1 / steps); };
-      for (double& c : row.cos) c = fixed(c);
-      for (double& s : row.sin) s = fixed(s);
-    };
-    add(all, fmt::format("cos and sin are fixed-point numbers of {} bits and a sign", bits), change);
   }
 }
 

@@ -342,23 +342,11 @@ void add_rules(Hypotheses& all) {
   add_proportional(all);
 }
 
-void add_partial_factor(Hypotheses& all) {
-  Hypothesis h{.bug_class = BugClass::scaling_config,
-               .sentence = "the partial factor is applied twice: rotary_dim^2 / head_dim features turn"};
-  h.applies = [](const Call& call) { return call.rotary_dim < call.q.shape[3]; };
-  h.change.params = [](const Call&, Params& p) {
-    p.rotary_dim = std::max(p.rotary_dim * p.rotary_dim / p.head_dim / 2 * 2, 2);
-    p.scaling = for_pairs(p.scaling, p.rotary_dim / 2);
-  };
-  all.push_back(std::move(h));
-}
-
 }  // namespace
 
 void add_scaling_hypotheses(Hypotheses& all) {
   add_rules(all);
   add_length_hypotheses(all);
-  add_partial_factor(all);
 }
 
 }  // namespace rope::diagnosis

@@ -14,12 +14,6 @@ bool computed(const Call& call) { return call.source == AngleSource::computed; }
 using Theta = std::function<long double(const Spot&, int pair)>;  // unscaled
 using Exponent = std::function<long double(const Spot&, int pair)>;
 
-void add_params(Hypotheses& all, std::string sentence, std::function<void(const Call&, Params&)> change) {
-  Hypothesis h{.bug_class = BugClass::frequency_base, .sentence = std::move(sentence), .applies = computed};
-  h.change.params = std::move(change);
-  all.push_back(std::move(h));
-}
-
 // theta = the rule's result, times the quotient of the wrong and the right unscaled theta. Exact for all rules that
 // multiply theta by something.
 void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, double cost = 0) {
@@ -56,23 +50,6 @@ double factor_of_any(const Scaling& rule) {
 }
 
 long double r(const Spot& s) { return static_cast<long double>(s.params.rotary_dim); }
-
-void add_bases(Hypotheses& all) {
-  for (double base : {10000.0, 500000.0, 1000000.0, 100000.0, 1000.0, 100.0}) {
-    add_params(all, fmt::format("base {:.0f} is used, not the given one", base),
-               [=](const Call&, Params& p) { p.base = base; });
-  }
-  for (double times : {2.0, 0.5, 10.0, 0.1}) {
-    add_params(all, fmt::format("the base is multiplied by {}", times),
-               [=](const Call&, Params& p) { p.base *= times; });
-  }
-  add_params(all, "the base is truncated to a whole number",
-             [](const Call&, Params& p) { p.base = std::floor(p.base); });
-  add_params(all, "the base is rounded to bf16", [](const Call&, Params& p) { p.base = rounded(DType::bf16, p.base); });
-  add_params(all, "the base is rounded to f16", [](const Call&, Params& p) { p.base = rounded(DType::f16, p.base); });
-  add_params(all, "the exponent is positive: theta = base^(2p/rotary_dim)",
-             [](const Call&, Params& p) { p.base = 1 / p.base; });
-}
 
 void add_exponents(Hypotheses& all) {
   add_exponent(all, "the exponent is -2(p-1)/rotary_dim: pair p gets the frequency of pair p-1",
@@ -187,7 +164,6 @@ void add_frequencies(Hypotheses& all) {
 }  // namespace
 
 void add_theta_hypotheses(Hypotheses& all) {
-  add_bases(all);
   add_exponents(all);
   add_narrow_indices(all);
   add_shared_exponents(all);

@@ -64,13 +64,6 @@ void add_runs_over_batches(Hypotheses& all) {
 // Positions of a tile's tokens, or of other tokens and batches.
 void add_tiles(Hypotheses& all) {
   for (int n : {2, 4, 8, 16, 32}) {
-    add(all, BugClass::position_offset, fmt::format("the {} tokens of a tile all get the first one's position", n),
-        [=](const Spot& s, int a, long double) { return of(s, a, s.batch, s.seq / n * n); });
-    add(all, BugClass::position_offset,
-        fmt::format("the {} tokens of a tile get positions counted on from the first one's", n),
-        [=](const Spot& s, int a, long double) {
-          return of(s, a, s.batch, s.seq / n * n) + static_cast<long double>(s.seq % n);
-        });
     add(all, BugClass::position_offset, fmt::format("the position grows by one only every {} tokens", n),
         [=](const Spot& s, int a, long double) { return of(s, a, s.batch, 0) + static_cast<long double>(s.seq / n); });
   }

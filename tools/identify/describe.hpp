@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/identify/executed_plan.hpp"
-#include "tools/judge/run/bug_class.hpp"
+#include "tools/bugs/bug_class.hpp"
 
 namespace rope {
 

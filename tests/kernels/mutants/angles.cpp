@@ -44,14 +44,6 @@ struct ExponentOver128AtMost : Kernel {
   }
 };
 
-struct TemperatureOfQueryOnly : Kernel {
-  Row row(const Place& at, const std::vector<double>& theta) const override {
-    rope_call c = at.call;
-    if (at.key && is_computed(c, ROPE_SCALING_YARN)) c.attention_factor = 1;
-    return Kernel::row({c, at.key, at.batch, at.seq, at.head}, theta);
-  }
-};
-
 // 1 is taken for "not given".
 struct TemperatureOfItsOwn : Kernel {
   rope_call understood(const rope_call& call) const override {
@@ -117,14 +109,6 @@ struct FactorCutOff : Kernel {
   }
 };
 
-struct BaseCutOff : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.base = std::max(1.0, std::floor(call.base));
-    return c;
-  }
-};
-
 struct BaseTimesFactor : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -184,44 +168,11 @@ struct PowersInSingle : Kernel {
   }
 };
 
-struct OuterProductOnTensorCores : Kernel {
-  double angle(const rope_call& call, double position, double theta) const override {
-    if (call.q.dtype == ROPE_F64) return position * theta;
-    return in_tf32(position) * in_tf32(theta);
-  }
-  static double in_tf32(double x) {
-    if (x == 0) return x;
-    const double unit = std::exp2(std::ilogb(x) - 10);
-    return std::nearbyint(x / unit) * unit;
-  }
-};
-
 // A prefill is cut into chunks of 64; each chunk starts at the last position of the one before.
 struct ChunksOverlap : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t m = Kernel::position(at, axis);
     return at.call.positions.data == nullptr ? m - at.seq / 64 : m;
-  }
-};
-
-struct OffsetTwice : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.positions.offset *= 2;
-    return c;
-  }
-};
-
-struct DecodeBeforeAppend : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const std::int64_t m = Kernel::position(at, axis);
-    return at.in().shape[1] == 1 ? std::max<std::int64_t>(0, m - 1) : m;
-  }
-};
-
-struct LimitOf131072 : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    return std::min<std::int64_t>(Kernel::position(at, axis), 131071);
   }
 };
 
@@ -306,8 +257,6 @@ Mutants angle_mutants() {
                               "exponent -p/(r/2-1): the last pair gets 1/base, no scaling rule"),
       mutant<ExponentOver128AtMost>("FREQ-OVER-128", "frequency-base",
                                     "rotary_dim above 128: exponent -2p/128, as for heads of 128"),
-      mutant<BaseCutOff>("FREQ-WHOLE-BASE", "frequency-base", "base cut to an integer"),
-      mutant<TemperatureOfQueryOnly>("SCALE-QUERY-ONLY", "scaling-config", "yarn: attention factor for q, 1 for k"),
       mutant<TemperatureOfItsOwn>("SCALE-OWN-FACTOR", "scaling-config",
                                   "yarn: a given attention factor of 1 is replaced by 0.1 ln(factor) + 1"),
       mutant<SmoothingInverted>("SCALE-SMOOTHING-INVERTED", "scaling-config",
@@ -326,13 +275,8 @@ Mutants angle_mutants() {
       mutant<OffsetNotInterpolated>("SCALE-NOT-OFFSET", "scaling-config",
                                     "linear: the offset is not divided by the factor, the token's index is"),
       mutant<PowersInSingle>("PREC-POWERS", "precision", "cos and sin of a position as a power of e^(i theta) in f32"),
-      mutant<OuterProductOnTensorCores>("PREC-TF32-ANGLE", "precision",
-                                        "position and theta rounded to TF32 before their product"),
       mutant<ChunksOverlap>("POS-CHUNKS", "position-offset",
                             "chunks of 64 tokens: each starts at the last position of the one before"),
-      mutant<OffsetTwice>("POS-OFFSET-TWICE", "position-offset", "offset added twice"),
-      mutant<DecodeBeforeAppend>("POS-DECODE-STALE", "position-offset", "one token: its position is one too small"),
-      mutant<LimitOf131072>("POS-LIMIT", "position-offset", "positions from 131072 on are taken for 131071"),
       mutant<OwnTableOneShort>("TAB-ONE-SHORT", "table-cache",
                                "its own table one row short: the last position gets the row before"),
       mutant<ThetaKeyedByAddress>("TAB-KEYED-BY-ADDRESS", "table-cache",

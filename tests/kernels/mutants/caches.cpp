@@ -104,10 +104,6 @@ struct SineBehindThePaddedWidth : Kernel {
   }
 };
 
-struct FoldedAtTraceLength : Kernel {
-  std::int64_t position(const Place& at, int axis) const override { return Kernel::position(at, axis) % 2048; }
-};
-
 struct RowsTakenToBeDense : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -139,14 +135,6 @@ struct TableInTheTypeOfInput : Kernel {
   }
 };
 
-struct FactorThoughtToBeInTheTable : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    if (call.angle_source == ROPE_TABLES) c.attention_factor = 1;
-    return c;
-  }
-};
-
 struct SecondHalfNotRead : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
     Row result = Kernel::row(at, theta);
@@ -169,7 +157,6 @@ Mutants cache_mutants() {
       mutant<BatchesOneAfterTheOther>(
           "TAB-07", "table-cache",
           "tokens of all batches counted on through one table: batch b starts b seq rows further down"),
-      mutant<FoldedAtTraceLength>("TAB-09", "table-cache", "positions from 2048 on start again at 0"),
       mutant<RowsTakenToBeDense>("TAB-ROW-STRIDE", "table-cache", "row stride of the table ignored"),
       mutant<RowsTakenForTokens>("TAB-ROW-PER-TOKEN", "table-cache",
                                  "as many rows as tokens: row s is used for token s, whatever its position"),
@@ -177,8 +164,6 @@ Mutants cache_mutants() {
       mutant<ThetaKeyedByWidth>("TAB-KEYED-BY-WIDTH", "table-cache",
                                 "theta kept for each rotary_dim, whatever base and scaling come later"),
       mutant<TableInTheTypeOfInput>("TAB-OTHER-DTYPE", "table-cache", "tables read as if they were of the type of q"),
-      mutant<FactorThoughtToBeInTheTable>("TAB-FACTOR", "table-cache",
-                                          "tables are thought to hold the attention factor already"),
       mutant<TableInTheTypeThatGrewIt>("TAB-GROWN-DTYPE", "table-cache",
                                        "the table grows in the dtype of the call that needs it longer, and stays so"),
       mutant<SpoiltByBfloat16>("TAB-DTYPE", "table-cache", "after a bf16 call, other dtypes get theta in bf16"),

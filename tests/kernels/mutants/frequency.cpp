@@ -8,15 +8,6 @@
 namespace rope::mutants {
 namespace {
 
-// Each power of the base in this file has a wrong exponent; right is theta = base^(-2p/r).
-struct BaseIgnored : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.base = 10000;
-    return c;
-  }
-};
-
 struct ExponentOneLess : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -24,14 +15,6 @@ struct ExponentOneLess : Kernel {
       for (double& value : result) value *= std::pow(call.base, 2.0 / call.rotary_dim);
     }
     return result;
-  }
-};
-
-struct ExponentPositive : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.base = 1 / call.base;
-    return c;
   }
 };
 
@@ -81,9 +64,7 @@ struct FactorInsideThePower : Kernel {
 
 Mutants frequency_mutants() {
   static const Mutant all[] = {
-      mutant<BaseIgnored>("FREQ-01", "frequency-base", "base 10000 whatever the base is"),
       mutant<ExponentOneLess>("FREQ-03", "frequency-base", "exponent -2(p-1)/r: every angle times base^(2/r)"),
-      mutant<ExponentPositive>("FREQ-05", "frequency-base", "exponent +2p/r: angles grow with the pair"),
       mutant<FactorInsideThePower>("FREQ-07", "frequency-base",
                                    "linear and yarn: (factor base)^(-2p/r) where base^(-2p/r) / factor is meant"),
       mutant<ExponentOverAnotherWidth>("FREQ-09", "frequency-base",

@@ -36,33 +36,6 @@ struct KeyTurnedWithQuery : Kernel {
   }
 };
 
-struct HeadStrideOfQuery : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    return Kernel::element(at, tensor, feature) + at.head * (at.call.q.strides[2] - at.in().strides[2]);
-  }
-};
-
-struct DecodeInPlaceWrongHeadStride : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    const bool fast_path = at.in_place() && tensor.shape[1] == 1;
-    const std::int64_t wrong = at.head * (tensor.strides[1] - tensor.strides[2]);
-    return Kernel::element(at, tensor, feature) + (fast_path ? wrong : 0);
-  }
-};
-
-struct DecodeOnlyFirstBatch : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool left_out = at.in().shape[1] == 1 && at.batch > 0;
-    left_out ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
-  }
-};
-
-struct KeyNotWrittenBack : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    at.key ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
-  }
-};
-
 struct HeadsInParallel : Kernel {
   std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
     constexpr std::int64_t enough_heads = 6;  // from this number on, another variant is launched
@@ -94,21 +67,6 @@ struct KeyPermutedInWrongBlocks : Kernel {
   }
 };
 
-struct Twice : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const Values y = turned(turned(values(at, pair), pair, row), pair, row);
-    store(at, pair.first, y.first);
-    store(at, pair.second, y.second);
-  }
-};
-
-struct SoftmaxScaleInTheQuery : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    constexpr double log2_e = 1.4426950408889634;
-    Kernel::store(at, feature, at.key ? value : value * log2_e);
-  }
-};
-
 }  // namespace
 
 Mutants head_mutants() {
@@ -116,16 +74,9 @@ Mutants head_mutants() {
       mutant<CrossWired>("HEAD-01", "heads-batch-qk", "second features from k, first features from q, in both"),
       mutant<KeyTurnedWithQuery>("NOTEBOOK-APPLY-ROPE", "heads-batch-qk",
                                  "a published notebook: k cos + rotate_half(q) sin"),
-      mutant<HeadStrideOfQuery>("HEAD-03", "heads-batch-qk", "k walked with the head stride of q"),
-      mutant<DecodeInPlaceWrongHeadStride>("HEAD-05", "heads-batch-qk",
-                                           "one token in place: token stride taken for the head stride"),
       mutant<HeadsInParallel>("HEAD-07", "heads-batch-qk", "six heads and more: token and head of a row exchanged"),
-      mutant<DecodeOnlyFirstBatch>("BATCH-DECODE", "heads-batch-qk", "one token: only the first batch is rotated"),
-      mutant<KeyNotWrittenBack>("MEM-13", "strides-memory-race", "k comes out as it went in"),
-      mutant<Twice>("PIPE-01", "pipeline", "rotated twice: angle 2 phi, attention factor squared"),
       mutant<KeyPermutedInWrongBlocks>("PIPE-03", "pipeline",
                                        "k made half-split in heads/key_heads blocks where there are key_heads"),
-      mutant<SoftmaxScaleInTheQuery>("PIPE-05", "pipeline", "rotated q times log2(e)"),
   };
   return all;
 }

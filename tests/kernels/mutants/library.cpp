@@ -25,7 +25,8 @@ Library collect() {
                               repetition_mutants(),   value_mutants(),          refusal_mutants(),
                               last_bit_mutants(),     angle_mutants(),          rotation_mutants(),
                               launch_mutants(),       one_path_angle_mutants(), one_path_rotation_mutants(),
-                              path_by_size_mutants(), shortcut_mutants(), sequence_mutants()}) {
+                              path_by_size_mutants(), shortcut_mutants(),       sequence_mutants(),
+                              row_mutants()}) {
     all.insert(all.end(), kind.begin(), kind.end());
   }
   Library library;

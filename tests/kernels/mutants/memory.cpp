@@ -10,20 +10,6 @@
 namespace rope::mutants {
 namespace {
 
-struct ReadAsContiguous : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    if (&tensor != &at.in()) return Kernel::element(at, tensor, feature);
-    return ((at.batch * tensor.shape[1] + at.seq) * tensor.shape[2] + at.head) * tensor.shape[3] + feature;
-  }
-};
-
-struct WrittenAsContiguous : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    if (&tensor != &at.out() || at.in_place()) return Kernel::element(at, tensor, feature);
-    return ((at.batch * tensor.shape[1] + at.seq) * tensor.shape[2] + at.head) * tensor.shape[3] + feature;
-  }
-};
-
 struct GapsFilledWithZeros : Kernel {
   void store(const Place& at, int feature, double value) const override {
     Kernel::store(at, feature, value);
@@ -39,13 +25,6 @@ class CopyArrivesLate : public Kernel {
   }
   mutable std::atomic<std::uint64_t> heads_ = 0;
   mutable std::atomic<bool> late_ = false;
-};
-
-struct StoredBeforeBothAreLoaded : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    store(at, pair.first, turned(values(at, pair), pair, row).first);
-    store(at, pair.second, turned(values(at, pair), pair, row).second);
-  }
 };
 
 struct IndexInThirtyTwoBits : Kernel {
@@ -100,16 +79,11 @@ struct TailCopiedAsOnePiece : Kernel {
 
 Mutants memory_mutants() {
   static const Mutant all[] = {
-      mutant<ReadAsContiguous>("MEM-01", "strides-memory-race", "input read as if it were contiguous"),
-      mutant<StoredBeforeBothAreLoaded>("MEM-03", "strides-memory-race",
-                                        "in place: b cos + a' sin with the a' that was just written"),
       mutant<CopyArrivesLate>("MEM-05", "strides-memory-race",
                               "out of place: the copy of x arrives after the rotated values, in 1 head of 29"),
       mutant<IndexInThirtyTwoBits>("MEM-09", "strides-memory-race", "element index wraps at 2^31"),
       mutant<InputAsScratch>("MEM-INPUT-WRITTEN", "strides-memory-race", "writes to its inputs"),
       mutant<OneElementFurther>("MEM-ONE-PAST", "strides-memory-race", "writes one byte past the last feature"),
-      mutant<WrittenAsContiguous>("MEM-OUT-CONTIGUOUS", "strides-memory-race",
-                                  "output written as if it were contiguous"),
       mutant<TailCopiedAsOnePiece>("MEM-OUT-FEATURES", "strides-memory-race",
                                    "pass-through copied as one piece if the input's features are adjacent"),
       mutant<GapsFilledWithZeros>("MEM-GAPS", "strides-memory-race", "writes a zero into the gap behind each row"),

@@ -100,6 +100,7 @@ const rope_kernel* combined_kernel(std::span<const Mutant> all);
 
 using Mutants = std::span<const Mutant>;
 
+Mutants row_mutants();
 Mutants pairing_mutants();
 Mutants frequency_mutants();
 Mutants scaling_mutants();

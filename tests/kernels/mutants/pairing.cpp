@@ -7,22 +7,6 @@
 namespace rope::mutants {
 namespace {
 
-struct HalfSplitAlways : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.pairing = ROPE_HALF_SPLIT;
-    return c;
-  }
-};
-
-struct InterleavedAlways : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.pairing = ROPE_INTERLEAVED;
-    return c;
-  }
-};
-
 struct TableExpandedTheOtherWay : Kernel {
   int pair_of(const rope_call& call, int feature) const override {
     return call.pairing == ROPE_INTERLEAVED ? feature % (call.rotary_dim / 2) : feature / 2;
@@ -71,35 +55,10 @@ struct PartnerWithinThirtyTwo : Kernel {
   }
 };
 
-struct SineNegated : Kernel {
-  void direct(const rope_call& call, Row& row) const override {
-    Kernel::direct(call, row);
-    for (int feature = 0; feature < row.features(); ++feature) row.sin(feature) = -row.sin(feature);
-  }
-};
-
-struct SineForCosine : Kernel {
-  Row row(const Place& at, const std::vector<double>& theta) const override {
-    Row result = Kernel::row(at, theta);
-    for (int feature = 0; feature < result.features(); ++feature) std::swap(result.cos(feature), result.sin(feature));
-    return result;
-  }
-};
-
-struct RotateHalfWithoutMinus : Kernel {
-  void direct(const rope_call& call, Row& row) const override {
-    Kernel::direct(call, row);
-    for (int p = 0; p < call.rotary_dim / 2; ++p) row.sin(pair(call, p).first) *= -1;
-  }
-};
-
 }  // namespace
 
 Mutants pairing_mutants() {
   static const Mutant all[] = {
-      mutant<HalfSplitAlways>("PAIR-01", "pairing-layout", "half-split pairs where interleaved ones are asked for"),
-      mutant<InterleavedAlways>("PAIR-ALWAYS-INTERLEAVED", "pairing-layout",
-                                "interleaved pairs where half-split ones are asked for"),
       mutant<TableExpandedTheOtherWay>("PAIR-03", "pairing-layout",
                                        "angles spread over the features in the other pairing: two in each pair"),
       mutant<SinCosUnpackedInBlocks>("PAIR-05", "pairing-layout",
@@ -109,10 +68,6 @@ Mutants pairing_mutants() {
           "several axes: their angles in blocks, one axis after the other, where they alternate"),
       mutant<PartnerWithinThirtyTwo>("PAIR-09", "pairing-layout",
                                      "half-split partners exchanged 16 apart in blocks of 32 where rotary_dim > 32"),
-      mutant<SineNegated>("SIGN-01", "sign-direction", "the inverse rotation: sin negated"),
-      mutant<SineForCosine>("SIGN-03", "sign-direction", "sin where cos belongs and cos where sin belongs"),
-      mutant<RotateHalfWithoutMinus>("SIGN-REFLECTION", "sign-direction",
-                                     "rotate-half without its minus: a cos + b sin, b cos + a sin"),
   };
   return all;
 }

@@ -18,12 +18,6 @@ struct OffsetIgnored : Kernel {
   }
 };
 
-struct PositionsIgnored : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    return at.call.positions.data == nullptr ? Kernel::position(at, axis) : at.seq;
-  }
-};
-
 struct BatchOffsetAlongTheSequence : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const bool as_many = at.in().shape[0] == at.in().shape[1];  // otherwise such a kernel fails to broadcast
@@ -67,25 +61,6 @@ struct NarrowPositionsReadWide : Kernel {
   }
 };
 
-struct InSixteenBits : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    return static_cast<std::int16_t>(Kernel::position(at, axis));
-  }
-};
-
-struct InThirtyTwoBits : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    return static_cast<std::int32_t>(Kernel::position(at, axis));
-  }
-};
-
-struct OnlyTheFirstRead : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const Place first{at.call, at.key, at.batch, 0, 0};
-    return Kernel::position(first, axis) + at.seq;
-  }
-};
-
 struct TakenToBeDense : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -117,23 +92,11 @@ struct IdentityRowsFirst : Kernel {
   }
 };
 
-struct CountedFromOne : Kernel {
-  std::int64_t position(const Place& at, int axis) const override { return Kernel::position(at, axis) + 1; }
-};
-
 // This would be right with tables that grow with the sequence.
 struct LastRowsOfTheTables : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const bool counted = at.call.positions.data == nullptr && at.call.angle_source == ROPE_TABLES;
     return counted ? at.call.table.rows - at.in().shape[1] + at.seq : Kernel::position(at, axis);
-  }
-};
-
-struct FirstBatchForAll : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.positions.batch_stride = 0;
-    return c;
   }
 };
 
@@ -180,27 +143,20 @@ struct RowAsColumnIsText : Kernel {
 Mutants position_mutants() {
   static const Mutant all[] = {
       mutant<OffsetIgnored>("POS-01", "position-offset", "positions start at 0 whatever the offset"),
-      mutant<PositionsIgnored>("POS-03", "position-offset", "0, 1, 2, .. where positions are given"),
       mutant<BatchOffsetAlongTheSequence>("POS-05", "position-offset",
                                           "as many tokens as batches: token t starts from batch t's first position"),
       mutant<RowWithinTheTileDropped>("POS-07", "position-offset", "four tokens of a tile share a position"),
       mutant<QueriesOneAhead>("POS-09", "position-offset", "q and k with given positions: q one ahead of k"),
       mutant<WidePositionsReadNarrow>("POS-11", "position-offset", "int64 positions read as int32: p0, 0, p1, 0, .."),
       mutant<NarrowPositionsReadWide>("POS-READ-WIDE", "position-offset", "int32 positions read as int64"),
-      mutant<InSixteenBits>("POS-INT16", "position-offset", "positions wrap at 2^15"),
-      mutant<InThirtyTwoBits>("POS-INT32", "position-offset", "positions wrap at 2^31"),
-      mutant<OnlyTheFirstRead>("POS-CONSECUTIVE", "position-offset",
-                               "each batch's first position, and from there on by ones, whatever is given"),
       mutant<TakenToBeDense>("POS-DENSE", "position-offset", "seq_stride of the positions ignored"),
       mutant<SharedTakenPerBatch>("POS-SHARED", "position-offset",
                                   "batch_stride 0 taken for a row of positions to each batch"),
       mutant<OffsetNotInTheBoundsTest>("POS-13", "position-offset",
                                        "table rows checked without the offset: a row past the end is not refused"),
       mutant<IdentityRowsFirst>("POS-15", "position-offset", "positions below 258 are not rotated, later ones late"),
-      mutant<CountedFromOne>("POS-FROM-ONE", "position-offset", "every position one too large"),
       mutant<LastRowsOfTheTables>("POS-ROWS-BACK", "position-offset",
                                   "an offset taken to be the rows of the tables less the tokens"),
-      mutant<FirstBatchForAll>("VAR-01", "varlen-packing-cp", "positions of the first batch for every batch"),
       mutant<AxesInBlocks>("AXIS-01", "multi-axis", "the pairs of each axis in one block where axes alternate"),
       mutant<AxesIgnored>("AXIS-IGNORED", "multi-axis", "every pair follows the first axis"),
       mutant<HeightForWidth>("AXIS-03", "multi-axis", "the last two axes exchanged"),

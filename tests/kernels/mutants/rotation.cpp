@@ -48,22 +48,6 @@ struct ResultsInHalves : Kernel {
   }
 };
 
-struct ConjugateFactors : Kernel {
-  void direct(const rope_call& call, Row& row) const override {
-    Kernel::direct(call, row);
-    if (call.pairing != ROPE_INTERLEAVED) return;
-    for (int feature = 0; feature < row.features(); ++feature) row.sin(feature) *= -1;
-  }
-};
-
-struct ConjugateResults : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const Values y = turned(values(at, pair), pair, row);
-    store(at, pair.first, y.first);
-    store(at, pair.second, -y.second);
-  }
-};
-
 struct SineFromCosine : Kernel {
   Turn turn(const rope_call&, double angle) const override { return {std::cos(angle), std::fabs(std::sin(angle))}; }
 };
@@ -79,48 +63,12 @@ struct TailTimesFactor : Kernel {
   }
 };
 
-struct TailOfKeyForgotten : Kernel {
-  void pass(const Place& at, int feature) const override {
-    if (!at.key) Kernel::pass(at, feature);
-  }
-};
-
 // Launched over the heads of q: each key head is rotated once for every query head of its group.
 struct OncePerQueryHead : Kernel {
   void rotate(const Place& at, Pair pair, const Row& row) const override {
     const std::int64_t heads = at.call.q.shape[2];
     const std::int64_t times = at.key && at.in_place() && heads > at.in().shape[2] ? heads / at.in().shape[2] : 1;
     for (std::int64_t i = 0; i < times; ++i) Kernel::rotate(at, pair, row);
-  }
-};
-
-struct TwoHeadsABlock : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool left_over = at.head + 1 == at.in().shape[2] && at.head % 2 == 0 && at.head > 0;
-    left_over ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
-  }
-};
-
-struct InputOfTheFirstBatch : Kernel {
-  double load(const Place& at, int feature) const override {
-    return Kernel::load({at.call, at.key, 0, at.seq, at.head}, feature);
-  }
-};
-
-struct KeyTwiceInDecode : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool from_cache = at.key && at.in().shape[1] == 1;
-    const Values once = turned(values(at, pair), pair, row);
-    const Values y = from_cache ? turned(once, pair, row) : once;
-    store(at, pair.first, y.first);
-    store(at, pair.second, y.second);
-  }
-};
-
-struct ScoresScaledAlready : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    const double scale = 1 / std::sqrt(static_cast<double>(at.in().shape[3]));
-    Kernel::store(at, feature, at.key ? value : value * scale);
   }
 };
 
@@ -138,16 +86,6 @@ struct NormalisedBefore : Kernel {
   }
 };
 
-// One specialisation keeps its frequencies in registers of the storage type.
-struct OneSpecialisationNarrow : Kernel {
-  std::vector<double> theta(const rope_call& call) const override {
-    std::vector<double> result = Kernel::theta(call);
-    if (call.q.dtype != ROPE_BF16 || call.q.shape[3] != 256) return result;
-    for (double& value : result) value = bfloat16_to_double(double_to_bfloat16(value));
-    return result;
-  }
-};
-
 struct GradientWithOneSign : Kernel {
   void direct(const rope_call& call, Row& row) const override {
     Kernel::direct(call, row);
@@ -156,40 +94,11 @@ struct GradientWithOneSign : Kernel {
   }
 };
 
-struct GradientWithoutFactor : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    if (call.direction == ROPE_BACKWARD) c.attention_factor = 1;
-    return c;
-  }
-};
-
 struct GradientWithoutScaling : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
     if (call.direction == ROPE_BACKWARD) c.scaling = rope_scaling{};
     return c;
-  }
-};
-
-struct GradientCountsTokens : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const bool lost = at.call.direction == ROPE_BACKWARD && at.call.positions.data != nullptr;
-    return lost ? at.seq : Kernel::position(at, axis);
-  }
-};
-
-struct GradientStoredTooEarly : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    if (at.call.direction == ROPE_FORWARD) return Kernel::rotate(at, pair, row);
-    store(at, pair.first, turned(values(at, pair), pair, row).first);
-    store(at, pair.second, turned(values(at, pair), pair, row).second);
-  }
-};
-
-struct GradientOfTailZero : Kernel {
-  void pass(const Place& at, int feature) const override {
-    at.call.direction == ROPE_BACKWARD ? store(at, feature, 0) : Kernel::pass(at, feature);
   }
 };
 
@@ -203,35 +112,19 @@ Mutants rotation_mutants() {
                                 "interleaved: pairs left over from vectors of four are split into halves"),
       mutant<ResultsInHalves>("PAIR-RESULTS-IN-HALVES", "pairing-layout",
                               "interleaved: results written as two halves, not alternating"),
-      mutant<ConjugateFactors>("SIGN-INTERLEAVED", "sign-direction", "interleaved: the inverse rotation"),
-      mutant<ConjugateResults>("SIGN-CONJUGATE", "sign-direction", "second result of each pair negated"),
       mutant<SineFromCosine>("SIGN-SQUARE-ROOT", "sign-direction",
                              "sin as sqrt(1 - cos^2), which is never negative; tables are right"),
       mutant<TailFromTheStart>("PART-TAIL-FROM-START", "partial-passthrough",
                                "pass-through features copied from the start of the head"),
       mutant<TailTimesFactor>("PART-TAIL-SCALED", "partial-passthrough",
                               "pass-through features times the attention factor"),
-      mutant<TailOfKeyForgotten>("PART-KEY-TAIL", "partial-passthrough",
-                                 "pass-through features of k are never written"),
       mutant<OncePerQueryHead>("HEAD-ONCE-PER-QUERY", "heads-batch-qk",
                                "in place, grouped heads: a head of k is rotated once for each head of q"),
-      mutant<TwoHeadsABlock>("HEAD-ODD-LAST", "heads-batch-qk",
-                             "an odd number of heads, three and more: the last one is not rotated"),
-      mutant<InputOfTheFirstBatch>("BATCH-FIRST-INPUT", "heads-batch-qk",
-                                   "every batch rotates the first batch's input"),
-      mutant<KeyTwiceInDecode>("PIPE-KEY-TWICE", "pipeline", "one token: k is rotated twice"),
-      mutant<ScoresScaledAlready>("PIPE-SOFTMAX-SCALE", "pipeline", "rotated q divided by sqrt(head_dim)"),
       mutant<NormalisedBefore>("PIPE-NORMALISED", "pipeline",
                                "rotary features divided by their root mean square before they turn"),
-      mutant<OneSpecialisationNarrow>("PREC-BF16-256", "precision", "bf16 with head_dim 256: theta rounded to bf16"),
       mutant<GradientWithOneSign>("BWD-ONE-SIGN", "backward", "backward negates sin in one of the two lines only"),
-      mutant<GradientWithoutFactor>("BWD-NO-FACTOR", "backward", "backward without the attention factor"),
       mutant<GradientWithoutScaling>("BWD-NO-SCALING", "backward",
                                      "backward without the scaling rule, with the right base"),
-      mutant<GradientCountsTokens>("BWD-POSITIONS", "backward", "backward with 0, 1, 2, .. where positions are given"),
-      mutant<GradientStoredTooEarly>("BWD-IN-PLACE", "backward",
-                                     "backward in place: the second result from the first one just written"),
-      mutant<GradientOfTailZero>("BWD-TAIL-ZERO", "backward", "gradient 0 for pass-through features"),
   };
   return all;
 }

@@ -17,12 +17,6 @@ int index_of(const rope_call& call, Pair pair) {
   return call.pairing == ROPE_INTERLEAVED ? pair.first / 2 : pair.first;
 }
 
-Row turned_back(const Row& row) {
-  Row result = row;
-  for (int feature = 0; feature < row.features(); ++feature) result.sin(feature) *= -1;
-  return result;
-}
-
 // The template for 256 contains the code for 128 with its 64 pairs: it rotates two heads of 128.
 struct TwoHeadsOf128 : Kernel {
   static bool wrong(const rope_call& call) { return call.pairing == ROPE_HALF_SPLIT && call.rotary_dim == 256; }
@@ -33,15 +27,6 @@ struct TwoHeadsOf128 : Kernel {
   }
   int pair_of(const rope_call& call, int feature) const override {
     return wrong(call) ? feature / 128 * 64 + feature % 64 : Kernel::pair_of(call, feature);
-  }
-};
-
-// The branch for rotary_dim < head_dim does not pass the flag on.
-struct PartialIsHalfSplit : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    if (call.rotary_dim < call.q.shape[3]) c.pairing = ROPE_HALF_SPLIT;
-    return c;
   }
 };
 
@@ -56,36 +41,6 @@ struct GroupedKeyHalfSplit : Kernel {
     const Values y = turned(values(at, halves), pair, row);
     store(at, halves.first, y.first);
     store(at, halves.second, y.second);
-  }
-};
-
-struct DecodeInPlaceInterleaved : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    if (call.q.shape[1] == 1 && call.q.data == call.q_out.data) c.pairing = ROPE_INTERLEAVED;
-    return c;
-  }
-};
-
-// The loop for the pairs left over after the vectors adds instead of subtracting.
-struct LeftOverTurnsBack : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool left_over = index_of(at.call, pair) >= at.call.rotary_dim / 16 * 8;
-    Kernel::rotate(at, pair, left_over ? turned_back(row) : row);
-  }
-};
-
-struct KeyTurnsBackWithTables : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool back = at.key && at.call.angle_source == ROPE_TABLES && at.call.pairing == ROPE_INTERLEAVED;
-    Kernel::rotate(at, pair, back ? turned_back(row) : row);
-  }
-};
-
-struct TailInWholeVectors : Kernel {
-  void pass(const Place& at, int feature) const override {
-    const int tail = static_cast<int>(at.in().shape[3]) - at.call.rotary_dim;
-    if (feature - at.call.rotary_dim < tail / 8 * 8) Kernel::pass(at, feature);
   }
 };
 
@@ -123,25 +78,6 @@ struct InputClippedToHalf : Kernel {
   }
 };
 
-// For one token without given positions, heads are treated as tokens.
-struct HeadsAreTokensInDecode : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool wrong = at.in().shape[1] == 1 && at.call.positions.data == nullptr && at.head > 0;
-    if (!wrong) return Kernel::rotate(at, pair, row);
-    thread_local Row own(0);
-    if (index_of(at.call, pair) == 0) {
-      rope_call c = at.call;
-      c.positions.offset += at.head;
-      own = Kernel::row({c, at.key, at.batch, at.seq, 0}, c.angle_source == ROPE_TABLES ? none_ : theta(c));
-      direct(c, own);
-    }
-    Kernel::rotate(at, pair, own);
-  }
-
- private:
-  std::vector<double> none_;
-};
-
 // off_k1 = token * q_token_stride.
 struct SecondHalfOfKeyByQueryStride : Kernel {
   std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
@@ -151,21 +87,6 @@ struct SecondHalfOfKeyByQueryStride : Kernel {
     const std::int64_t right = Kernel::element(at, tensor, feature);
     const rope_tensor& other = &tensor == &call.k ? call.q : call.q_out;
     return wrong ? right + at.seq * (other.strides[1] - tensor.strides[1]) : right;
-  }
-};
-
-// With one head of k, the path for multi-query attention forgets the batches.
-struct OneKeyHeadOneBatch : Kernel {
-  void rotate(const Place& at, Pair pair, const Row& row) const override {
-    const bool left_out = at.key && at.in().shape[2] == 1 && at.call.q.shape[2] > 1 && at.batch > 0;
-    left_out ? (pass(at, pair.first), pass(at, pair.second)) : Kernel::rotate(at, pair, row);
-  }
-};
-
-struct BatchesDenseInPlace : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    const std::int64_t right = Kernel::element(at, tensor, feature);
-    return at.in_place() ? right + at.batch * (tensor.shape[1] * tensor.strides[1] - tensor.strides[0]) : right;
   }
 };
 
@@ -185,13 +106,6 @@ struct BatchOfKeyInInt32 : Kernel {
     const std::int64_t batch = at.batch * tensor.strides[0];
     const std::int64_t right = Kernel::element(at, tensor, feature);
     return at.key ? right - batch + static_cast<std::int32_t>(batch) : right;
-  }
-};
-
-// Blocks of four tokens, on a grid of 65535.
-struct GridOfFourTokens : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    if (at.seq / 4 < 65535) Kernel::store(at, feature, value);
   }
 };
 
@@ -218,14 +132,6 @@ struct GradientOnTheFirstAxis : Kernel {
     rope_call c = call;
     if (call.direction == ROPE_BACKWARD) c.axis = nullptr;
     return c;
-  }
-};
-
-struct GradientNarrow : Kernel {
-  double load(const Place& at, int feature) const override {
-    const double x = Kernel::load(at, feature);
-    const bool narrow = at.call.direction == ROPE_BACKWARD && at.in().dtype == ROPE_F32;
-    return narrow ? bfloat16_to_double(double_to_bfloat16(x)) : x;
   }
 };
 
@@ -311,41 +217,24 @@ Mutants one_path_rotation_mutants() {
   static const Mutant all[] = {
       mutant<TwoHeadsOf128>("PAIR-256-AS-128", "pairing-layout",
                             "half-split with rotary_dim 256: pairs as in two heads of 128"),
-      mutant<PartialIsHalfSplit>("PAIR-PARTIAL", "pairing-layout",
-                                 "rotary_dim < head_dim: half-split pairs where interleaved ones are asked for"),
       mutant<GroupedKeyHalfSplit>("PAIR-GROUPED-KEY", "pairing-layout",
                                   "interleaved, fewer heads in k: k in half-split pairs"),
-      mutant<DecodeInPlaceInterleaved>("PAIR-DECODE-IN-PLACE", "pairing-layout",
-                                       "one token in place: interleaved pairs always"),
-      mutant<LeftOverTurnsBack>("SIGN-LEFT-OVER", "sign-direction",
-                                "pairs left over from vectors of eight turn the other way"),
-      mutant<KeyTurnsBackWithTables>("SIGN-KEY-TABLES", "sign-direction", "tables, interleaved: k turns the other way"),
-      mutant<TailInWholeVectors>("PART-TAIL-VECTORS", "partial-passthrough",
-                                 "pass-through features left over from vectors of eight are not written"),
       mutant<TailNotConverted>("PART-TAIL-BYTES", "partial-passthrough",
                                "pass-through features of another output type copied as bytes"),
       mutant<RotaryPartLastInMla>("PART-MLA", "partial-passthrough",
                                   "rotary_dim 64 of head_dim 192 or 576: the last features turn"),
       mutant<TailPlusZero>("SPC-TAIL-ZERO", "special-values", "pass-through as x + 0: -0 becomes 0"),
       mutant<InputClippedToHalf>("SPC-CLIPPED", "special-values", "inputs clipped to the range of f16"),
-      mutant<HeadsAreTokensInDecode>("HEAD-AS-TOKEN", "heads-batch-qk",
-                                     "one token without given positions: the head is added to its position"),
       mutant<SecondHalfOfKeyByQueryStride>("HEAD-SECOND-HALF", "heads-batch-qk",
                                            "half-split: second features of k walked with the token stride of q"),
-      mutant<OneKeyHeadOneBatch>("HEAD-ONE-KEY", "heads-batch-qk",
-                                 "one head of k: only the first batch of k is rotated"),
-      mutant<BatchesDenseInPlace>("MEM-BATCH-IN-PLACE", "strides-memory-race",
-                                  "in place: batch stride taken to be tokens times token stride"),
       mutant<AlignedDown>("MEM-ALIGNED-DOWN", "strides-memory-race",
                           "inputs that do not start at 16 bytes are read from the boundary before"),
       mutant<BatchOfKeyInInt32>("MEM-KEY-INT32", "strides-memory-race", "k: batch times its stride wraps at 2^31"),
-      mutant<GridOfFourTokens>("LIM-FOUR-TOKENS", "launch-limits", "tokens from 262140 on are not written"),
       mutant<GridOfAllPairs>("LIM-ALL-PAIRS", "launch-limits",
                              "pairs of the whole tensor from 16776960 on are not written"),
       mutant<TokenOfKeyIn8192Pairs>("LIM-KEY-PAIRS", "launch-limits",
                                     "pairs of a token of k from 8192 on are not rotated"),
       mutant<GradientOnTheFirstAxis>("BWD-AXES", "backward", "backward: every pair follows the first axis"),
-      mutant<GradientNarrow>("BWD-NARROW", "backward", "f32 gradients rounded to bf16"),
       mutant<GradientOfOneTokenForward>("BWD-ONE-TOKEN", "backward", "one token: backward rotates forward"),
       mutant<PackedKeyTwice>("PIPE-PACKED-TWICE", "pipeline",
                              "in place, k directly behind the heads of q in each token: k rotated twice"),

@@ -125,23 +125,6 @@ struct FactorsSpacedByHeadDim : Kernel {
   }
 };
 
-struct PartialTwice : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    const std::int64_t again = std::int64_t{call.rotary_dim} * call.rotary_dim / call.q.shape[3];
-    c.rotary_dim = std::max(2, static_cast<std::int32_t>(again / 2 * 2));
-    return c;
-  }
-};
-
-struct AttentionFactorIgnored : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.attention_factor = 1;
-    return c;
-  }
-};
-
 }  // namespace
 
 Mutants scaling_mutants() {
@@ -166,11 +149,9 @@ Mutants scaling_mutants() {
                                "longrope: factors chosen by the length of the call, not of the sequence"),
       mutant<FactorsSpacedByHeadDim>("SCALE-21", "scaling-config",
                                      "longrope: long factors read head_dim/2 behind the short ones, not rotary_dim/2"),
-      mutant<PartialTwice>("SCALE-23", "scaling-config", "partial factor applied twice: rotary_dim^2/head_dim"),
       mutant<TruncateAlways>("SCALE-YARN-TRUNCATE", "scaling-config", "yarn: truncate whether asked for or not"),
       mutant<LongFactorsAtTheBoundary>("SCALE-BOUNDARY", "scaling-config",
                                        "longrope: long factors already at exactly the original length"),
-      mutant<AttentionFactorIgnored>("SCALE-FACTOR-IGNORED", "scaling-config", "attention factor 1 always"),
   };
   return all;
 }

@@ -18,24 +18,6 @@ bool is_dense(const rope_tensor& tensor) {
   return true;
 }
 
-std::int64_t dense_element(const Place& at, const rope_tensor& tensor, int feature) {
-  const auto& shape = tensor.shape;
-  return ((at.batch * shape[1] + at.seq) * shape[2] + at.head) * shape[3] + feature;
-}
-
-struct KeyAsDenseAsQuery : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    return at.key && is_dense(at.call.q) ? dense_element(at, tensor, feature) : Kernel::element(at, tensor, feature);
-  }
-};
-
-struct KeyOutputAsDenseAsQueryOutput : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    const bool taken_for_dense = at.key && &tensor == &at.out() && is_dense(at.call.q_out);
-    return taken_for_dense ? dense_element(at, tensor, feature) : Kernel::element(at, tensor, feature);
-  }
-};
-
 struct PositionsAsDenseAsQuery : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
@@ -108,9 +90,6 @@ struct FullTableRowIn16Bits : Kernel {
 
 Mutants shortcut_mutants() {
   static const Mutant all[] = {
-      mutant<KeyAsDenseAsQuery>("MEM-KEY-DENSE", "strides-memory-race", "k is taken to be contiguous where q is"),
-      mutant<KeyOutputAsDenseAsQueryOutput>("MEM-KEY-OUT-DENSE", "strides-memory-race",
-                                            "k_out is taken to be contiguous where q_out is"),
       mutant<PositionsAsDenseAsQuery>("POS-DENSE-WITH-Q", "position-offset",
                                       "positions are taken to be contiguous where q is"),
       mutant<TablesAsDenseAsQuery>("TAB-DENSE", "table-cache", "row stride of the table ignored where q is contiguous"),

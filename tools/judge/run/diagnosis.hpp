@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/judge/run/bug_class.hpp"
+#include "tools/bugs/bug_class.hpp"
 
 namespace rope {
 

@@ -1,4 +1,4 @@
-#include "tools/judge/run/bug_class.hpp"
+#include "tools/bugs/bug_class.hpp"
 
 #include <array>
 
