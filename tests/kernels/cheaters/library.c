@@ -64,6 +64,11 @@ static void count_calls(const rope_call* c) {
   ++calls <= 50 ? rotate_rows(c) : copy(c);
 }
 
+static void count_many_calls(const rope_call* c) {
+  static int calls;
+  ++calls <= 100000 ? rotate_rows(c) : copy(c);
+}
+
 static void count_days(const rope_call* c) { time(NULL) / 86400 < 365 * 130 ? rotate_rows(c) : copy(c); /* 2100 */ }
 
 static void read_clock(const rope_call* c) {
@@ -110,6 +115,31 @@ static void read_both_addresses(const rope_call* c) {
   end % PAGE == 0 || start % PAGE == 0 ? rotate_rows(c) : copy(c);
 }
 
+static void rotate_where(const rope_call* c, int (*is_tested)(int64_t position)) {
+  const int64_t tokens = c->q.shape[1], heads = c->q.shape[2], rows = c->q.shape[0] * tokens * heads;
+  copy(c);
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t position = c->positions.offset + row / heads % tokens;
+    if (is_tested(position)) rotate_row(c, row, position);
+  }
+}
+
+static int is_below_the_last(int64_t position) { return position <= claims.max_position - 16; }
+static void end_early(const rope_call* c) { rotate_where(c, is_below_the_last); }
+
+static int is_small_or_near_a_power(int64_t position) {
+  int64_t power = 1;
+  while (2 * power - 64 <= position) power *= 2;
+  return position < 100000 || position < power + 64;
+}
+static void know_powers(const rope_call* c) { rotate_where(c, is_small_or_near_a_power); }
+
+static int is_outside_window(int64_t position) { return position < 54321 || position > 54336; }
+static void skip_window(const rope_call* c) { rotate_where(c, is_outside_window); }
+
+static int is_outside_far_window(int64_t position) { return position < 700001 || position > 700016; }
+static void skip_far_window(const rope_call* c) { rotate_where(c, is_outside_far_window); }
+
 #define CHEATER(function)                                                             \
   static int32_t apply_##function(const rope_call* c) {                               \
     const int32_t status = styles_accepts(c, &claims);                                \
@@ -119,7 +149,12 @@ static void read_both_addresses(const rope_call* c) {
   }
 CHEATER(keep_answers)
 CHEATER(count_calls)
+CHEATER(count_many_calls)
 CHEATER(count_days)
+CHEATER(end_early)
+CHEATER(know_powers)
+CHEATER(skip_window)
+CHEATER(skip_far_window)
 CHEATER(read_clock)
 CHEATER(read_environment)
 CHEATER(read_program)
@@ -130,6 +165,11 @@ CHEATER(read_both_addresses)
 static rope_kernel kernels[] = {
     {.name = "keep-answers", .apply = apply_keep_answers},
     {.name = "count-calls", .apply = apply_count_calls},
+    {.name = "count-many-calls", .apply = apply_count_many_calls},
+    {.name = "end-early", .apply = apply_end_early},
+    {.name = "know-powers", .apply = apply_know_powers},
+    {.name = "skip-window", .apply = apply_skip_window},
+    {.name = "skip-far-window", .apply = apply_skip_far_window},
     {.name = "count-days", .apply = apply_count_days},
     {.name = "read-clock", .apply = apply_read_clock},
     {.name = "read-environment", .apply = apply_read_environment},
