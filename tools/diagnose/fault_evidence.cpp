@@ -30,7 +30,7 @@ Case with_fault(Case c, Fault fault) {
 
 std::vector<Fault> accepted_faults(const std::vector<const RequirementResult*>& failures, Examiner& examiner) {
   std::vector<Fault> accepted;
-  for (const FaultWord& known : fault_words()) {
+  for (const FaultRow& known : fault_rows()) {
     if (known.fault == Fault::none) continue;
     const bool is_accepted = std::any_of(failures.begin(), failures.end(), [&](const RequirementResult* r) {
       const Case c = with_fault(r->failure->minimal, known.fault);
@@ -67,7 +67,7 @@ std::optional<Pointer> from_faults(const SubjectReport& report, Examiner& examin
   const std::vector<Fault> accepted = accepted_faults(failures, examiner);
   Pointer pointer{{class_of_faults(accepted), "a wrong call is not refused", "", 1}, {}, ""};
   std::string& sentence = pointer.candidate.sentence;
-  if (!accepted.empty()) sentence += fmt::format(": {}", word_of(accepted.front()).meaning);
+  if (!accepted.empty()) sentence += fmt::format(": {}", row_of(accepted.front()).meaning);
   const std::size_t others = accepted.empty() ? 0 : accepted.size() - 1;
   if (others > 0) sentence += fmt::format(", and {} other fault{}", others, others == 1 ? "" : "s");
   for (const RequirementResult* r : failures) pointer.requirements.push_back(r->id);

@@ -30,7 +30,7 @@ TEST_CASE("ERR: each fault that has a word is tested by one requirement", "[erro
   for (const auto& [requirement, faults] : faults_by_requirement()) {
     for (const Fault fault : faults) ++asked[fault];
   }
-  for (const FaultWord& known : fault_words()) {
+  for (const FaultRow& known : fault_rows()) {
     INFO(known.word);
     CHECK(asked[known.fault] == (known.fault == Fault::none ? 0 : 1));
   }
@@ -51,7 +51,7 @@ TEST_CASE("ERR: a status other than ok is a refusal, and ok is not", "[error]") 
       const Finding accepted = found_by(to_text(c), [](Call&) { return Reply{}; });
       CHECK(accepted.kind == FailureKind::status);
       CHECK_THAT(accepted.message,
-                 Contains("answered ok to a call that is wrong: " + std::string(word_of(c.fault).meaning)));
+                 Contains("answered ok to a call that is wrong: " + std::string(row_of(c.fault).meaning)));
       const Finding died = found_by(to_text(c), [](Call&) { return Reply{ReplyKind::crashed, 0, "it is gone", 0}; });
       CHECK(died.kind == FailureKind::crash);
     }

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "tests/unit/worker/small_call.hpp"
-#include "tools/judge/call/fault.hpp"
+#include "tools/judge/case/fault.hpp"
 
 namespace rope {
 namespace {
@@ -122,9 +122,9 @@ TEST_CASE("a null pointer arrives as one, with the shape that it has") {
   const auto echo = open_library(misbehaving, "echo");
   const Call whole = small_call();
   Call without_q = whole;
-  apply(Fault::no_input, without_q);
+  row_of(Fault::no_input).change(without_q);
   Call without_cos = whole;
-  apply(Fault::no_cos, without_cos);
+  row_of(Fault::no_cos).change(without_cos);
   check_meaning(*echo, without_q);
   check_meaning(*echo, without_cos);
   const rope_call seen = seen_by(*echo, without_q);
@@ -141,7 +141,7 @@ TEST_CASE("an empty tensor and a null pointer of the same shape are two plans") 
   Call empty = small_call();
   empty.q = Tensor::contiguous(DType::f32, {1, 0, 2, 64});
   Call null = empty;
-  apply(Fault::no_input, null);
+  row_of(Fault::no_input).change(null);
   CHECK(seen_by(*echo, empty).q.data != nullptr);
   CHECK(seen_by(*echo, null).q.data == nullptr);
   CHECK(seen_by(*echo, empty).q.data != nullptr);

@@ -12,8 +12,8 @@
 #include "reference/dtype.hpp"
 #include "reference/rope_spec.hpp"
 #include "tools/judge/call/call.hpp"
-#include "tools/judge/call/fault.hpp"
 #include "tools/judge/call/sanitizer_tool.hpp"
+#include "tools/judge/case/fault.hpp"
 
 namespace rope {
 

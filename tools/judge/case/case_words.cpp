@@ -135,7 +135,7 @@ template <>
 std::span<const Word<Fault>> words_of() {
   static const std::vector<Word<Fault>> words = [] {
     std::vector<Word<Fault>> all;
-    for (const FaultWord& known : fault_words()) all.push_back({known.fault, known.word});
+    for (const FaultRow& known : fault_rows()) all.push_back({known.fault, known.word});
     return all;
   }();
   return words;

@@ -168,45 +168,6 @@ std::string uncovered_features(const Case& c, const Claims& claims) {
   return lacks_of_every_call(c, claims);
 }
 
-// What the fault needs and the case lacks; empty: nothing.
-std::string without_room_for(Fault fault, const Case& c, const Claims& claims) {
-  const bool tables = c.source == AngleSource::tables;
-  const bool given = gives_positions(c.form), starts = c.form == PositionForm::seqlen_offsets;
-  const bool counted = starts || (c.form == PositionForm::offset && claims.has(ROPE_FEATURE_OFFSET));
-  switch (fault) {
-    case Fault::no_cos:
-    case Fault::no_sin:
-    case Fault::wide_table: return tables ? "" : "it has no tables";
-    case Fault::odd_table: return tables && c.spec.rotary_dim > 2 ? "" : "it has no tables that could be narrower";
-    case Fault::no_theta: return c.source == AngleSource::frequencies ? "" : "it has no frequencies";
-    case Fault::offset_beyond_table:
-    case Fault::negative_offset: return tables && counted ? "" : "it has no tables or no offset";
-    case Fault::wrapping_offset:
-      if (starts && c.position_dtype != DType::i64) return "it has no offsets in i64";
-      return tables && counted ? "" : "it has no tables or no offset";
-    case Fault::position_beyond_table:
-    case Fault::negative_position: return tables && given ? "" : "it has no tables or no positions";
-    case Fault::wrapping_position:
-      return tables && given && c.position_dtype == DType::i64 ? "" : "it has no tables or no positions in i64";
-    case Fault::inner_position_beyond_table:
-    case Fault::inner_negative_position:
-      return tables && given && c.seq > 2 ? "" : "it has no tables, no positions or no token between two others";
-    case Fault::position_below_0: return !tables && given ? "" : "it has tables or no positions";
-    case Fault::offset_below_0: return !tables && counted ? "" : "it has tables or no offset";
-    case Fault::integer_input:
-      return c.dtype == DType::f32 && c.out_dtype == DType::f32 && !c.in_place ? "" : "it is not f32 to f32";
-    case Fault::no_input:
-    case Fault::no_output:
-    case Fault::narrow_output:
-    case Fault::longer_output: return c.in_place ? "it is in place" : "";
-    case Fault::no_key_output:
-    case Fault::other_key_type: return c.key_heads > 0 && !c.in_place ? "" : "it has no k with an output of its own";
-    case Fault::float_positions: return given ? "" : "it has no positions";
-    case Fault::other_key: return c.key_heads > 0 && c.seq > 1 && !c.in_place ? "" : "it has no k of several tokens";
-    default: return "";
-  }
-}
-
 }  // namespace
 
 std::span<const FeatureNeed> feature_needs() {
@@ -217,7 +178,8 @@ std::span<const FeatureNeed> feature_needs() {
        [](const Case& c) { return c.form == PositionForm::per_batch && c.batch > 1; }},
       {ROPE_FEATURE_OFFSET, "a position offset",
        [](const Case& c) {
-         return (c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens) && c.start != 0;
+         const bool starts_later = c.start != 0 || has_need(c.fault, FaultNeed::start);
+         return (c.form == PositionForm::offset || c.form == PositionForm::cu_seqlens) && starts_later;
        }},
       {ROPE_FEATURE_SEQLEN_OFFSETS, "a start for each sequence", [](const Case& c) { return gives_starts(c.form); }},
       {ROPE_FEATURE_CU_SEQLENS, "packed sequences", [](const Case& c) { return is_packed(c.form); }},
@@ -290,9 +252,7 @@ std::string uncovered(const Case& c, const Claims& claims) {
     if (std::string why = uncovered_rule(c, claims); !why.empty()) return why;
   }
   if (std::string why = uncovered_features(c, claims); !why.empty()) return why;
-  if (const std::string why = without_room_for(c.fault, c, claims); !why.empty()) {
-    return fmt::format("the fault {} does not fit this case: {}", word_of(c.fault).word, why);
-  }
+  if (std::string why = unfit_for_fault(c); !why.empty()) return why;
   if (c.spare_rows > 0 && largest_position(c) + c.spare_rows > k.max_position) {
     return fmt::format("rows of positions beyond {} are not claimed", k.max_position);
   }

@@ -146,14 +146,14 @@ Trial Examiner::tried(Call call, const std::function<Reply(Call&)>& apply) {
 
 Finding Examiner::refusal(const Case& c) {
   Trial trial{build(c), {}, {}, {}};
-  rope::apply(c.fault, trial.call);
+  put_fault(c, trial.call);
   trial.q = trial.call.q;
   const Reply reply = counted(subject_.apply(trial.call));
   if (reply.kind != ReplyKind::done) return problem_of(reply);
   if (reply.status != ROPE_OK || turned_by_negative_angle(c, trial, oracles_)) return {};
   const std::string done = done_at_wrong_position(c, trial, oracles_);
   return problem(FailureKind::status, fmt::format("the kernel answered ok to a call that is wrong: {}{}",
-                                                  word_of(c.fault).meaning, done.empty() ? "" : "; it " + done));
+                                                  row_of(c.fault).meaning, done.empty() ? "" : "; it " + done));
 }
 
 Finding Examiner::under(SanitizerTool tool, std::span<const Case> cases) {

@@ -2,30 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "tools/judge/case/build_call.hpp"
 #include "tools/judge/verdict/judge.hpp"
 
 namespace rope {
 namespace {
-
-// The token that has the wrong position, in the last batch, as apply(Fault, Call&) chooses it.
-std::optional<std::int64_t> wrong_token(const Case& c) {
-  switch (c.fault) {
-    case Fault::position_beyond_table:
-    case Fault::negative_position:
-    case Fault::negative_offset:
-    case Fault::wrapping_position:
-    case Fault::wrapping_offset:
-    case Fault::position_below_0:
-    case Fault::offset_below_0: return 0;
-    case Fault::inner_position_beyond_table:
-    case Fault::inner_negative_position: return inner_token(c.seq);
-    case Fault::offset_beyond_table: return c.seq - 1;
-    default: return std::nullopt;
-  }
-}
 
 // The rows of q of one token in the last batch, as a tensor of their own.
 Tensor token_of(const Tensor& tensor, std::int64_t token) {
@@ -104,19 +86,17 @@ std::string done_at_wrong_position(const Case& c, const Trial& trial, Oracles& o
   const std::optional<std::int64_t> token = wrong_token(c);
   if (!token || !trial.ok()) return "";
   const Token rows(c, trial, *token, oracles);
-  const bool wraps = c.fault == Fault::wrapping_position || c.fault == Fault::wrapping_offset;
-  const bool is_negative = !wraps && c.fault != Fault::position_beyond_table &&
-                           c.fault != Fault::inner_position_beyond_table && c.fault != Fault::offset_beyond_table;
+  const WrongPosition::Value wrong = row_of(c.fault).position->value;
   const bool has_tables = trial.call.cos.has_value();
   if (rows.is_unwritten()) return "left the token's output unwritten";
   if (rows.is_input()) return "left the token as it was";
   if (rows.is_all([](double x) { return x == 0; })) return "wrote zeros";
   if (rows.is_all([](double x) { return std::isnan(x); })) return "wrote NaN";
-  if (wraps && rows.is_rotated_at(rows.wrong_position() & 0xffffffff, c.direction)) {
+  if (wrong == WrongPosition::Value::wrapping && rows.is_rotated_at(rows.wrong_position() & 0xffffffff, c.direction)) {
     return "turned the token by the row of the lower 32 bits";
   }
   if (rows.is_rotated_at(0, c.direction)) return "turned the token as at position 0";
-  if (is_negative && (!has_tables || trial.call.cos->shape[0] > 1)) {
+  if (wrong == WrongPosition::Value::below_0 && (!has_tables || trial.call.cos->shape[0] > 1)) {
     if (rows.is_rotated_at(1, reversed(c.direction))) return "turned the token by the negative angle";
     if (rows.is_rotated_at(1, c.direction)) return "turned the token as at position 1: it ignores the sign";
   }
@@ -128,8 +108,8 @@ std::string done_at_wrong_position(const Case& c, const Trial& trial, Oracles& o
 }
 
 bool turned_by_negative_angle(const Case& c, const Trial& trial, Oracles& oracles) {
-  const bool allowed = c.fault == Fault::position_below_0 || c.fault == Fault::offset_below_0;
-  return allowed && Token(c, trial, 0, oracles).is_rotated_at(1, reversed(c.direction));
+  return row_of(c.fault).kind == FaultKind::negative_angle &&
+         Token(c, trial, 0, oracles).is_rotated_at(1, reversed(c.direction));
 }
 
 }  // namespace rope

@@ -1,4 +1,4 @@
-#include "tools/judge/call/fault.hpp"
+#include "tools/judge/case/fault.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -18,19 +18,19 @@ Case roomy(Fault fault) {
   c.fault = fault;
   c.key_heads = 2;
   c.start = 9;
-  const bool below_0 = fault == Fault::position_below_0 || fault == Fault::offset_below_0;
-  if (fault == Fault::no_theta || below_0) c.source = AngleSource::frequencies;
-  if (needs_positions(fault)) c.form = PositionForm::shared;
-  if (needs_wide_positions(fault)) c.position_dtype = DType::i64;
+  if (has_need(fault, FaultNeed::frequencies) || has_need(fault, FaultNeed::no_tables))
+    c.source = AngleSource::frequencies;
+  if (has_need(fault, FaultNeed::positions)) c.form = PositionForm::shared;
+  if (has_need(fault, FaultNeed::i64)) c.position_dtype = DType::i64;
   return c;
 }
 
 TEST_CASE("every fault has its own word, by which a case keeps it", "[fault]") {
   std::set<std::string_view> seen;
-  for (const FaultWord& known : fault_words()) {
+  for (const FaultRow& known : fault_rows()) {
     INFO(known.word);
     CHECK(seen.insert(known.word).second);
-    CHECK(word_of(known.fault).word == known.word);
+    CHECK(row_of(known.fault).word == known.word);
     Case c = roomy(known.fault);
     c.requirement = "ERR-01";
     CHECK(case_from_text(to_text(c)).fault == known.fault);
@@ -39,7 +39,7 @@ TEST_CASE("every fault has its own word, by which a case keeps it", "[fault]") {
 
 TEST_CASE("each single fault turns a right call into one that our kernels refuse", "[fault]") {
   const Claims claims = test::all_claims();
-  for (const FaultWord& known : fault_words()) {
+  for (const FaultRow& known : fault_rows()) {
     INFO(known.word << ": " << known.meaning);
     const Case c = roomy(known.fault);
     CHECK(uncovered(c, claims).empty());
@@ -47,11 +47,10 @@ TEST_CASE("each single fault turns a right call into one that our kernels refuse
     Call call = build_call(c, oracles);
     rope_call bound = bind(call);
     CHECK(half_split_kernel().apply(&bound) == ROPE_OK);
-    apply(known.fault, call);
+    put_fault(c, call);
     bound = bind(call);
     // Our kernels turn by the negative angle, which is allowed.
-    const bool served = known.fault == Fault::none || known.fault == Fault::position_below_0 ||
-                        known.fault == Fault::offset_below_0;
+    const bool served = known.kind == FaultKind::none || known.kind == FaultKind::negative_angle;
     CHECK((half_split_kernel().apply(&bound) == ROPE_OK) == served);
   }
 }
@@ -67,7 +66,7 @@ TEST_CASE("a fault is not covered if the call has no room for it", "[fault]") {
   CHECK(uncovered(c, claims) == "the fault no_output does not fit this case: it is in place");
   Oracles oracles;
   Call call = build_call(c, oracles);
-  CHECK_THROWS_AS(apply(Fault::no_output, call), InputError);
+  CHECK_THROWS_AS(put_fault(c, call), InputError);
 }
 
 }  // namespace
