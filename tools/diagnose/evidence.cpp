@@ -49,9 +49,8 @@ bool is_untouched(const Observation& seen) {
 
 // Cases that differ from this one in one thing each.
 std::vector<Case> neighbours_of(const Case& c) {
-  static const std::vector<CaseChange> changes = in_turn(&Field::neighbours);
   std::vector<Case> all;
-  for (const CaseChange& of_field : changes) of_field.propose(c, all);
+  for (const CaseChange& of_field : neighbour_changes()) of_field.propose(c, all);
   std::erase_if(all, [text = to_text(c)](const Case& other) { return to_text(other) == text; });
   return all;
 }

@@ -11,11 +11,6 @@
 namespace rope::diagnosis {
 namespace {
 
-const std::vector<Switch>& switches() {
-  static const std::vector<Switch> all = in_turn(&Field::switches);
-  return all;
-}
-
 class Isolation {
  public:
   Isolation(const Case& failing, Examiner& examiner)

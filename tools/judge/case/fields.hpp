@@ -2,7 +2,6 @@
 // random cases, combinations, shrinking and the diagnosis use it, so a new field needs only its row.
 #pragma once
 
-#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -27,13 +26,9 @@ struct Field {
 // In the order of a case's text. A field's default is the default in Case.
 std::span<const Field> fields();
 
-// One column of the table, in the order of its turns.
-template <class Entry>
-std::vector<Entry> in_turn(std::vector<Entry> Field::*column) {
-  std::vector<Entry> all;
-  for (const Field& field : fields()) all.insert(all.end(), (field.*column).begin(), (field.*column).end());
-  std::ranges::stable_sort(all, {}, &Entry::turn);
-  return all;
-}
+// What the rows have of a kind, in the order in which it is tried.
+const std::vector<CaseChange>& simpler_changes();
+const std::vector<Switch>& switches();
+const std::vector<CaseChange>& neighbour_changes();
 
 }  // namespace rope

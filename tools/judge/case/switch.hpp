@@ -11,7 +11,6 @@
 namespace rope {
 
 struct Switch {
-  int turn;  // over all fields, the lowest are tried first
   std::function<bool(const Case&)> on;
   std::function<std::string(const Case&)> words;  // where it is on
   std::function<void(Case&)> off;
@@ -27,8 +26,8 @@ inline Words always(std::string_view words) {
 
 // On where a field does not hold its default. `access`: a pointer to a member, or a function that gives the field.
 template <class Access>
-Switch off_default(int turn, Access access, Words words) {
-  return {turn, [=, plain = Case{}](const Case& c) { return std::invoke(access, c) != std::invoke(access, plain); },
+Switch off_default(Access access, Words words) {
+  return {[=, plain = Case{}](const Case& c) { return std::invoke(access, c) != std::invoke(access, plain); },
           std::move(words), [=, plain = Case{}](Case& c) { std::invoke(access, c) = std::invoke(access, plain); }};
 }
 

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "tests/unit/judge/case/any_case.hpp"
 #include "tools/judge/case/random_case.hpp"
@@ -13,12 +15,11 @@ namespace {
 
 // A value other than the default, as text: the last word that is not the default, or a number that all fields can hold.
 std::string other_text(const Field& field) {
-  static const std::map<std::string_view, std::string> special{
-      {"scaling", "linear+factor=2.0"},
-      {"axes", "32:32"},
-      {"golden", "labml/d64"},
-      {"position_dtype", "i32"},
-      {"before", "bf16:6:7"}};
+  static const std::map<std::string_view, std::string> special{{"scaling", "linear+factor=2.0"},
+                                                               {"axes", "32:32"},
+                                                               {"golden", "labml/d64"},
+                                                               {"position_dtype", "i32"},
+                                                               {"before", "bf16:6:7"}};
   if (const auto found = special.find(field.text.name); found != special.end()) return found->second;
   const std::vector<std::string_view>& words = field.text.words;
   if (words.empty()) return "6";
@@ -80,11 +81,16 @@ TEST_CASE("fields: an unusual value has words, and is gone when switched off", "
   }
 }
 
-TEST_CASE("fields: no two switches have the same turn, nor do two neighbours", "[fields]") {
-  std::set<int> turns;
-  for (const Switch& s : in_turn(&Field::switches)) CHECK(turns.insert(s.turn).second);
-  turns.clear();
-  for (const CaseChange& c : in_turn(&Field::neighbours)) CHECK(turns.insert(c.turn).second);
+TEST_CASE("fields: the orders have all entries of their columns", "[fields]") {
+  std::size_t simpler = 0, off = 0, neighbours = 0;
+  for (const Field& field : fields()) {
+    simpler += field.simpler.size();
+    off += field.switches.size();
+    neighbours += field.neighbours.size();
+  }
+  CHECK(simpler_changes().size() == simpler);
+  CHECK(switches().size() == off);
+  CHECK(neighbour_changes().size() == neighbours);
 }
 
 TEST_CASE("fields: an unusual value has a neighbour that is another case", "[fields]") {
@@ -97,6 +103,34 @@ TEST_CASE("fields: an unusual value has a neighbour that is another case", "[fie
     for (const CaseChange& change : field.neighbours) change.propose(c, all);
     CHECK(std::ranges::any_of(all, [&](const Case& other) { return other != c; }));
   }
+}
+
+// All members that have a row of their own: with one more or less this does not compile.
+auto members_of(const Case& c) {
+  const auto& [requirement, spec, batch, seq, heads, key_heads, dtype, out_dtype, source, given, full_tables,
+               unequal_halves, spare_rows, form, sequences, position_dtype, pattern, start, sequence_length, direction,
+               in_place, layout, output, address, output_address, input, seed, fault, tool, before, golden] = c;
+  const auto& [head_dim, rotary_dim, pairing, base, scaling, axes, attention_factor, xpos] = spec;  // no xPos in a case
+  const auto& [sections, order, restart] = axes;
+  return std::tie(batch, seq, heads, key_heads, dtype, out_dtype, source, given, full_tables, unequal_halves,
+                  spare_rows, form, sequences, position_dtype, pattern, start, sequence_length, direction, in_place,
+                  layout, output, address, output_address, input, seed, fault, tool, before, golden, head_dim,
+                  rotary_dim, pairing, base, scaling, attention_factor, sections, order, restart);
+}
+
+TEST_CASE("fields: each member has a row that reads it", "[fields]") {
+  const Case plain;
+  Case c;
+  for (const Field& field : fields()) field.text.read(c, other_text(field));
+  const auto members = members_of(c), unread = members_of(plain);
+  const auto count = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    std::size_t read = 0;
+    ((read += std::get<i>(members) != std::get<i>(unread) ? 1 : 0), ...);
+    return read;
+  };
+  constexpr std::size_t all = std::tuple_size_v<decltype(members)>;
+  CHECK(count(std::make_index_sequence<all>()) == all);
+  CHECK(fields().size() == all);
 }
 
 // All fields at once, except the types of positions and angles: these fit only their own forms.
