@@ -35,6 +35,7 @@ CallMemory::CallMemory(bool in_parts)
 void CallMemory::put(const CallLayout& layout, bool known) {
   inputs_.reserve(layout.input_bytes);
   outputs_.reserve(layout.output_bytes);
+  forgotten_.clear();
   for (const Placed& placed : layout.tensors) {
     if (placed.lent) continue;
     const std::span<std::byte> page = pages(placed);
@@ -48,6 +49,7 @@ void CallMemory::put(const CallLayout& layout, bool known) {
     }
     if (is_filled_again(placed)) {
       placed.tensor->bytes.forget();
+      forgotten_.push_back(placed.tensor);
       fill_with_its_poison(*placed.tensor, page.subspan(placed.start, bytes.size()));
     } else if (!bytes.empty()) {
       std::memcpy(page.data() + placed.start, bytes.data(), bytes.size());
@@ -60,6 +62,7 @@ void CallMemory::put(const CallLayout& layout, bool known) {
 }
 
 void CallMemory::take_back(const CallLayout& layout) {
+  forgotten_.clear();
   for (const Placed& placed : layout.tensors) {
     if (placed.read_only) continue;
     if (!placed.islands.empty()) {
@@ -82,10 +85,9 @@ void CallMemory::take_back(const Placed& placed) {
   }
 }
 
-void CallMemory::restore_outputs(const CallLayout& layout) {
-  for (const Placed& placed : layout.tensors) {
-    if (is_filled_again(placed)) fill_with_its_poison(*placed.tensor, placed.tensor->bytes);
-  }
+void CallMemory::restore_outputs() {
+  for (Tensor* const tensor : forgotten_) fill_with_its_poison(*tensor, tensor->bytes);
+  forgotten_.clear();
 }
 
 std::span<std::byte> CallMemory::pages(const Placed& placed) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <vector>
 
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/lent_memory.hpp"
@@ -24,8 +25,8 @@ class CallMemory {
   void put(const CallLayout& layout, bool known);
   // Outputs of the judged call, into its tensors. A large one leaves the memory meanwhile.
   void take_back(const CallLayout& layout);
-  // If they do not come back: its outputs are as they were before the call.
-  static void restore_outputs(const CallLayout& layout);
+  // Those that put() took and take_back() did not bring back are as they were before the call.
+  void restore_outputs();
 
   std::span<std::byte> pages(const Placed& placed);
 
@@ -35,6 +36,7 @@ class CallMemory {
   SharedMemory inputs_;
   LentMemory lent_;  // of inputs_
   SharedMemory outputs_;
+  std::vector<Tensor*> forgotten_;  // of the call
 };
 
 }  // namespace rope::worker

@@ -10,6 +10,7 @@
 #include "reference/foreign_json.hpp"
 #include "tools/judge/call/busy_machine.hpp"
 #include "tools/worker/client/answer.hpp"
+#include "tools/worker/client/attempt.hpp"
 #include "tools/worker/client/call_handing.hpp"
 #include "tools/worker/client/call_layout.hpp"
 #include "tools/worker/client/call_memory.hpp"
@@ -21,7 +22,6 @@
 #include "tools/worker/client/first_words.hpp"
 #include "tools/worker/client/hello.hpp"
 #include "tools/worker/client/no_answer.hpp"
-#include "tools/worker/client/patience.hpp"
 #include "tools/worker/client/process_limits.hpp"
 #include "tools/worker/client/refusal_hint.hpp"
 #include "tools/worker/client/stray_write.hpp"
@@ -34,9 +34,6 @@ namespace {
 
 using nlohmann::json;
 using Event = WorkerProcess::Event;
-
-// A kernel that hangs now and then costs a deadline each time. After so many of them, a hang counts at once.
-constexpr int most_recovered_hangs = 3;
 
 // Bytes of shared memory that are not worth the start of a process. 4 MiB are for small tensors, and mostly holes.
 constexpr std::size_t most_kept_memory = std::size_t{12} << 20;
@@ -131,16 +128,6 @@ class Worker final : public WorkerSubject {
     return result;
   }
 
-  // A call that was made once.
-  struct Attempt {
-    Reply reply;
-    TimeLimits limits{};
-    bool computed = false;  // it was too slow, and computed all along
-    bool is_sure = false;   // it was too slow, and would be again
-
-    std::chrono::milliseconds limit() const { return computed ? limits.computing : limits.own; }  // that was reached
-  };
-
   // If one process has no room, another may have: the kernel's earlier calls may have taken it all. If that one has
   // none either, nothing can be said about the kernel.
   Attempt attempt(const BoundCall& judged, const BoundCall* companion, Placement placement,
@@ -158,36 +145,21 @@ class Worker final : public WorkerSubject {
     }
   }
 
-  // A hang counts only if a second process hangs in the same call too: it may show only now and then. Nothing came back
-  // from the first, so the call's tensors are unchanged.
   Reply reply_to(const BoundCall& judged, const BoundCall* companion, Placement placement) {
-    const Attempt first = attempt(judged, companion, placement, std::nullopt);
-    if (first.reply.kind != ReplyKind::timed_out || first.is_sure) {
-      if (first.reply.kind == ReplyKind::timed_out) patience().lose();
-      return first.reply;
-    }
-    // What computed all along compiles no longer the second time.
-    const TimeLimits shorter = options_.limits(std::max(options_.deadline, compiling_));
-    Reply second = attempt(judged, companion, placement, first.computed ? shorter : first.limits).reply;
-    if (second.kind == ReplyKind::timed_out) {
-      patience().lose();
-      say_twice(second);
-    } else {
-      second.hung_before = true;
-      ++hangs_recovered_;
-      if (second.kind == ReplyKind::done && second.status == ROPE_OK) {
-        second.detail =
-            fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(first.limit()));
-      }
-    }
-    return second;
+    const auto make = [&](std::optional<TimeLimits> limits) {
+      Attempt made = attempt(judged, companion, placement, limits);
+      deaths_ += made.died ? 1 : 0;
+      return made;
+    };
+    const Attempt first = make(std::nullopt);
+    return settled(first, options_.limits(std::max(options_.deadline, compiling_)), hangs_, make);
   }
 
   // How long the next call may take. `usual`: for computing.
   TimeLimits limits_of_call(bool is_first, std::size_t bytes, std::chrono::milliseconds usual) const {
-    if (!patience().is_lost()) return options_.limits(usual);
+    if (!hangs_.patience.is_lost()) return options_.limits(usual);
     // Others may compile anew for each shape.
-    if (claims_.compiled) usual = patience().after_a_hang(is_first, bytes, usual);
+    if (claims_.compiled) usual = hangs_.patience.after_a_hang(is_first, bytes, usual);
     return {usual, usual, options_.limits(usual).waiting};  // the kernel fails in any case
   }
 
@@ -207,11 +179,10 @@ class Worker final : public WorkerSubject {
     if (companion != nullptr) lay_out_beside(layout, companion->call, rules);
     process_->forget_output();
     ++id_;
-    is_taken_back_ = false;
     send_call(judged, companion, layout);
-    const bool is_first = std::exchange(is_new_, false);
+    const bool is_first = first_deadline_.has_value();
     const bool compiles = claims_.capabilities.compiles_each_shape != 0 && shapes_.is_new(judged.call);
-    const std::chrono::milliseconds deadline = std::exchange(next_deadline_, options_.deadline);
+    const std::chrono::milliseconds deadline = std::exchange(first_deadline_, std::nullopt).value_or(options_.deadline);
     const std::chrono::milliseconds longer = std::max({deadline, options_.first_call_deadline, compiling_});
     const std::size_t bytes = layout.input_bytes + layout.output_bytes;
     const TimeLimits usual = limits_of_call(is_first, bytes, compiles ? longer : deadline);
@@ -220,21 +191,20 @@ class Worker final : public WorkerSubject {
     const WorkerProcess::Heard heard = process_->hear(made.limits);
     if (heard.event == Event::starved) {
       process_->kill();
-      throw BusyMachine(fmt::format("{}: a call was not done: {}", name_,
-                                    starved(process_->work_times(), made.limits,
-                                            is_first ? "--first-deadline" : "--deadline")));
+      throw BusyMachine(
+          fmt::format("{}: a call was not done: {}", name_,
+                      starved(process_->work_times(), made.limits, is_first ? "--first-deadline" : "--deadline")));
     }
     if (heard.event == Event::deadline) {
       made.computed = process_->work_times().computed >= made.limits.computing;
-      // If calls of this kernel hung before and this one computed all along, a second try would only cost time.
-      made.is_sure = hangs_recovered_ >= most_recovered_hangs || (patience().is_lost() && made.computed);
+      made.reply = reply_of_hang(*process_, made.limit(), made.computed);
+    } else {
+      made.reply = understand(heard, layout);
     }
-    made.reply = heard.event == Event::deadline ? reply_of_hang(*process_, made.limit(), made.computed)
-                                                : understand(heard, layout);
     Reply& reply = made.reply;
-    deaths_ += process_->alive() ? 0 : 1;
-    if (reply.kind == ReplyKind::done) patience().learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
-    if (!is_taken_back_) CallMemory::restore_outputs(layout);
+    made.died = !process_->alive();
+    if (reply.kind == ReplyKind::done) hangs_.patience.learn(is_first, bytes, std::chrono::steady_clock::now() - sent);
+    memory_->restore_outputs();
     if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) return made;
     const std::string output = process_->output();
     if (reply.kind == ReplyKind::crashed || reply.raised) {
@@ -255,7 +225,6 @@ class Worker final : public WorkerSubject {
     // What an earlier process, or one that it left behind, does to its memory must not reach this one.
     if (!is_memory_new_) renew_memory();
     is_memory_new_ = false;
-    is_new_ = true;
     shapes_.forget();
     process_.emplace(launch_, memory_->inputs(), memory_->outputs(), options_.stop);
     const json words = first_words(*process_, "hello", options_.limits(options_.load_deadline));
@@ -269,7 +238,8 @@ class Worker final : public WorkerSubject {
       compiling_ = options_.first_call_is_limited ? std::min(hello_.first_call, options_.first_call_deadline)
                                                   : hello_.first_call;
       // A kernel that hung once and does not announce a compiler is not compiling.
-      next_deadline_ = std::max(patience().is_lost() ? options_.deadline : options_.first_call_deadline, compiling_);
+      const bool hung = hangs_.patience.is_lost();
+      first_deadline_ = std::max(hung ? options_.deadline : options_.first_call_deadline, compiling_);
     } catch (const SubjectError&) {
       process_->kill();
       throw;
@@ -282,14 +252,13 @@ class Worker final : public WorkerSubject {
     last_words_.clear();
   }
 
-  Patience& patience() const { return shared_->patience; }
   bool is_host() const { return launch_.program == WorkerProgram::library_host; }
 
   void say_bye() { process_->send(is_host() ? handed_end() : std::string(bye)); }
 
   void send_call(const BoundCall& judged, const BoundCall* companion, const CallLayout& layout) {
-    std::string words = is_host() ? handed_calls(judged, companion, layout, hello_.space)
-                                  : call_message(judged, companion, layout);
+    std::string words =
+        is_host() ? handed_calls(judged, companion, layout, hello_.space) : call_message(judged, companion, layout);
     const bool known = words == last_words_ && starts_of(layout) == last_starts_;
     memory_->put(layout, known);
     if (is_host()) {
@@ -317,9 +286,9 @@ class Worker final : public WorkerSubject {
         process_->hear(last_breath);
         process_->kill();
         if (end.lacks_instruction && !has_answered_) {
-          throw SubjectError(fmt::format(
-              "{} cannot run here: it {}; build it for this machine, or run it where it was built", name_,
-              end.sentence));
+          throw SubjectError(
+              fmt::format("{} cannot run here: it {}; build it for this machine, or run it where it was built", name_,
+                          end.sentence));
         }
         return reply_of(end);
       }
@@ -362,7 +331,6 @@ class Worker final : public WorkerSubject {
   Reply accepted(Reply reply, const CallLayout& layout) {
     has_answered_ = true;
     memory_->take_back(layout);
-    is_taken_back_ = true;
     for (const Placed& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
       if (auto stray = stray_write(placed, memory_->pages(placed), layout)) {
@@ -383,16 +351,14 @@ class Worker final : public WorkerSubject {
   Hello hello_;  // of the process that runs, or ran last
   std::optional<CallMemory> memory_;
   bool is_memory_new_ = false;  // no process has it
-  bool is_taken_back_ = false;  // the outputs of the last call
   std::optional<WorkerProcess> process_;
   bool has_answered_ = false;
-  bool is_new_ = false;  // the process has got no call
   ShapesMet shapes_;  // if it compiles for each
   std::shared_ptr<Shared> shared_;
-  std::chrono::milliseconds next_deadline_{};
-  std::chrono::milliseconds compiling_{};  // what the worker asks for its first call
+  EarlierHangs hangs_{shared_->patience};
+  std::optional<std::chrono::milliseconds> first_deadline_;  // none: the process has got a call
+  std::chrono::milliseconds compiling_{};                    // what the worker asks for its first call
   std::int64_t deaths_ = 0;
-  int hangs_recovered_ = 0;
   std::int64_t id_ = 0;
   std::int64_t plan_ = 0;
   // Of the last call; no words: of none.
