@@ -59,33 +59,35 @@ enum class Factors { both, cos, sin };
 
 // A change of the model: the stages that it replaces. Each gets the unchanged result. Empty: as specified.
 struct Change {
-  std::function<void(const Call&, Params&)> params;
-  std::function<void(const Spot&, std::vector<long double>&)> theta;
-  std::function<long double(const Spot&, int axis, long double)> position;
-  std::function<void(const Params&, PairList&)> pairs;
-  std::function<int(const Params&, int feature, int pair)> pair_of;     // the pair whose angle a feature gets
+  std::function<void(const Call&, Params&)> params;                         // what the kernel takes the call for
+  std::function<void(const Spot&, std::vector<long double>&)> theta;        // radians a position, one for each pair
+  std::function<long double(const Spot&, int axis, long double)> position;  // may be fractional
+  std::function<void(const Params&, PairList&)> pairs;                      // which features turn together
+  std::function<int(const Params&, int feature, int pair)> pair_of;         // the pair whose angle a feature gets
   std::function<int(const Params&, int pair, int feature)> factors_of;  // the feature whose cos and sin it is turned by
   std::function<int(const Params&, int feature, int axis)> axis_of;     // whose position a feature's cos and sin are of
+  // phi, in radians, of one pair of a token.
   std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
-  std::function<void(const Params&, double& cos, double& sin)> turn;
+  std::function<void(const Params&, double& cos, double& sin)> turn;  // of one angle
+  // The element of a table that is read.
   std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> table;
-  std::function<void(const Spot&, const PairList&, Row&)> row;
+  std::function<void(const Spot&, const PairList&, Row&)> row;       // all factors of a token: rotary_dim of each
   std::function<void(const Params&, const PairList&, Row&)> direct;  // replaces the transpose in the backward pass
   std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> source;  // the row whose input is read
   // The tensor, q or k, of a result's operand: of the one times cos, or of the one across the pair, times sin.
   std::function<bool(const Spot&, bool second, bool across)> operand_key;
-  std::function<std::int64_t(const Spot&, bool output, int feature, std::int64_t index)> index;  // of memory
-  std::function<double(const Spot&, double)> load;
-  std::function<Values(const Spot&, Values x, Values cos, Values sin, Values y)> rotate;
-  std::function<double(const Spot&, int feature, double)> store;
-  std::function<double(const Spot&, int feature, double)> pass;
-  std::function<Write(const Spot&)> write;
-  std::function<int(const Spot&)> heads;                 // how many heads of a token are done
-  std::function<DType(const Call&, DType)> table_dtype;  // the type that tables are read as
-  std::function<void(const Spot&)> beside;               // extra reads for a row, whose values are not used
-  std::function<bool(const Spot&, int feature)> skips;   // features that are not written
-  std::function<bool(const Params&, int pair)> still;    // pairs that are copied unchanged
-  bool by_head = false;                                  // heads of one token differ in their angles
+  std::function<std::int64_t(const Spot&, bool output, int feature, std::int64_t index)> index;  // elements from origin
+  std::function<double(const Spot&, double)> load;  // an element of the input, as it is used
+  std::function<Values(const Spot&, Values x, Values cos, Values sin, Values y)> rotate;  // the results y of a pair
+  std::function<double(const Spot&, int feature, double)> store;                          // a result, as it is written
+  std::function<double(const Spot&, int feature, double)> pass;  // the same of a feature beyond rotary_dim
+  std::function<Write(const Spot&)> write;                       // what becomes of a head of a token
+  std::function<int(const Spot&)> heads;                         // how many heads of a token are done
+  std::function<DType(const Call&, DType)> table_dtype;          // the type that tables are read as
+  std::function<void(const Spot&)> beside;                       // extra reads for a row, whose values are not used
+  std::function<bool(const Spot&, int feature)> skips;           // features that are not written
+  std::function<bool(const Params&, int pair)> still;            // pairs that are copied unchanged
+  bool by_head = false;                                          // heads of one token differ in their angles
   Factors makes = Factors::both;
   bool rereads = false;  // a pair's second result uses the first, which was just written, as its input
   bool adds = false;     // a result is added to what its element held

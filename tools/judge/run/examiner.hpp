@@ -31,7 +31,7 @@ class Examiner {
         golden_(golden),
         allowed_{required, subject.claims().capabilities.theta_as_period != 0} {}
 
-  // Runs the case's call. `prepare` may change the call before it is made.
+  // Makes the call. It is judged elsewhere.
   Trial run(const Case& c);
   Trial run(Call call);
   Trial run_at_start(const Case& c);  // by Subject::apply_at_start

@@ -79,7 +79,7 @@ struct Finding {
   bool breaks_mode = false;             // the message is about the thread's floating-point mode
   std::optional<Raised> raised;         // if kind is exception
   std::optional<Element> element;       // the worst one
-  double use = 0;                       // error / bound of the worst element, at the loosest grade
+  double use = 0;                       // error / bound of the worst element, at the required grade
   PerGrade<double> use_by_grade{};
   std::int64_t graded = 0;         // elements behind use_by_grade
   std::int64_t compared = 0;       // elements
