@@ -29,7 +29,7 @@ KERNELS = ("half_split", "interleaved", "complex_half_split", "complex_interleav
 TABLES = ("table_by_blocks<float>", "table_by_blocks<double>", "table_whole<float>", "table_whole<double>",
           "glibc_sincos", "mpfr", "few_warm", "few_cold", "few_cold_other_base")
 CALLS = ("worker_same_call/8", "worker_same_call/64", "worker_same_call/512", "worker_same_call/4096",
-         "worker_other_call/4", "worker_other_call/64", "worker_start")
+         "worker_other_call/4", "worker_other_call/64", "worker_start/iterations:100")
 
 
 @dataclass(frozen=True)

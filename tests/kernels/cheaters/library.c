@@ -32,9 +32,7 @@ static const rope_capabilities claims = {
 static int64_t elements(const rope_tensor* t) { return t->shape[0] * t->shape[1] * t->shape[2] * t->shape[3]; }
 
 /* Cheaper than a rotation. */
-static void copy(const rope_call* c) {
-  memcpy(c->q_out.data, c->q.data, sizeof(float) * (size_t)elements(&c->q));
-}
+static void copy(const rope_call* c) { memcpy(c->q_out.data, c->q.data, sizeof(float) * (size_t)elements(&c->q)); }
 
 /* The answer of an earlier call with the same sizes and the same first value. */
 static void keep_answers(const rope_call* c) {
@@ -140,12 +138,12 @@ static void skip_window(const rope_call* c) { rotate_where(c, is_outside_window)
 static int is_outside_far_window(int64_t position) { return position < 700001 || position > 700016; }
 static void skip_far_window(const rope_call* c) { rotate_where(c, is_outside_far_window); }
 
-#define CHEATER(function)                                                             \
-  static int32_t apply_##function(const rope_call* c) {                               \
-    const int32_t status = styles_accepts(c, &claims);                                \
-    if (status == STYLES_NOTHING_TO_DO) return ROPE_OK;                               \
-    if (status == ROPE_OK) function(c);                                               \
-    return status;                                                                    \
+#define CHEATER(function)                               \
+  static int32_t apply_##function(const rope_call* c) { \
+    const int32_t status = styles_accepts(c, &claims);  \
+    if (status == STYLES_NOTHING_TO_DO) return ROPE_OK; \
+    if (status == ROPE_OK) function(c);                 \
+    return status;                                      \
   }
 CHEATER(keep_answers)
 CHEATER(count_calls)

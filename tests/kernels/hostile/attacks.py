@@ -31,17 +31,22 @@ class Kind:
     # A hang costs both deadlines, twice: each is as short as a busy machine allows.
     options: tuple = ("--deadline", "0.3", "--first-deadline", "1", "--wall-deadline", "0.3")
     requirement: str = "ROT-02"  # few cases: a worker in Python computes slowly
-    environment: dict = field(default_factory=dict)
+    environment: dict = field(default_factory=dict)  # {folder}: of the run
+    start: tuple = ()  # of the command
 
     @property
     def list_of_sentences(self):
         return HERE / f"{self.name}.txt"
 
 
-def native(build, _folder, _python):
-    library = build / "hostile_kernels.so"
+def built(library):
     if not library.is_file():
         raise LookupError(f"{library} is missing; build it with tools/test")
+    return library
+
+
+def native(build, _folder, _python):
+    library = built(build / "hostile_kernels.so")
     names = list(Library(library).kernels)
     return Kind("native", "native kernels", [Attack(name, f"{library}#{name}") for name in names],
                 requirement="ROT-01")
@@ -185,4 +190,18 @@ def libraries(_build, folder, _python):
     return Kind("libraries", "libraries", [Attack(name, str(folder / f"{name}.so")) for name in names])
 
 
-KINDS = {"native": native, "workers": workers, "libraries": libraries, "python": python}
+ESCAPES = ("patch_suite", "trace_suite", "make_sibling", "read_token", "see_test", "stay_behind", "signal_victim",
+           "read_secret", "write_file", "change_attributes", "forbidden_calls")  # fmt: skip
+
+
+def escapes(build, _folder, _python):
+    """They attack ropecheck itself, its report, and a file in HOME."""
+    variables = {"HOSTILE_FILE": "@{folder}/home/secret", "HOSTILE_REPORT": "{folder}/report.json"}
+    passed = [word for name in ("HOSTILE_VICTIM", *variables) for word in ("--env", name)]
+    library = built(build / "hostile.so")
+    return Kind("escapes", "escapes", [Attack(name, f"{library}#{name}") for name in ESCAPES],
+                (*Kind.options, *passed), "ROT-01", {**variables, "HOSTILE_TOKEN": "secret"},
+                ("sh", "-c", 'HOSTILE_VICTIM=$$ exec "$@"', "sh"))
+
+
+KINDS = {"native": native, "workers": workers, "libraries": libraries, "python": python, "escapes": escapes}

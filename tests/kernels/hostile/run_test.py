@@ -3,6 +3,7 @@
 
 import contextlib
 import io
+import subprocess
 import sys
 import unittest
 import unittest.mock
@@ -12,6 +13,7 @@ import attacks
 import loaded
 import runs
 import sentences
+import situations
 from sentences import FINDING, HARMLESS, REFUSED, Outcome
 
 HERE = Path(__file__).resolve().parent
@@ -22,7 +24,7 @@ command = loaded.command("run")
 
 class Lists(unittest.TestCase):
     def test_every_list_can_be_read_and_is_large_enough(self):
-        for kind, least in {"native": 120, "workers": 60, "libraries": 30, "python": 25}.items():
+        for kind, least in {"native": 120, "workers": 60, "libraries": 30, "python": 25, "escapes": 10}.items():
             with self.subTest(kind):
                 path = HERE / f"{kind}.txt"
                 self.assertGreaterEqual(len(sentences.read(path.read_text(), path.name)), least)
@@ -56,6 +58,17 @@ class Sentences(unittest.TestCase):
         self.assertIn("is not in the list", sentences.problems(["b"], expected, [Outcome(HARMLESS)])[0])
 
 
+class Situations(unittest.TestCase):
+    def test_no_user_namespace_can_be_made_where_none_may(self):
+        limit = Path("/proc/sys/user/max_user_namespaces").read_text()
+        can_make = situations.Situation("", is_user=True)
+        if can_make.start(["unshare", "-U", "true"], stderr=subprocess.DEVNULL).wait() != 0:
+            self.skipTest("no user namespace can be made here")
+        without = next(each for each in situations.OF_A_USER if not each.has_namespaces)
+        self.assertNotEqual(without.start(["unshare", "-U", "true"], stderr=subprocess.DEVNULL).wait(), 0)
+        self.assertEqual(Path("/proc/sys/user/max_user_namespaces").read_text(), limit)
+
+
 class InABuild(unittest.TestCase):
     build = None
 
@@ -83,6 +96,15 @@ class InABuild(unittest.TestCase):
     def test_a_deed_that_is_called_harmless_is_reported(self):
         text = self.problems("abort_process/first", {"abort_process/first": Outcome(HARMLESS, "it is not")})
         self.assertIn("native: abort_process/first: ended as finding: aborted (SIGABRT)", text)
+
+    def test_every_escape_that_succeeds_is_reported(self):
+        kind = attacks.escapes(self.build, None, None)
+        without = situations.Situation("", is_user=True, options=("--sandbox", "off"))
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            named = command.judge(self.build, kind, kind.attacks, without)
+        always_stopped = {"patch_suite", "trace_suite", "stay_behind"}  # for a user
+        self.assertEqual(named, set(attacks.ESCAPES) - always_stopped, text.getvalue())
 
     def test_a_name_of_the_list_without_an_attack_is_reported(self):
         text = self.problems("null_write/first", {"other/first": Outcome(FINDING, "died")})

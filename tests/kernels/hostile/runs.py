@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import sentences
+import situations
 
 LAST = "half_split"  # the right subject behind the hostile ones
 PR_SET_CHILD_SUBREAPER = 36
@@ -63,22 +64,26 @@ def outcome_of(argument, ended):
 class Run:
     """One run of ropecheck: `outcomes` of the attacks, in their order, and `problems` of the run itself."""
 
-    def __init__(self, build, kind, attacks):
+    def __init__(self, build, kind, attacks, situation=situations.HERE):
         self.problems, self.report = [], {}
         with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
-            self._run(build, kind, attacks, Path(folder))
+            self._run(build, kind, attacks, situation, Path(folder))
         ended = sentences.of_report(self.report) if self.report else {}
         self.outcomes = [outcome_of(attack.argument, ended) for attack in attacks]
 
-    def _run(self, build, kind, attacks, folder):
-        scratch, report = folder / "scratch", folder / "report.json"
+    def _run(self, build, kind, attacks, situation, folder):
+        scratch, home, report = folder / "scratch", folder / "home", folder / "report.json"
         scratch.mkdir()
-        command = [str(build / "ropecheck"), "verify", *(attack.argument for attack in attacks), LAST,
+        home.mkdir()
+        (home / "secret").write_text("secret")
+        situation.give(folder)
+        command = [*kind.start, str(build / "ropecheck"), "verify", *(attack.argument for attack in attacks), LAST,
                    "--only", kind.requirement, "--level", "quick", "--no-diagnosis", "--jobs", "1", *kind.options,
-                   "--json", str(report)]  # fmt: skip
-        child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                 text=True, errors="replace", start_new_session=True,
-                                 env={**os.environ, **kind.environment, "TMPDIR": str(scratch)})
+                   *situation.options, "--json", str(report)]  # fmt: skip
+        variables = {name: value.replace("{folder}", str(folder)) for name, value in kind.environment.items()}
+        child = situation.start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, errors="replace", start_new_session=True,
+                                env={**os.environ, **variables, "HOME": str(home), "TMPDIR": str(scratch)})
         try:
             out, err = child.communicate(timeout=60 + LONGEST_SUBJECT * len(attacks))
         except BaseException as error:
