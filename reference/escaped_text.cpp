@@ -50,4 +50,13 @@ std::string escaped(std::string_view text, std::string_view kept) {
   return shown;
 }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t bytes = first_of(text).bytes;
+    if (bytes == 0) return false;
+    text.remove_prefix(bytes);
+  }
+  return true;
+}
+
 }  // namespace rope

@@ -10,4 +10,6 @@ namespace rope {
 // not UTF-8, "\u202e" for a mark that sets the direction of text. The characters in `kept` stay.
 std::string escaped(std::string_view text, std::string_view kept = "");
 
+bool is_utf8(std::string_view text);
+
 }  // namespace rope

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "reference/escaped_text.hpp"
+#include "reference/gguf.hpp"
+#include "reference/model_engines.hpp"
 #include "reference/model_reader.hpp"
 #include "reference/model_types.hpp"
-#include "reference/escaped_text.hpp"
 
 namespace rope {
 namespace {
@@ -90,6 +92,7 @@ class Document {
           lines_.push_back(fmt::format("{}.model_type {}: read is its {}", where,
                                        type.empty() ? "is not there" : fmt::format("\"{}\" is not known", type), part));
           doubt_outer_fields(config, *inner, where);
+          note_own_code(config, where, "its " + std::string(part), Json::object());
           return with_dtype(read(*inner, fmt::format("{}.{}", where, part), "", depth + 1), config);
         }
       }
@@ -181,15 +184,21 @@ class Document {
   std::vector<std::string> doubts_;
 };
 
+ModelConfig read_any(std::string_view content, const std::string& where, const ModelReading& how) {
+  if (is_gguf(content)) return model_from_gguf(content, where, how);
+  const Json document = parse_json(content, where);
+  if (!document.is_object()) {
+    throw InputError(fmt::format("{}: expected an object, found {}", where, document.type_name()));
+  }
+  if (is_params(document)) return model_from_params(document, where, how);
+  return Document(how).read(document, where, "");
+}
+
 }  // namespace
 
-ModelConfig model_config_from_json(std::string_view text, std::string_view where, const ModelReading& how) {
+ModelConfig read_model_config(std::string_view content, std::string_view where, const ModelReading& how) {
   try {
-    const Json document = parse_json(text, where);
-    if (!document.is_object()) {
-      throw InputError(fmt::format("{}: expected an object, found {}", where, document.type_name()));
-    }
-    ModelConfig model = Document(how).read(document, std::string(where), "");
+    ModelConfig model = read_any(content, std::string(where), how);
     for (std::string& sentence : model.assumed) sentence = escaped(sentence);
     for (ModelRope& rope : model.ropes) rope.layers = escaped(rope.layers);
     return model;

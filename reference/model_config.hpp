@@ -1,4 +1,5 @@
-// The ropes of a model, from the config.json that Hugging Face's transformers saves beside the weights.
+// The ropes of a model, from the file beside its weights: the config.json that Hugging Face's transformers saves, the
+// params.json of Meta or Mistral, or a GGUF file.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ struct ModelReading {
 };
 
 // `where` names the file in messages. InputError names the field: an unknown rope type (with the known ones), a model
-// without rope, a layout that a RopeSpec cannot express, or what would have to be guessed.
-ModelConfig model_config_from_json(std::string_view text, std::string_view where, const ModelReading& how = {});
+// without rope, a layout that a RopeSpec cannot express, or what would have to be guessed. Of a GGUF file, the content
+// may end after its tensors' names.
+ModelConfig read_model_config(std::string_view content, std::string_view where, const ModelReading& how = {});
 
 }  // namespace rope

@@ -1,6 +1,7 @@
 #include "reference/model_fields.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "reference/spec_json.hpp"
 
@@ -15,6 +16,18 @@ bool is_nothing(const Json& value) {
 std::string shown(const Json& value) {
   const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return text.size() <= 40 ? text : text.substr(0, 37) + "..";
+}
+
+// Each once. A file may have thousands of fields that nobody knows.
+std::vector<std::string> first_ones(const std::vector<std::string>& sentences) {
+  constexpr std::size_t most = 20;
+  std::set<std::string_view> seen;
+  std::vector<std::string> few;
+  for (const std::string& sentence : sentences) {
+    if (seen.insert(sentence).second && few.size() < most) few.push_back(sentence);
+  }
+  if (seen.size() > most) few.push_back(fmt::format("and {} more", seen.size() - most));
+  return few;
 }
 
 // A parameter of some rule, though not of the one at hand.
@@ -63,6 +76,27 @@ bool changes_numbers(const Json& row, const std::string& field) {
 }
 
 }  // namespace
+
+std::vector<std::string> UnreadFields::settled(bool accepts_guesses, const std::string& what) const {
+  std::vector<std::string> all = first_ones(lines);
+  const std::vector<std::string> guesses = first_ones(doubts);
+  if (!guesses.empty() && !accepts_guesses) {
+    throw InputError(fmt::format("{}: to read it, ropecheck has to guess: {}; give the spec by --spec, or accept the "
+                                 "{} by --guess",
+                                 what, fmt::join(guesses, "; "), guesses.size() == 1 ? "guess" : "guesses"));
+  }
+  for (const std::string& sentence : guesses) all.push_back(fmt::format("a guess: {}", sentence));
+  return all;
+}
+
+std::optional<std::int64_t> length_in(ObjectReader& file, const std::string& field) {
+  const auto length = file.optional<std::int64_t>(field);
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  if (length && (*length < 1 || *length > most)) {
+    throw InputError(fmt::format("{}.{}: {}; it must be from 1 to 2^53", file.path(), field, *length));
+  }
+  return length;
+}
 
 bool tells_of_rope(std::string_view field) {
   constexpr std::string_view words[] = {"rope",   "mrope", "rotary", "rot",  "theta", "thetas",

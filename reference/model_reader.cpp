@@ -17,18 +17,6 @@ std::string few(const std::vector<std::size_t>& numbers) {
   return fmt::format("{}{}", fmt::join(shown, ", "), numbers.size() > most ? " .." : "");
 }
 
-// Each once. A file may have thousands of fields that nobody knows.
-std::vector<std::string> shown(const std::vector<std::string>& sentences) {
-  constexpr std::size_t most = 20;
-  std::set<std::string_view> seen;
-  std::vector<std::string> few;
-  for (const std::string& sentence : sentences) {
-    if (seen.insert(sentence).second && few.size() < most) few.push_back(sentence);
-  }
-  if (seen.size() > most) few.push_back(fmt::format("and {} more", seen.size() - most));
-  return few;
-}
-
 }  // namespace
 
 ModelReader::ModelReader(const Json& config, const std::string& where, std::string model_type, Json row, bool is_known,
@@ -42,12 +30,7 @@ ModelConfig ModelReader::read() {
   follow_switches();
   refuse_other_embeddings();
   for (const char* field : {"n_positions", "max_position_embeddings"}) {
-    const auto length = file_.optional<std::int64_t>(field);
-    constexpr std::int64_t most = std::int64_t{1} << 53;  // the rules compute with it in f64
-    if (length && (*length < 1 || *length > most)) {
-      throw InputError(fmt::format("{}.{}: {}; it must be from 1 to 2^53", file_.path(), field, *length));
-    }
-    if (length) result_.max_position_embeddings = length;
+    if (const auto length = length_in(file_, field)) result_.max_position_embeddings = length;
   }
   find_dictionary();
   for (const auto& [layers, row] : row_["ropes"].items()) add(layers, row);
@@ -91,16 +74,9 @@ std::string ModelReader::not_known() const {
 }
 
 void ModelReader::settle_doubts() {
-  const std::vector<std::string> doubts = shown(unread_.doubts);
-  for (std::string& line : shown(unread_.lines)) assume(std::move(line));
-  if (doubts.empty()) return;
-  if (!how_.accepts_guesses) {
-    throw InputError(fmt::format("{}: to read it, ropecheck has to guess: {}; give the spec by --spec, or accept "
-                                 "the {} by --guess",
-                                 is_known_ ? file_.path() : not_known(), fmt::join(doubts, "; "),
-                                 doubts.size() == 1 ? "guess" : "guesses"));
+  for (std::string& line : unread_.settled(how_.accepts_guesses, is_known_ ? file_.path() : not_known())) {
+    assume(std::move(line));
   }
-  for (const std::string& sentence : doubts) assume(fmt::format("a guess: {}", sentence));
 }
 
 std::optional<double> ModelReader::class_value(const std::string& field) const {

@@ -7,7 +7,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   rope::fuzz::refused_or_read([&] {
     // Accepted guesses let more of the file be read.
     const rope::ModelConfig config =
-        rope::model_config_from_json(rope::fuzz::text_of(data, size), "input", {.accepts_guesses = true});
+        rope::read_model_config(rope::fuzz::text_of(data, size), "input", {.accepts_guesses = true});
     rope::fuzz::expect(!config.ropes.empty(), "a model without rope was read");
     for (const rope::ModelRope& one : config.ropes) rope::validate(one.spec);
   });

@@ -38,7 +38,7 @@ nlohmann::json printed(const rope::RopeSpec& spec, std::int64_t sequence_length)
 
 nlohmann::json printed_model(const std::string& config, std::int64_t sequence_length) {
   try {
-    const rope::ModelConfig model = rope::model_config_from_json(config, "config.json");
+    const rope::ModelConfig model = rope::read_model_config(config, "config.json");
     nlohmann::json result{{"plans", nlohmann::json::object()}, {"said", model.assumed}};
     for (const rope::ModelRope& one : model.ropes) {
       const rope::RotationPlan plan = rope::compile(one.spec, sequence_length);

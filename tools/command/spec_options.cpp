@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "reference/input_error.hpp"
+#include "reference/foreign_json.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/report/read_file.hpp"
 
@@ -20,8 +20,9 @@ Pairing pairing_called(const std::string& text) {
 
 namespace {
 
-std::string contents(const std::string& file, std::string_view option, std::string_view what) try {
-  return read_file(file, fmt::format("{}: {}", option, file));
+template <class Read>
+std::string contents(const std::string& file, std::string_view option, std::string_view what, const Read& read) try {
+  return read(fmt::format("{}: {}", option, file));
 } catch (const InputError& error) {
   throw InputError(fmt::format("{}; give the path of {}", error.what(), what));
 }
@@ -34,7 +35,7 @@ void SpecOptions::add_to(CLI::App& command) {
       ->type_name(kinds::file)
       ->group(group);
   command
-      .add_option("--model-config", model_file_, "the config.json of a model, as Hugging Face's transformers save it")
+      .add_option("--model-config", model_file_, "a model's config.json, params.json or GGUF file")
       ->type_name(kinds::file)
       ->group(group);
   command.add_option("--layers", layers_, "of a model whose layers have several ropes: full_attention, ..")
@@ -56,8 +57,12 @@ void SpecOptions::add_to(CLI::App& command) {
 
 const std::optional<ModelConfig>& SpecOptions::model() const {
   if (!model_file_.empty() && !model_) {
-    model_ = model_config_from_json(contents(model_file_, "--model-config", "a config.json"), model_file_,
-                                    {.accepts_guesses = guess_, .knows_pairing = pairing_.has_value()});
+    // Of a GGUF file only the metadata is read, and other files that are longer are refused by their reader.
+    const std::string content =
+        contents(model_file_, "--model-config", "a config.json, params.json or GGUF file",
+                 [&](const std::string& named) { return read_start(model_file_, named, longest_json + 1); });
+    model_ = read_model_config(content, model_file_,
+                               {.accepts_guesses = guess_, .knows_pairing = pairing_.has_value()});
   }
   return model_;
 }
@@ -97,7 +102,9 @@ std::vector<ModelRope> SpecOptions::specs() const {
     if (by_flags || pairing_ || !model_file_.empty()) {
       throw InputError("--spec says everything; it goes with no other flag of the spec");
     }
-    return {{"", spec_from_json(contents(file_, "--spec", "a RopeSpec as JSON"), file_)}};
+    const std::string content = contents(file_, "--spec", "a RopeSpec as JSON",
+                                         [&](const std::string& named) { return read_file(file_, named); });
+    return {{"", spec_from_json(content, file_)}};
   }
   if (!layers_.empty() && model_file_.empty())
     throw InputError("--layers says which rope of --model-config; give both");

@@ -54,14 +54,22 @@ class Input {
 
 }  // namespace
 
-std::string read_file(const std::string& path, const std::string& named) {
+std::string read_start(const std::string& path, const std::string& named, std::size_t most) {
   Input input(path, named);
   std::string text;
-  for (std::string_view part = input.part(); !part.empty(); part = input.part()) {
-    text += part;
-    if (text.size() > longest_json) {
-      input.fail(fmt::format("it goes on after byte {}; allowed are {} bytes", longest_json, longest_json));
-    }
+  while (text.size() < most) {
+    const std::string_view part = input.part();
+    if (part.empty()) break;
+    text += part.substr(0, most - text.size());
+  }
+  return text;
+}
+
+std::string read_file(const std::string& path, const std::string& named) {
+  std::string text = read_start(path, named, longest_json + 1);
+  if (text.size() > longest_json) {
+    throw InputError(fmt::format("{} cannot be read: it goes on after byte {}; allowed are {} bytes", named,
+                                 longest_json, longest_json));
   }
   return text;
 }

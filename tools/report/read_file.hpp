@@ -1,6 +1,7 @@
 // Reads text that others wrote: reports, specs, lists.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace rope {
@@ -9,5 +10,8 @@ namespace rope {
 // cannot be read: No such file or directory".
 std::string read_file(const std::string& path, const std::string& named);
 inline std::string read_file(const std::string& path) { return read_file(path, path + ":"); }
+
+// At most so many bytes of it, from the first.
+std::string read_start(const std::string& path, const std::string& named, std::size_t most);
 
 }  // namespace rope

@@ -11,9 +11,9 @@ namespace {
 
 using Catch::Contains;
 
-ModelConfig read(const char* text) { return model_config_from_json(text, "config.json"); }
+ModelConfig read(const char* text) { return read_model_config(text, "config.json"); }
 
-ModelConfig guessed(const char* text) { return model_config_from_json(text, "config.json", {.accepts_guesses = true}); }
+ModelConfig guessed(const char* text) { return read_model_config(text, "config.json", {.accepts_guesses = true}); }
 
 std::string said(const ModelConfig& model) { return fmt::format("{}", fmt::join(model.assumed, "\n")); }
 
@@ -63,7 +63,7 @@ TEST_CASE("model config: an unknown model is refused where a field must be guess
   const char* told = R"({"model_type":"new","head_dim":64,"rope_theta":1e4,"rope_interleave":true})";
   CHECK(read(told).ropes[0].spec.pairing == Pairing::interleaved);
   const char* half = R"({"model_type":"new","head_dim":64,"rope_theta":1e4})";
-  CHECK(model_config_from_json(half, "config.json", {.knows_pairing = true}).ropes.size() == 1);
+  CHECK(read_model_config(half, "config.json", {.knows_pairing = true}).ropes.size() == 1);
 }
 
 TEST_CASE("model config: a field that tells of rope is never passed over in silence") {

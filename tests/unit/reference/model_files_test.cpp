@@ -92,7 +92,7 @@ std::string content_of(const std::filesystem::path& path) {
 // A line for each sentence and each rope.
 std::pair<std::string, std::string> read(const std::filesystem::path& path) {
   try {
-    const ModelConfig model = model_config_from_json(content_of(path), path.filename().string());
+    const ModelConfig model = read_model_config(content_of(path), path.filename().string());
     std::string specs;
     for (const ModelRope& rope : model.ropes) specs += fmt::format("{}: {}\n", rope.layers, to_json(rope.spec));
     return {fmt::format("{}\n", fmt::join(model.assumed, "\n")), specs};
