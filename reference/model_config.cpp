@@ -81,7 +81,7 @@ class Document {
     const Json* row = model_type_row(type);
     if (row == nullptr) row = row_of_architecture(config, where, type);
     constexpr int deepest = 4;
-    if (row != nullptr) note_own_code(config, where, type, *row);
+    note_own_code(config, where, type, row);
     if (row != nullptr && row->contains("parts") && depth < deepest) {
       return read_part(config, where, type, *row, depth);
     }
@@ -92,7 +92,6 @@ class Document {
           lines_.push_back(fmt::format("{}.model_type {}: read is its {}", where,
                                        type.empty() ? "is not there" : fmt::format("\"{}\" is not known", type), part));
           doubt_outer_fields(config, *inner, where);
-          note_own_code(config, where, "its " + std::string(part), Json::object());
           return with_dtype(read(*inner, fmt::format("{}.{}", where, part), "", depth + 1), config);
         }
       }
@@ -139,12 +138,16 @@ class Document {
   }
 
   // Code that comes with the file. Vendors mostly keep the class's name when their code comes into transformers.
-  void note_own_code(const Json& config, const std::string& where, const std::string& type, const Json& row) {
+  void note_own_code(const Json& config, const std::string& where, const std::string& type, const Json* row) {
     for (const auto& [loader, name] : member(config, "auto_map").items()) {
       if (!loader.starts_with("AutoModel") || !name.is_string()) continue;
       const auto& code = name.get_ref<const std::string&>();
+      if (row == nullptr) {
+        doubts_.push_back(fmt::format("{}.auto_map: {} is the file's own code, which is not looked into", where, code));
+        continue;
+      }
       const std::string_view own = family(std::string_view(code).substr(code.rfind('.') + 1));
-      const Json& known = member(row, "architectures");
+      const Json& known = member(*row, "architectures");
       const bool is_known = std::any_of(known.begin(), known.end(), [&](const Json& listed) {
         return family(listed.get_ref<const std::string&>()) == own;
       });

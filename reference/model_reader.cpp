@@ -17,11 +17,34 @@ std::string few(const std::vector<std::size_t>& numbers) {
   return fmt::format("{}{}", fmt::join(shown, ", "), numbers.size() > most ? " .." : "");
 }
 
+// The file with each field under the name that the type keeps it by: GPT-J calls hidden_size n_embd, and reads both.
+Json with_kept_names(const Json& config, const Json& row, const std::string& where) {
+  Json renamed = config;
+  for (const auto& [name, kept] : member(row, "attribute_map").items()) {
+    const Json given = member(renamed, name.c_str());
+    if (given.is_null()) continue;
+    const auto& kept_name = kept.get_ref<const std::string&>();
+    const Json& other = member(renamed, kept_name.c_str());
+    if (!other.is_null() && other != given) {
+      throw InputError(fmt::format("{}: {} is {}, {} is {}; they mean the same", where, name, given.dump(), kept_name,
+                                   other.dump()));
+    }
+    renamed[kept_name] = given;
+    renamed.erase(name);
+  }
+  return renamed;
+}
+
 }  // namespace
 
 ModelReader::ModelReader(const Json& config, const std::string& where, std::string model_type, Json row, bool is_known,
                          const ModelReading& how)
-    : file_(config, where), model_type_(std::move(model_type)), row_(std::move(row)), is_known_(is_known), how_(how) {
+    : config_(with_kept_names(config, row, where)),
+      file_(config_, where),
+      model_type_(std::move(model_type)),
+      row_(std::move(row)),
+      is_known_(is_known),
+      how_(how) {
   file_.find("model_type");
 }
 
@@ -85,12 +108,9 @@ std::optional<double> ModelReader::class_value(const std::string& field) const {
   return found == values.end() ? std::nullopt : std::optional(found->get<double>());
 }
 
-// Truth values that change the pairing, or which layers have rope.
+// Truth values, and nulls, that change the pairing, or which layers have rope.
 void ModelReader::follow_switches() {
-  const Json switches = member(row_, "switches");
-  for (const auto& [field, changes] : switches.items()) {
-    const std::optional<bool> value = file_.optional<bool>(field);
-    if (!value || *value == row_["no_effect"][field].get<bool>()) continue;
+  const auto change = [this](const Json& changes) {
     for (const auto& [key, other] : changes.items()) {
       if (other.is_null()) {
         row_.erase(key);
@@ -98,6 +118,14 @@ void ModelReader::follow_switches() {
         row_[key] = other;
       }
     }
+  };
+  const Json switches = member(row_, "switches"), if_null = member(row_, "if_null");
+  for (const auto& [field, changes] : switches.items()) {
+    const std::optional<bool> value = file_.optional<bool>(field);
+    if (value && *value != row_["no_effect"][field].get<bool>()) change(changes);
+  }
+  for (const auto& [field, changes] : if_null.items()) {
+    if (file_.is_null(field)) change(changes);
   }
   if (const auto neighbours = is_known_ ? std::nullopt : file_.optional<bool>("rope_interleave")) {
     row_["pairing"] = *neighbours ? "interleaved" : "half_split";
@@ -220,8 +248,9 @@ void ModelReader::add(const std::string& layers, const Json& row) {
 std::string ModelReader::rule_called(const std::string& name, const Source& source) {
   const std::string place = fmt::format("{}.{}", source.path, source.kind_key);
   if (name == "axial") {
-    throw InputError(fmt::format("{}: \"axial\" is a rule of vision towers, with two axes that restart; give a spec "
-                                 "with axes.restart by --spec",
+    throw InputError(fmt::format("{}: \"axial\" is a rule of vision towers, and each of their classes has its own: "
+                                 "mostly two axes that restart; give such a spec by --spec, "
+                                 "{{\"axes\":{{\"sections\":[16,16],\"restart\":true}}, ..}}",
                                  place));
   }
   if (lists(row_, "refused_rules", name)) {
@@ -251,6 +280,10 @@ void ModelReader::add_by_layer(const Source& source, const Json& thetas) {
   std::set<double> bases;
   for (const double theta : ObjectReader::convert<std::vector<double>>(thetas, path)) {
     if (theta != 0) bases.insert(theta);
+  }
+  constexpr std::size_t most_bases = 64;
+  if (bases.size() > most_bases) {
+    throw InputError(fmt::format("{}: {} different bases; allowed are {}", path, bases.size(), most_bases));
   }
   for (const double theta : bases) {
     Source of_base = source;

@@ -98,6 +98,7 @@ class ModelReader {
   void say_layers();
   void say_layers_without_rope();
 
+  Json config_;
   ObjectReader file_;
   std::string model_type_;
   Json row_;

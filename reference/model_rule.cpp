@@ -1,5 +1,6 @@
 // The scaling rule of a model's rope, and its axes.
 #include <algorithm>
+#include <cmath>
 
 #include "reference/model_reader.hpp"
 #include "reference/model_types.hpp"
@@ -12,6 +13,27 @@ constexpr const char* original = "original_max_position_embeddings";
 bool has(const Json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && !found->is_null();
+}
+
+// NTK-RoPE of kexue.fm/archives/9706, fixed (mixed_b 1) or mixed, as vLLM computes it: pair p is slower by
+// factor^((2(p + 1)/r)^mixed_b). transformers has no such rule; our rule ntk is another one, which stretches the base.
+scaling::LongRope ntk_of_vllm(ObjectReader& dictionary, int rotary_dim) {
+  const auto factor = dictionary.optional<double>("factor");
+  const double mixed = dictionary.optional<double>("mixed_b").value_or(1);
+  if (!factor || *factor <= 0 || mixed < 0) {
+    throw InputError(fmt::format("{}: factor must be above 0, and mixed_b, if it is there, at least 0; vLLM's rule ntk "
+                                 "needs factor",
+                                 dictionary.path()));
+  }
+  scaling::LongRope rule;
+  rule.original_max_position_embeddings = 2;  // of no effect: both lists are the same
+  constexpr int most_pairs = 32768;           // wider heads are refused later
+  const int pairs = std::min(rotary_dim / 2, most_pairs);
+  for (int p = 1; p <= pairs; ++p) {
+    rule.short_factor.push_back(std::pow(*factor, std::pow(static_cast<double>(p) / pairs, mixed)));
+  }
+  rule.long_factor = rule.short_factor;
+  return rule;
 }
 
 // The keys that a rule reads count as read.
@@ -46,6 +68,15 @@ void ModelReader::read_rule(Source& source, RopeSpec& spec) {
     source.rule["proportion"] = given ? *given : part(source);
   }
   fill_lengths(source);
+  if (source.kind == "ntk") {
+    spec.scaling = ntk_of_vllm(dictionary, spec.rotary_dim);
+    spec.attention_factor = 1;
+    assume(fmt::format("{}.{}: \"ntk\" is read as vLLM's rule: longrope with a factor for each pair", source.path,
+                       source.kind_key));
+    read_axes(source, dictionary, spec);
+    note_unread_keys(dictionary, row_, source.kind, unread_);
+    return;
+  }
   spec.scaling = read_scaling(source.rule, source.path, Unknown::passed_over, source.kind_key);
   mark_read(dictionary, spec.scaling);
   // transformers reads it for these rules only.
@@ -144,6 +175,9 @@ void ModelReader::read_axes(const Source& source, ObjectReader& dictionary, Rope
                       in_turn ? "interleaved" : "in chunks"));
   }
   if (!is_known_ && given && !order) doubt("mrope_interleaved is not there: false");
+  if (!is_known_ && given && order == true) {
+    doubt("mrope_interleaved: the order of Qwen3-VL, axes 0 1 2 0 1 2 ..; openPangu's and Bailing's is another");
+  }
   if (order.value_or(in_turn)) spec.axes.order = AxisLayout::Order::interleaved;
 }
 

@@ -30,6 +30,7 @@ from pathlib import Path
 BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path("build/release").resolve()
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import model_types  # noqa: E402  exits with 77 where transformers is missing
+import field_roles  # noqa: E402
 from rotary_classes import FAR, PARTS, bound, config_of, ropes_of, ropes_of_config  # noqa: E402
 
 RULES = {
@@ -60,11 +61,13 @@ def files_of(model_type: str, row: dict, defaults: dict, pairs: dict[str, int], 
     """Configurations without their model_type."""
     single = []
     for name in sorted(model_types.names_read(row["ropes"])):
-        single += [{name: value} for value in model_types.tried_values(name, row.get("values", {}).get(name))]
+        single += [{name: value} for value in field_roles.tried_values(name, row.get("values", {}).get(name))]
     for rope in row["ropes"].values():
         width, heads, _ = rope.get("divided", [None, None, 1])
         if width:
             single.append({width: 2 * row["values"].get(width, 0), heads: row["values"].get(heads, 0)})
+    if other := row.get("attribute_map"):
+        single.append({name: 2 * row["values"][kept] for name, kept in other.items() if "head" not in name})
     single += [{"partial_rotary_factor": 0.5}, {"max_position_embeddings": 8192},
                {"original_max_position_embeddings": 256}]
     most = max(pairs.values())

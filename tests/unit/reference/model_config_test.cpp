@@ -1,27 +1,13 @@
-#include "reference/model_config.hpp"
-
-#include <fmt/format.h>
-
 #include <catch2/catch.hpp>
 
 #include "reference/input_error.hpp"
+#include "tests/unit/reference/read_model.hpp"
 
 namespace rope {
 namespace {
 
 using Catch::Contains;
-
-ModelConfig read(const char* text) { return read_model_config(text, "config.json"); }
-
-ModelConfig guessed(const char* text) { return read_model_config(text, "config.json", {.accepts_guesses = true}); }
-
-std::string said(const ModelConfig& model) { return fmt::format("{}", fmt::join(model.assumed, "\n")); }
-
-RopeSpec only(const char* text) {
-  const ModelConfig model = read(text);
-  REQUIRE(model.ropes.size() == 1);
-  return model.ropes[0].spec;
-}
+using of_config::guessed, of_config::only, of_config::read, of_config::said;
 
 TEST_CASE("model config: Llama's fields, of either generation", "[model_config]") {
   const ModelConfig old = read(R"({"model_type":"llama","hidden_size":4096,"num_attention_heads":32,
@@ -103,43 +89,8 @@ TEST_CASE("model config: a head_dim that the type does not read must be the widt
   for (const char* type : {"phi3", "phi4_multimodal"}) {
     CAPTURE(type);
     const std::string text = fmt::format(R"({{"model_type":"{}","head_dim":128}})", type);
-    CHECK(read(text.c_str()).ropes[0].spec.head_dim == 128);
+    CHECK(read(text).ropes[0].spec.head_dim == 128);
   }
-}
-
-TEST_CASE("model config: a rule is what the type's class takes its name for") {
-  for (const char* name : {"ntk", "none", "constant", "mrope", "pixel", "su"}) {
-    CAPTURE(name);
-    const std::string text = fmt::format(
-        R"({{"model_type":"llama","head_dim":4,"rope_scaling":{{"type":"{}","factor":2.0,"alpha":2.0,
-        "short_factor":[1.0,1.0],"long_factor":[2.0,2.0]}}}})", name);
-    CHECK_THROWS_WITH(read(text.c_str()), Contains(fmt::format(".type: \"{}\" is not a rule of transformers", name)));
-  }
-  CHECK(guessed(R"({"model_type":"llama","rope_scaling":{"type":"ntk","factor":2.0}})").ropes.size() == 1);
-  for (const char* name : {"su", "yarn", "longrope"}) {
-    CAPTURE(name);
-    const std::string text = fmt::format(R"({{"model_type":"phi3","hidden_size":16,"num_attention_heads":4,
-        "max_position_embeddings":8192,"original_max_position_embeddings":4096,
-        "rope_scaling":{{"type":"{}","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}}}})", name);
-    CHECK(std::holds_alternative<scaling::LongRope>(only(text.c_str()).scaling));
-  }
-  CHECK_THROWS_WITH(read(R"({"model_type":"phi3","rope_scaling":{"type":"linear","factor":2.0}})"),
-                    Contains("refuses rule \"linear\""));
-  const char* old = R"({"model_type":"gemma3_text","rope_scaling":{"type":"linear","factor":8.0}})";
-  CHECK_THROWS_WITH(read(old), Contains(".rope_scaling.type: gemma3_text of transformers 5.23.0 reads only rope_type"));
-}
-
-TEST_CASE("model config: Phi-4-mini's longrope turns a part of the head") {
-  std::string lists = "[1.0";
-  for (int i = 1; i < 48; ++i) lists += ",1.0";
-  lists += "]";
-  const std::string text = fmt::format(R"({{"model_type":"phi3","hidden_size":3072,"num_attention_heads":24,
-    "partial_rotary_factor":0.75,"rope_theta":1e4,"max_position_embeddings":131072,
-    "original_max_position_embeddings":4096,
-    "rope_scaling":{{"type":"longrope","short_factor":{0},"long_factor":{0}}}}})", lists);
-  const RopeSpec spec = only(text.c_str());
-  CHECK(spec.head_dim == 128);
-  CHECK(spec.rotary_dim == 96);
 }
 
 TEST_CASE("model config: words that tell of another position embedding, or of the model's own code, are doubts") {
@@ -148,7 +99,7 @@ TEST_CASE("model config: words that tell of another position embedding, or of th
                             R"("position_scale":2)", R"("use_rope":false)", R"("rope_interleaved":true)"}) {
     CAPTURE(field);
     const std::string text = fmt::format(R"({{"model_type":"llama","max_position_embeddings":64,{}}})", field);
-    CHECK_THROWS_WITH(read(text.c_str()), Contains("is not understood"));
+    CHECK_THROWS_WITH(read(text), Contains("is not understood"));
   }
   CHECK_THROWS_WITH(read(R"({"model_type":"llama","auto_map":{"AutoModelForCausalLM":"modeling_my.MyForCausalLM"}})"),
                     Contains(".auto_map: modeling_my.MyForCausalLM may differ from llama of transformers"));
@@ -159,8 +110,52 @@ TEST_CASE("model config: words that tell of another position embedding, or of th
                             R"("model_type":"qwen2","use_mrope":false)",
                             R"("model_type":"gptj","rotary":true,"rope_interleaved":true)"}) {
     CAPTURE(plain);
-    CHECK(read(fmt::format("{{{}}}", plain).c_str()).ropes.size() == 1);
+    CHECK(read(fmt::format("{{{}}}", plain)).ropes.size() == 1);
   }
+}
+
+TEST_CASE("model config: the file's own code is a doubt for a type that is not known, with a known part or without") {
+  const char* code = R"("auto_map":{"AutoConfig":"a.Config","AutoModel":"modeling_foo.FooModel"})";
+  const std::string flat = fmt::format(R"({{"model_type":"foo","head_dim":64,"rope_theta":1e4,"rope_interleave":true,
+    {}}})", code);
+  const std::string outer = fmt::format(R"({{"model_type":"foo_vl",{},"text_config":{{"model_type":"llama"}}}})", code);
+  for (const std::string& text : {flat, outer}) {
+    CHECK_THROWS_WITH(read(text), Contains(".auto_map: modeling_foo.FooModel is the file's own code"));
+  }
+}
+
+TEST_CASE("model config: fields are read by each name that the type knows") {
+  for (const char* type : {"gptj", "codegen"}) {
+    CAPTURE(type);
+    const auto text = [&](const char* fields) { return fmt::format(R"({{"model_type":"{}",{}}})", type, fields); };
+    const ModelConfig model = read(text(R"("hidden_size":2048,"num_attention_heads":8,"rotary_dim":64)"));
+    CHECK(model.ropes[0].spec.head_dim == 256);
+    CHECK_THAT(said(model), !Contains("n_embd is not there") && !Contains("n_head is not there"));
+    CHECK_THROWS_WITH(read(text(R"("hidden_size":2048,"n_embd":1024)")),
+                      Contains("config.json: hidden_size is 2048, n_embd is 1024; they mean the same"));
+    CHECK(read(text(R"("hidden_size":1024,"n_embd":1024)")).ropes[0].spec.head_dim == 64);
+  }
+}
+
+TEST_CASE("model config: EXAONE 4 without a window has rope in all layers, Cohere 2 in none") {
+  const char* kinds = R"("layer_types":["full_attention","sliding_attention"])";
+  const auto text = [&](const char* type, const char* window) {
+    return fmt::format(R"({{"model_type":"{}","rope_theta":1e4,"head_dim":64,{}{}}})", type, kinds, window);
+  };
+  CHECK_THAT(said(read(text("exaone4", ""))), Contains("full_attention layers of exaone4 have no rope"));
+  CHECK(said(read(text("exaone4", R"(,"sliding_window":null)"))).empty());
+  CHECK_THROWS_WITH(read(text("cohere2", R"(,"sliding_window":null)")), Contains("no layer of cohere2 has rope"));
+}
+
+TEST_CASE("model config: a base for each layer, but not thousands of them") {
+  const auto text = [](const auto& base_of) {
+    std::string bases = "0";
+    for (int i = 0; i < 20000; ++i) bases += fmt::format(",{}", base_of(i));
+    return fmt::format(R"({{"model_type":"granite_swa","head_dim":64,"layer_rope_theta":[{}]}})", bases);
+  };
+  CHECK(read(text([](int i) { return i % 2 == 0 ? 1e4 : 5e5; })).ropes.size() == 2);
+  CHECK_THROWS_WITH(read(text([](int i) { return 1e4 + i; })),
+                    Contains(".layer_rope_theta: 20000 different bases; allowed are 64"));
 }
 
 TEST_CASE("model config: around a known part, an unknown type is named and its fields are doubts") {
@@ -192,7 +187,7 @@ TEST_CASE("model config: a length that no sequence has is refused where it is re
     for (const char* field : {"max_position_embeddings", "n_positions"}) {
       CAPTURE(length, field);
       const std::string text = fmt::format(R"({{"model_type":"llama","head_dim":64,"{}":{}}})", field, length);
-      CHECK_THROWS_WITH(read(text.c_str()),
+      CHECK_THROWS_WITH(read(text),
                         Contains(fmt::format(".{}: {}; it must be from 1 to 2^53", field, length)));
     }
   }
@@ -202,16 +197,8 @@ TEST_CASE("model config: of many fields that nobody knows, the first are named a
   std::string text = R"({"model_type":"llama")";
   for (int i = 0; i < 5000; ++i) text += fmt::format(R"(,"rope_{}":1)", i);
   text += "}";
-  CHECK_THROWS_WITH(read(text.c_str()), Contains(".rope_19: 1 is not") && !Contains(".rope_20: ") &&
+  CHECK_THROWS_WITH(read(text), Contains(".rope_19: 1 is not") && !Contains(".rope_20: ") &&
                                             Contains("; and 4980 more; give the spec"));
-}
-
-TEST_CASE("model config: Llama 4 has one boundary of wavelengths", "[model_config]") {
-  const RopeSpec scout = only(R"({"model_type":"llama4","text_config":{"model_type":"llama4_text","head_dim":128,
-    "max_position_embeddings":10485760,"rope_theta":500000.0,"rope_scaling":{"rope_type":"llama3","factor":16.0,
-    "low_freq_factor":1.0,"high_freq_factor":1.0,"original_max_position_embeddings":8192}}})");
-  CHECK(scout.pairing == Pairing::interleaved);
-  CHECK(std::get<scaling::Llama3>(scout.scaling).high_freq_factor == 1);
 }
 
 TEST_CASE("model config: missing fields of a file are named", "[model_config]") {
@@ -241,43 +228,6 @@ TEST_CASE("model config: part of the head, by each of its names") {
   CHECK(std::get<scaling::Proportional>(proportional.scaling).proportion == 0.25);
 }
 
-TEST_CASE("model config: lengths and factors come from the fields that transformers reads") {
-  const char* phi3 = R"({"model_type":"phi3","hidden_size":16,"num_attention_heads":4,"max_position_embeddings":131072,
-    "original_max_position_embeddings":4096,"rope_theta":1e4,
-    "rope_scaling":{"type":"longrope","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}})";
-  const auto longrope = std::get<scaling::LongRope>(only(phi3).scaling);
-  CHECK(longrope.factor == 32);
-  CHECK(longrope.original_max_position_embeddings == 4096);
-  const RopeSpec yarn = only(R"({"model_type":"llama","head_dim":64,"max_position_embeddings":32768,"rope_theta":1e4,
-    "rope_scaling":{"type":"yarn","factor":4.0,"attention_factor":0.5,"original_max_position_embeddings":8192}})");
-  CHECK(std::get<scaling::Yarn>(yarn.scaling).original_max_position_embeddings == 8192);
-  CHECK(yarn.attention_factor == 0.5);
-  const ModelConfig dynamic = read(R"({"model_type":"llama","head_dim":64,"max_position_embeddings":2048,
-    "rope_theta":1e4,"rope_scaling":{"type":"dynamic","factor":2.0}})");
-  CHECK(std::get<scaling::Dynamic>(dynamic.ropes[0].spec.scaling).original_max_position_embeddings == 2048);
-  const ModelConfig assumed = read(R"({"model_type":"llama","head_dim":64,"max_position_embeddings":32768,
-    "rope_theta":1e4,"rope_scaling":{"type":"yarn","factor":4.0}})");
-  CHECK(std::get<scaling::Yarn>(assumed.ropes[0].spec.scaling).original_max_position_embeddings == 32768);
-  CHECK(said(assumed) == "original_max_position_embeddings is not there: max_position_embeddings, 32768");
-}
-
-TEST_CASE("model config: attention_factor counts for yarn and longrope only, as in transformers") {
-  for (const char* rule : {R"("type":"linear","factor":4.0)", R"("type":"dynamic","factor":4.0)", R"("type":"default")",
-                           R"("type":"proportional")",
-                           R"("type":"llama3","factor":8.0,"low_freq_factor":1.0,"high_freq_factor":4.0,
-                              "original_max_position_embeddings":8192)"}) {
-    CAPTURE(rule);
-    const ModelConfig model = read(fmt::format(R"({{"model_type":"llama","head_dim":64,"max_position_embeddings":8192,
-      "rope_theta":1e4,"rope_scaling":{{{},"attention_factor":0.5}}}})", rule).c_str());
-    CHECK_FALSE(model.ropes[0].spec.attention_factor.has_value());
-    CHECK_THAT(said(model), Contains(".rope_scaling.attention_factor: 0.5 is passed over"));
-  }
-  const RopeSpec longrope = only(R"({"model_type":"llama","head_dim":4,"max_position_embeddings":8192,"rope_theta":1e4,
-    "rope_scaling":{"type":"longrope","factor":4.0,"short_factor":[1.0,1.0],"long_factor":[2.0,2.0],
-    "original_max_position_embeddings":2048,"attention_factor":0.5}})");
-  CHECK(longrope.attention_factor == 0.5);
-}
-
 TEST_CASE("model config: layers of two kinds have two ropes", "[model_config]") {
   const ModelConfig nested = read(R"({"model_type":"gemma3","text_config":{"model_type":"gemma3_text","head_dim":256,
     "rope_parameters":{"sliding_attention":{"rope_type":"default","rope_theta":1e4},
@@ -296,19 +246,6 @@ TEST_CASE("model config: layers of two kinds have two ropes", "[model_config]") 
   CHECK(old.ropes[1].spec == nested.ropes[1].spec);
   CHECK_THROWS_WITH(read(R"({"model_type":"gemma3_text","rope_parameters":{"full_attention":{"type":"default"}}})"),
                     Contains("\"sliding_attention\" is missing"));
-}
-
-TEST_CASE("model config: axes of models for pictures", "[model_config]") {
-  const RopeSpec qwen = only(R"({"model_type":"qwen2_vl","hidden_size":8192,"num_attention_heads":64,"rope_theta":1e6,
-    "rope_scaling":{"type":"mrope","mrope_section":[16,24,24]}})");
-  CHECK(qwen.axes.sections == std::vector<int>{16, 24, 24});
-  CHECK(qwen.axes.order == AxisLayout::Order::chunked);
-  const RopeSpec alternating = only(R"({"model_type":"qwen3_vl_text","head_dim":128,"rope_parameters":{"rope_theta":5e6,
-    "rope_type":"default","mrope_interleaved":true,"mrope_section":[24,20,20]}})");
-  CHECK(alternating.axes.order == AxisLayout::Order::interleaved);
-  const ModelConfig silent = read(R"({"model_type":"qwen2_vl_text","head_dim":128,"rope_theta":1e6})");
-  CHECK(silent.ropes[0].spec.axes.sections == std::vector<int>{16, 24, 24});
-  CHECK(said(silent) == "mrope_section is not there: 16, 24, 24, the default of qwen2_vl_text in transformers 5.23.0");
 }
 
 TEST_CASE("model config: DeepSeek's rope turns a part of the head, and a field may say how it pairs") {

@@ -53,7 +53,8 @@ TEST_CASE("model params: Mistral's head_dim, yarn and DeepSeek's layers") {
   CHECK(nemo.ropes[0].spec.pairing == Pairing::interleaved);
   CHECK(nemo.max_position_embeddings == 131072);
   const auto yarn = [](const char* scale) {
-    return of_params(fmt::format(R"({{"dim":4096,"n_heads":32,"head_dim":128,"rope_theta":1e6,"model_type":"transformer",
+    return of_params(fmt::format(R"({{"dim":4096,"n_heads":32,"head_dim":128,"rope_theta":1e6,
+      "model_type":"transformer",
       "yarn":{{"original_max_position_embeddings":16384,"factor":16,"alpha":2,"beta":30{}}}}})", scale))
         .ropes[0].spec;
   };
