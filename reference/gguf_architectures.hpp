@@ -20,7 +20,7 @@ struct GgufArchitecture {
   bool rotates_whole_head = false;   // rope.dimension_count must be the whole head
   bool rotates_a_part = false;       // a head's part rotates, as DeepSeek's, and is a tensor of its own
   bool reads_beta = false;           // yarn_beta_fast, yarn_beta_slow; all others have 32 and 1
-  float mscale_unit = 0;             // of yarn_log_multiplier; 0: not read
+  bool reads_multiplier = false;     // yarn_log_multiplier, mscale_all_dim
 };
 
 const GgufArchitecture* gguf_architecture(std::string_view name);  // nullptr: not known

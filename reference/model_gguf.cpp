@@ -202,11 +202,12 @@ class GgufModel {
     }
     say("yarn's ramp is rounded to whole pairs: GGUF files do not say truncate, and llama.cpp rounds");
     if (!rounds_elsewhere()) doubt(fmt::format("transformers has truncate false for {}", how_it_rotates_.model_type));
-    if (how_it_rotates_.mscale_unit == 0) return rule;
+    if (!how_it_rotates_.reads_multiplier) return rule;
     const auto multiplier = file_.optional<double>(key("rope.scaling.yarn_log_multiplier"));
-    if (const float all = static_cast<float>(multiplier.value_or(0)) / how_it_rotates_.mscale_unit; all != 0) {
-      rule.mscale_all_dim = all;
-      rule.mscale = how_it_rotates_.rotates_a_part ? all : 1;  // DeepSeek V2's two values are equal
+    if (multiplier && *multiplier != 0) {
+      rule.mscale = 1;
+      // DeepSeek's two values are taken as equal, and the file has a tenth of them.
+      rule.mscale_all_dim = how_it_rotates_.rotates_a_part ? 1 : *multiplier;
     }
     return rule;
   }

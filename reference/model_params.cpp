@@ -13,11 +13,7 @@ class Params {
   Params(const Json& document, const std::string& where, const ModelReading& how) : file_(document, where), how_(how) {}
 
   ModelConfig read() {
-    result_.model_type = file_.optional<std::string>("model_type").value_or("params.json");
-    if (result_.model_type != "params.json" && result_.model_type != "transformer") {
-      throw InputError(fmt::format("{}.model_type: \"{}\" has no rope; expected transformer", file_.path(),
-                                   result_.model_type));
-    }
+    result_.model_type = "params.json";
     for (const char* field : {"max_seq_len", "max_position_embeddings"}) {
       if (const auto length = length_in(file_, field)) result_.max_position_embeddings = length;
     }
@@ -120,7 +116,8 @@ class Params {
 }  // namespace
 
 bool is_params(const Json& document) {
-  return document.contains("dim") && document.contains("n_heads") && !document.contains("hidden_size");
+  const auto type = document.find("model_type");  // Mistral's word; DistilBERT, too, has dim and n_heads
+  return document.contains("dim") && document.contains("n_heads") && (type == document.end() || *type == "transformer");
 }
 
 ModelConfig model_from_params(const Json& document, const std::string& where, const ModelReading& how) {

@@ -70,7 +70,6 @@ void ModelReader::read_rule(Source& source, RopeSpec& spec) {
   fill_lengths(source);
   if (source.kind == "ntk") {
     spec.scaling = ntk_of_vllm(dictionary, spec.rotary_dim);
-    spec.attention_factor = 1;
     assume(fmt::format("{}.{}: \"ntk\" is read as vLLM's rule: longrope with a factor for each pair", source.path,
                        source.kind_key));
     read_axes(source, dictionary, spec);

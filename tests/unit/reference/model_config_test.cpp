@@ -75,6 +75,8 @@ TEST_CASE("model config: only a type that reads position_embedding_type is refus
   CHECK_THROWS_WITH(read(R"({"model_type":"esm"})"), Contains("is \"absolute\", which is not rope"));
   CHECK_THROWS_WITH(read(R"({"model_type":"esm","position_embedding_type":"rope"})"), Contains("\"rope\" is not rope"));
   CHECK(read(R"({"model_type":"esm","position_embedding_type":"rotary"})").ropes.size() == 1);
+  const char* unknown = R"({"model_type":"new","head_dim":64,"rope_theta":1e4,"position_embedding_type":"absolute"})";
+  CHECK_THROWS_WITH(guessed(unknown), Contains(".position_embedding_type: \"absolute\" is not rope"));
   const ModelConfig model = read(R"({"model_type":"modernbert","position_embedding_type":"absolute"})");
   CHECK_THAT(said(model), Contains(".position_embedding_type: \"absolute\" is passed over: modernbert does not read"));
 }
@@ -106,6 +108,9 @@ TEST_CASE("model config: words that tell of another position embedding, or of th
   const ModelConfig same = read(R"({"model_type":"phi3","auto_map":{"AutoConfig":"configuration_phi3.Phi3Config",
     "AutoModelForCausalLM":"modeling_phi3.Phi3ForCausalLM"}})");
   CHECK_THAT(said(same), Contains(".auto_map: modeling_phi3.Phi3ForCausalLM is not looked into; read as phi3"));
+  const ModelConfig flat = read(R"({"model_type":"qwen2_vl","hidden_size":128,"num_attention_heads":1,"rope_theta":1e6,
+    "rope_scaling":{"type":"mrope","mrope_section":[16,24,24]},"auto_map":{"AutoModel":"modeling_q.Qwen2VLModel"}})");
+  CHECK_THAT(said(flat), Contains("Qwen2VLModel is not looked into; read as qwen2_vl of"));
   for (const char* plain : {R"("model_type":"llama","rope_interleaved":false,"use_alibi":false,"use_rope":true)",
                             R"("model_type":"qwen2","use_mrope":false)",
                             R"("model_type":"gptj","rotary":true,"rope_interleaved":true)"}) {

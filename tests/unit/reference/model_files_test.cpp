@@ -90,7 +90,7 @@ std::string content_of(const std::filesystem::path& path) {
 }
 
 // A line for each sentence and each rope.
-std::pair<std::string, std::string> read(const std::filesystem::path& path) {
+std::pair<std::string, std::string> read_released(const std::filesystem::path& path) {
   try {
     const ModelConfig model = read_model_config(content_of(path), path.filename().string());
     std::string specs;
@@ -107,7 +107,7 @@ TEST_CASE("model files: each is read right, or refused with the reason") {
     CAPTURE(name);
     REQUIRE(files.contains(name));
     const auto& [words, ropes] = files.at(name);
-    const auto [said, specs] = read(entry.path());
+    const auto [said, specs] = read_released(entry.path());
     for (const std::string& word : words) CHECK_THAT(said, Catch::Contains(word));
     for (const std::string& word : ropes) CHECK_THAT(specs, Catch::Contains(word));
     if (words.empty()) CHECK(said == "\n");

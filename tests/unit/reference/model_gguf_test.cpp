@@ -163,6 +163,19 @@ TEST_CASE("model gguf: factors that are tensors, and keys that llama.cpp does no
   refuses_gguf(qwen, "llama.cpp turns pairs 61, 62 by a fourth position");
 }
 
+TEST_CASE("model gguf: layers that see only near tokens have the far layers' base, or their own") {
+  const auto gemma = [] {
+    GgufWriter writer("gemma2");
+    return writer.u32("gemma2.attention.key_length", 256).f32("gemma2.rope.freq_base", 5e4F);
+  };
+  CHECK(of_gguf(gemma()).ropes.size() == 1);
+  const ModelConfig two = of_gguf(gemma().f32("gemma2.rope.freq_base_swa", 2e4F));
+  REQUIRE(two.ropes.size() == 2);
+  CHECK(two.ropes[0].spec.base == 50000);
+  CHECK(two.ropes[1].layers == "sliding_attention");
+  CHECK(two.ropes[1].spec.base == 20000);
+}
+
 TEST_CASE("model gguf: an architecture is known, has no rope, or must be guessed") {
   refuses_gguf(GgufWriter("gpt2"), "general.architecture: \"gpt2\" has no rope in llama.cpp");
   refuses_gguf(GgufWriter(), "general.architecture: missing");

@@ -77,7 +77,7 @@ TEST_CASE("model params: what is missing or not understood is refused") {
   refuses_params(R"({"dim":4096,"n_heads":32})", "rope_theta is not there: 10000; the code of Llama 3 takes 500000");
   refuses_params(R"({"dim":4096,"n_heads":0,"rope_theta":1e4})", "dim and n_heads must be above 0");
   refuses_params(R"({"dim":4096,"n_heads":32,"rope_theta":1e4,"rope_ratio":4})", ".rope_ratio: 4 is not understood");
-  refuses_params(R"({"dim":4096,"n_heads":32,"model_type":"mamba"})", "\"mamba\" has no rope");
+  refuses_params(R"({"dim":768,"n_heads":12,"model_type":"distilbert"})", "nothing about the rope of \"distilbert");
   refuses_params(R"({"dim":4096,"n_heads":32,"rope_theta":1e4,"max_seq_len":0})", ".max_seq_len: 0; it must be from 1");
   refuses_params(R"({"dim":4096,"n_heads":32,"rope_theta":1e4,"use_scaled_rope":true,"yarn":{"factor":2,
     "original_max_position_embeddings":64}})", "yarn and use_scaled_rope are both there");

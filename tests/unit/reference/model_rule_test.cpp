@@ -20,6 +20,8 @@ TEST_CASE("model config: a rule is what the type's class takes its name for") {
         "short_factor":[1.0,1.0],"long_factor":[2.0,2.0]}}}})", name);
     CHECK_THROWS_WITH(read(text), Contains(fmt::format(".type: \"{}\" is not a rule of transformers", name)));
   }
+  CHECK_THROWS_WITH(read(R"({"model_type":"llama","rope_scaling":{"type":"mrope","mrope_section":[16,24,24]}})"),
+                    Contains(".type: \"mrope\" is not a rule of transformers"));
   CHECK(guessed(R"({"model_type":"llama","rope_scaling":{"type":"ntk","factor":2.0}})").ropes.size() == 1);
   for (const char* name : {"su", "yarn", "longrope"}) {
     CAPTURE(name);
@@ -27,6 +29,8 @@ TEST_CASE("model config: a rule is what the type's class takes its name for") {
         "max_position_embeddings":8192,"original_max_position_embeddings":4096,
         "rope_scaling":{{"type":"{}","short_factor":[1.0,1.5],"long_factor":[2.0,3.0]}}}})", name);
     CHECK(std::holds_alternative<scaling::LongRope>(only(text).scaling));
+    const std::string words = fmt::format("\"{}\" means \"longrope\"", name);
+    CHECK((said(read(text)).find(words) != std::string::npos) == (std::string(name) != "longrope"));
   }
   CHECK_THROWS_WITH(read(R"({"model_type":"phi3","rope_scaling":{"type":"linear","factor":2.0}})"),
                     Contains("refuses rule \"linear\""));
@@ -55,8 +59,8 @@ TEST_CASE("model config: ntk is vLLM's fixed and mixed NTK, as a guess") {
     CHECK(fixed.pairs[static_cast<std::size_t>(p)].theta.to_double() == Approx(stretched).epsilon(1e-13));
     CHECK(mixed.pairs[static_cast<std::size_t>(p)].theta.to_double() == Approx(unequal).epsilon(1e-13));
   }
-  const char* none = R"({"model_type":"llama","head_dim":128,"rope_scaling":{"rope_type":"ntk"}})";
-  CHECK_THROWS_WITH(guessed(none), Contains("vLLM's rule ntk needs factor"));
+  const char* bare = R"({"model_type":"llama","head_dim":128,"rope_scaling":{"rope_type":"ntk"}})";
+  CHECK_THROWS_WITH(guessed(bare), Contains("vLLM's rule ntk needs factor"));
 }
 
 TEST_CASE("model config: Phi-4-mini's longrope turns a part of the head") {
@@ -131,10 +135,13 @@ TEST_CASE("model config: axes of models for pictures", "[model_config]") {
 }
 
 TEST_CASE("model config: an unknown type's axes in turn are a guess: there are two such orders") {
-  const char* text = R"({"model_type":"new","head_dim":128,"rope_theta":1e4,"rope_interleave":true,
-    "rope_scaling":{"type":"mrope","mrope_section":[16,24,24],"mrope_interleaved":true}})";
-  CHECK_THROWS_WITH(read(text), Contains("mrope_interleaved: the order of Qwen3-VL"));
-  CHECK(guessed(text).ropes[0].spec.axes.order == AxisLayout::Order::interleaved);
+  const auto text = [](bool in_turn) {
+    return fmt::format(R"({{"model_type":"new","head_dim":128,"rope_theta":1e4,"rope_interleave":true,
+      "rope_scaling":{{"type":"mrope","mrope_section":[16,24,24],"mrope_interleaved":{}}}}})", in_turn);
+  };
+  CHECK_THROWS_WITH(read(text(true)), Contains("mrope_interleaved: the order of Qwen3-VL"));
+  CHECK(guessed(text(true)).ropes[0].spec.axes.order == AxisLayout::Order::interleaved);
+  CHECK(read(text(false)).ropes[0].spec.axes.order == AxisLayout::Order::chunked);
 }
 
 }  // namespace
