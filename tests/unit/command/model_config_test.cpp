@@ -1,11 +1,13 @@
 // --model-config and --layers on the command line; what a config.json says is tested in
 // reference/model_config_test.cpp.
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "tests/unit/command/command_checks.hpp"
 #include "tests/unit/places.hpp"
+#include "tests/unit/reference/gguf_writer.hpp"
 
 namespace rope {
 namespace {
@@ -34,6 +36,18 @@ TEST_CASE("command: a model with two ropes is judged by both, or by the selected
   check_refused(2, {"plan", "--layers", "some"}, {"give both"});
   check_refused(2, {"plan", "--model-config", "no_such.json"}, {"no_such.json cannot be read"});
   check_refused(2, {"plan"}, {"give the rope by --spec, --model-config or flags"});
+}
+
+TEST_CASE("command: of a GGUF file of any length only the metadata is read") {
+  const std::filesystem::path file = build_folder() / "long_model.gguf";
+  GgufWriter writer("qwen2");
+  std::ofstream(file, std::ios::binary) << writer.u32("qwen2.attention.key_length", 8).tensor("a").file();
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 32);  // without blocks on the disk
+  const Result plan = ropecheck({"plan", "--model-config", file.string()});
+  CHECK(plan.exit_code == 0);
+  CHECK_THAT(plan.out, Catch::Contains("qwen2.rope.freq_base is not there: 10000, as llama.cpp takes"));
+  std::filesystem::remove(file);
+  check_refused(2, {"plan", "--model-config", "/dev/zero"}, {"/dev/zero: byte 67108864: the text goes on"});
 }
 
 TEST_CASE("command: guesses about a model are refused, or accepted and printed") {

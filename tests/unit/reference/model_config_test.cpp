@@ -88,6 +88,8 @@ TEST_CASE("model config: a head_dim that the type does not read must be the widt
   CHECK(read(R"({"model_type":"falcon","head_dim":64})").ropes[0].spec.head_dim == 64);
   CHECK_THROWS_WITH(read(R"({"model_type":"gpt_neox","head_dim":128})"),
                     Contains("gpt_neox does not read it and has 96"));
+  CHECK_THROWS_WITH(read(R"({"model_type":"glm4v_text","head_dim":256,"rope_scaling":{"rope_type":"default",
+    "partial_rotary_factor":0.5,"mrope_section":[8,12,12]}})"), Contains("glm4v_text does not read it and has 128"));
   for (const char* type : {"phi3", "phi4_multimodal"}) {
     CAPTURE(type);
     const std::string text = fmt::format(R"({{"model_type":"{}","head_dim":128}})", type);
@@ -106,7 +108,8 @@ TEST_CASE("model config: words that tell of another position embedding, or of th
   CHECK_THROWS_WITH(read(R"({"model_type":"llama","auto_map":{"AutoModelForCausalLM":"modeling_my.MyForCausalLM"}})"),
                     Contains(".auto_map: modeling_my.MyForCausalLM may differ from llama of transformers"));
   const ModelConfig same = read(R"({"model_type":"phi3","auto_map":{"AutoConfig":"configuration_phi3.Phi3Config",
-    "AutoModelForCausalLM":"modeling_phi3.Phi3ForCausalLM"}})");
+    "AutoModelForCausalLM":"modeling_phi3.Phi3ForCausalLM",
+    "AutoModelForTokenClassification":"modeling_phi3.Phi3ForTokenClassification"}})");
   CHECK_THAT(said(same), Contains(".auto_map: modeling_phi3.Phi3ForCausalLM is not looked into; read as phi3"));
   const ModelConfig flat = read(R"({"model_type":"qwen2_vl","hidden_size":128,"num_attention_heads":1,"rope_theta":1e6,
     "rope_scaling":{"type":"mrope","mrope_section":[16,24,24]},"auto_map":{"AutoModel":"modeling_q.Qwen2VLModel"}})");
