@@ -1,5 +1,5 @@
-// The reader of a model's config.json on arbitrary bytes. Either it has at least one rope, each with a valid spec, or an
-// InputError says what is wrong.
+// The reader of a model's config.json, params.json or GGUF file on arbitrary bytes. Either it has at least one rope,
+// each with a valid spec, or an InputError says what is wrong.
 #include "reference/model_config.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
