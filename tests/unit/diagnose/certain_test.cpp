@@ -97,3 +97,45 @@ TEST_CASE("A size of blocks that no case tells from another keeps a diagnosis fr
   cause.other_conditions = {left_over(16)};
   CHECK(Rivals::has_open_limit(cause));
 }
+
+TEST_CASE("A cause whose condition leaves wrong rows out is not certain, however well it fits") {
+  const auto said = [](bool has_other_fault) {
+    Claims claims = narrow_claims();
+    claims.capabilities.features |= ROPE_BIT(ROPE_FEATURE_IN_PLACE);
+    Fake subject(claims, [=](Call& call) {
+      const bool is_other = has_other_fault && !call.in_place && call.q.shape[3] == 96 && call.q.shape[1] > 3;
+      if (call.in_place) ++call.position_offset;
+      const Reply reply = right(call);
+      if (call.in_place) --call.position_offset;
+      if (is_other && reply.status == ROPE_OK) {  // one row of many
+        std::byte* last = row_data(*call.q_out, {call.q.shape[0] - 1, call.q.shape[1] - 1, call.q.shape[2] - 1});
+        for (int f = 0; f < 96; ++f) {
+          std::byte* element = last + f * feature_step(*call.q_out);
+          store(DType::f32, element, load(DType::f32, element) + 0.1 * (f % 5));
+        }
+      }
+      return reply;
+    });
+    return diagnosed(subject, {"ROT-01"});
+  };
+  for (const bool has_other_fault : {false, true}) {
+    const auto found = said(has_other_fault);
+    CHECK(first_of(found).sentence == "position p + 1 is used, not p");
+    CHECK(first_of(found).condition == "only in place");
+    CHECK(first_of(found).fit > 0.9);
+    CHECK(found->certain == !has_other_fault);
+  }
+}
+
+TEST_CASE("A wrong cause that fits the cases seen by chance is not certain") {
+  // One of three tokens is turned half as far again, which no hypothesis says.
+  Fake subject = misled([](Call& call) {
+    if (!call.positions) return;
+    Tensor& p = *call.positions;
+    for (std::int64_t s = 0; s < p.shape[2]; s += 3) {
+      const std::int64_t at = s * p.strides[2];
+      if (!call.cos) store_integer(p, at, integer_at(p, at) * 3 / 2);
+    }
+  });
+  CHECK_FALSE(diagnosed(subject)->certain);
+}

@@ -33,42 +33,12 @@ Fake wrong_where(const std::function<void(Call&)>& change, const std::function<b
   });
 }
 
-// A right kernel that does not write some elements.
-Fake leaving_out(const std::function<bool(const ResultElement&)>& is_left_out) {
-  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
-  return Fake(whole->claims(), [=](Call& call) {
-    Call before = call;
-    const Reply reply = whole->apply(call);
-    for (const bool key : {false, true}) {
-      if (key && !call.k) continue;
-      Tensor& output = key ? k_of(call) : q_of(call);
-      const Tensor& old = key ? k_of(before) : q_of(before);
-      const auto size = static_cast<std::int64_t>(size_of(output.dtype));
-      for_each_row(output, [&](const RowIndex& row, std::byte* data) {
-        for (std::int64_t f = 0; f < output.shape[3]; ++f) {
-          if (!is_left_out({before, key, row, f, 0, 0})) continue;
-          std::memcpy(data + f * output.strides[3] * size, row_data(old, row) + f * old.strides[3] * size,
-                      static_cast<std::size_t>(size));
-        }
-      });
-    }
-    return reply;
-  });
-}
-
 void turn_back(Call& call) {
   call.direction = call.direction == Direction::forward ? Direction::backward : Direction::forward;
 }
 void next_position(Call& call) {
   if (!call.positions && !call.cu_seqlens && !call.seqlen_offsets) ++call.position_offset;
 }
-
-std::int64_t pair_of(const ResultElement& e) {
-  if (e.feature >= e.call.rotary_dim) return -1;
-  return e.call.pairing == Pairing::interleaved ? e.feature / 2 : e.feature % (e.call.rotary_dim / 2);
-}
-
-std::int64_t heads_of(const ResultElement& e) { return (e.key ? *e.call.k : e.call.q).shape[2]; }
 
 }  // namespace
 
@@ -116,8 +86,28 @@ TEST_CASE("Literals about blocks hold for the rows and elements that their words
   CHECK(words_of(Literal{Quantity::head_dim, Comparison::remainder, 0, 64}) == "head_dim a multiple of 64");
 }
 
+TEST_CASE("Two limits are a range only if something between them fails") {
+  using namespace diagnosis;
+  const Condition from_64_to_128{{Quantity::head_dim, Comparison::at_least, 64},
+                                 {Quantity::head_dim, Comparison::at_most, 128}};
+  Observations seen;
+  const auto add = [&](int head_dim, char wrong) {
+    seen.push_back(std::make_unique<Observation>());
+    seen.back()->c.spec.head_dim = head_dim;
+    seen.back()->rows.push_back({});
+    seen.back()->wrong.push_back(wrong);
+  };
+  add(64, 1);
+  add(128, 1);
+  add(96, 0);
+  CHECK(has_gap(from_64_to_128, seen));
+  CHECK_FALSE(has_gap({{Quantity::head_dim, Comparison::at_least, 64}}, seen));
+  add(80, 1);
+  CHECK_FALSE(has_gap(from_64_to_128, seen));
+}
+
 TEST_CASE("A mistake in one of each four pairs is named with the pair") {
-  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return pair_of(e) % 4 == 3; });
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return e.pair() % 4 == 3; });
   const auto found = diagnosed(subject);
   CHECK(with_condition(found) == "the inverse rotation: sin is negated, only pair 3 of each 4");
   CHECK(first_of(found).bug_class == BugClass::sign_direction);
@@ -126,19 +116,19 @@ TEST_CASE("A mistake in one of each four pairs is named with the pair") {
 
 TEST_CASE("A mistake in the whole vectors of pairs, but not in the rest, is named with their size") {
   Fake subject = wrong_where(turn_back, [](const ResultElement& e) {
-    return pair_of(e) >= 0 && pair_of(e) < e.call.rotary_dim / 2 / 8 * 8;
+    return e.pair() >= 0 && e.pair() < e.call.rotary_dim / 2 / 8 * 8;
   });
   CHECK(with_condition(diagnosed(subject)) == "the inverse rotation: sin is negated, only pairs in whole blocks of 8");
 }
 
 TEST_CASE("A mistake in a range of pairs is named with both ends") {
-  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return pair_of(e) >= 4 && pair_of(e) < 12; });
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return e.pair() >= 4 && e.pair() < 12; });
   CHECK(with_condition(diagnosed(subject)) ==
         "the inverse rotation: sin is negated, only pair 4 or more, pair 11 or less");
 }
 
 TEST_CASE("A mistake where the number of heads is odd is named so") {
-  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return heads_of(e) % 2 == 1; });
+  Fake subject = wrong_where(turn_back, [](const ResultElement& e) { return e.heads() % 2 == 1; });
   CHECK(with_condition(diagnosed(subject)) == "the inverse rotation: sin is negated, only an odd number of heads");
 }
 
@@ -167,7 +157,7 @@ TEST_CASE("Features that are not written are named by where they are") {
 }
 
 TEST_CASE("Rows that a launch with two sizes exchanged leaves out are named by both sizes") {
-  Fake subject = leaving_out([](const ResultElement& e) { return e.row.seq >= heads_of(e); });
+  Fake subject = leaving_out([](const ResultElement& e) { return e.row.seq >= e.heads(); });
   const auto found = diagnosed(subject);
   CHECK(with_condition(found) == "the output is never written, only in tokens from the number of heads on");
   CHECK(first_of(found).bug_class == BugClass::launch_limits);

@@ -117,3 +117,27 @@ TEST_CASE("A read of the next position's row leaves the table only behind its la
   CHECK(outside_at("ROT-01:head_dim=4,seq=1,start=2") == 6);
   CHECK(outside_at("ROT-01:head_dim=4,seq=1,start=2,spare_rows=1") == -1);
 }
+
+TEST_CASE("A batch_stride of positions that is computed from the seq_stride leads elsewhere") {
+  Asked asked("ROT-01:head_dim=4,batch=2,seq=3,form=shared");
+  Tensor& p = *asked.call.positions = Tensor::contiguous(DType::i64, {16});
+  p.shape = {1, 2, 3};
+  p.strides = {16, 8, 2};
+  for (std::int64_t i = 0; i < 16; ++i) store_integer(p, i, 100 + i);
+  const auto& h = that_says("the batch_stride of the positions is taken to be tokens * seq_stride");
+  CHECK(h.change.position(asked.row(1, 1), 0, 110) == 108);  // element (3 + 1) * 2
+  CHECK(h.change.position(asked.row(0, 2), 0, 104) == 104);
+}
+
+TEST_CASE("A row index of k that is divided by the heads of q is counted over all batches") {
+  const Asked asked("ROT-01:head_dim=4,batch=2,seq=3,heads=4,key_heads=2,start=10");
+  const auto& all = diagnosis::all_hypotheses();
+  const auto h = std::ranges::find_if(all, [](const diagnosis::Hypothesis& one) {
+    return one.sentence.starts_with("in k, the row index counted over all batches is divided by");
+  });
+  REQUIRE(h != all.end());
+  // Row (1, 2, 1) of k is row 11; 11 / 4 is token 2 of batch 0.
+  CHECK(h->change.position({asked.call, asked.params, true, 1, 2, 1}, 0, 12) == 12);
+  CHECK(h->change.position({asked.call, asked.params, true, 1, 0, 0}, 0, 10) == 11);
+  CHECK(h->change.position(asked.row(1, 0), 0, 10) == 10);
+}

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstring>
 
 #include "tests/conformance/requirements.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
@@ -21,12 +23,15 @@ inline Reply computed(Call& call) {
 inline Tensor& q_of(Call& call) { return call.in_place ? call.q : *call.q_out; }
 inline Tensor& k_of(Call& call) { return call.in_place ? *call.k : *call.k_out; }
 
-// A kernel with all claims that changes each call by `change`, then computes it. Without `compiled`, as if its process
-// started slowly.
-inline Fake misled(std::function<void(Call&)> change, bool compiled = true) {
+// No far and no packed tensors: tests change the tensors as a whole.
+inline Claims plain_claims() {
   Claims claims = all_claims();
-  claims.compiled = compiled;
   claims.far_tensors = claims.packed_tensors = false;
+  return claims;
+}
+
+// A kernel that changes each call by `change`, then computes it.
+inline Fake misled(std::function<void(Call&)> change, const Claims& claims = plain_claims()) {
   return Fake(claims, [change = std::move(change)](Call& call) {
     Call taken = call;
     change(taken);
@@ -42,6 +47,17 @@ inline Fake misled(std::function<void(Call&)> change, bool compiled = true) {
   });
 }
 
+// A kernel whose results are what `edit` makes of right ones.
+inline Fake with_results(std::function<void(const Call& before, Call& after)> edit,
+                         const Claims& claims = plain_claims()) {
+  return Fake(claims, [edit = std::move(edit)](Call& call) {
+    const Call before = call;
+    const Reply reply = computed(call);
+    if (reply.status == ROPE_OK) edit(before, call);
+    return reply;
+  });
+}
+
 // An element of a right result, and the call before it was made.
 struct ResultElement {
   const Call& call;
@@ -49,27 +65,54 @@ struct ResultElement {
   RowIndex row;
   std::int64_t feature;
   double x, y;  // of the input in the same place, of the result
+
+  // What the output holds there before the call.
+  double held() const { return value_at(key ? call.k_result() : call.q_result(), row, feature); }
+  bool is_rotary() const { return feature < call.rotary_dim; }
+  std::int64_t pair() const {
+    if (!is_rotary()) return -1;
+    return call.pairing == Pairing::interleaved ? feature / 2 : feature % (call.rotary_dim / 2);
+  }
+  std::int64_t heads() const { return (key ? *call.k : call.q).shape[2]; }
 };
 
-// A right kernel with all claims. `change` may replace each element of its results.
-inline Fake altered(std::function<double(const ResultElement&)> change) {
-  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
-  return Fake(whole->claims(), [=](Call& call) {
-    const Call before = call;
-    const Reply reply = whole->apply(call);
+// A right kernel. `change` may replace each element of its results.
+inline Fake altered(std::function<double(const ResultElement&)> change, const Claims& claims = plain_claims()) {
+  return with_results(
+      [=](const Call& before, Call& after) {
+        for (const bool key : {false, true}) {
+          if (key && !after.k) continue;
+          const Tensor& input = key ? *before.k : before.q;
+          Tensor& output = key ? k_of(after) : q_of(after);
+          for_each_row(output, [&](const RowIndex& row, std::byte* data) {
+            for (std::int64_t f = 0; f < output.shape[3]; ++f) {
+              std::byte* element = data + f * feature_step(output);
+              const double y = load(output.dtype, element);
+              const double changed = change({before, key, row, f, value_at(input, row, f), y});
+              // An element that stays keeps the bits of its NaN.
+              if (!(changed == y || (std::isnan(changed) && std::isnan(y)))) store(output.dtype, element, changed);
+            }
+          });
+        }
+      },
+      claims);
+}
+
+// A right kernel that does not write some elements.
+inline Fake leaving_out(std::function<bool(const ResultElement&)> is_left_out) {
+  return with_results([is_left_out = std::move(is_left_out)](const Call& before, Call& after) {
     for (const bool key : {false, true}) {
-      if (key && !call.k) continue;
-      const Tensor& input = key ? *before.k : before.q;
-      Tensor& output = key ? k_of(call) : q_of(call);
+      if (key && !after.k) continue;
+      Tensor& output = key ? k_of(after) : q_of(after);
+      const Tensor& held = key ? before.k_result() : before.q_result();
       for_each_row(output, [&](const RowIndex& row, std::byte* data) {
         for (std::int64_t f = 0; f < output.shape[3]; ++f) {
-          std::byte* element = data + f * output.strides[3] * static_cast<std::int64_t>(size_of(output.dtype));
-          store(output.dtype, element,
-                change({before, key, row, f, value_at(input, row, f), load(output.dtype, element)}));
+          if (!is_left_out({before, key, row, f, 0, 0})) continue;
+          std::memcpy(data + f * feature_step(output), row_data(held, row) + f * feature_step(held),
+                      size_of(output.dtype));  // the bits, whatever number they are
         }
       });
     }
-    return reply;
   });
 }
 
@@ -119,6 +162,24 @@ inline const Candidate& first_of(const std::optional<Diagnosis>& diagnosis) {
 inline std::string with_condition(const std::optional<Diagnosis>& diagnosis) {
   const Candidate& first = first_of(diagnosis);
   return first.condition.empty() ? first.sentence : first.sentence + ", " + first.condition;
+}
+
+// What the diagnosis must say of a kernel with one mistake. What is not given is not checked.
+struct Expected {
+  std::string sentence;
+  std::optional<std::string> condition = {};
+  std::optional<bool> certain = {};
+  std::vector<std::string> only = {"ROT-01"};  // requirements
+};
+
+// A row of a table: a section of its own.
+inline void expect(const char* mistake, Fake kernel, const Expected& expected) {
+  DYNAMIC_SECTION(mistake) {
+    const auto found = diagnosed(kernel, expected.only);
+    CHECK(first_of(found).sentence == expected.sentence);
+    if (expected.condition) CHECK(first_of(found).condition == *expected.condition);
+    if (expected.certain) CHECK(found->certain == *expected.certain);
+  }
 }
 
 }  // namespace rope::test
