@@ -4,7 +4,7 @@
     judge.py BUILD                            every kernel except cheaters, device, drawn and python, level quick
     judge.py BUILD --level full mutants       the wrong kernels of mutants.so, each until a requirement rejects it
     judge.py BUILD --smoke mutants            the mutants marked smoke: half a minute
-    judge.py BUILD styles.so 'engines.so#tiles/*' exact legal_o3.so     some: by set, library, kernel or LIBRARY#KERNEL
+    judge.py BUILD designs.so 'designs.so#tiles/*' exact legal_o3.so     some: by set, library, kernel or LIBRARY#KERNEL
     judge.py BUILD --level full --seeds 50 --in-turn legal builtin      right kernels with other random cases; each
                                               seed uses one of the three builds
     judge.py BUILD drawn --in-turn            right kernels with claims drawn at random
@@ -14,6 +14,8 @@
     judge.py BUILD --diagnosis --pairs 40     the same for random combinations of two mutants
     judge.py BUILD --kill-matrix              writes KILL_MATRIX.md; half an hour on two idle cores
     judge.py BUILD --costs                    writes COSTS.md: what each requirement takes and rejects; 2 minutes
+    judge.py BUILD --minimal                  writes kept.txt: the wrong kernels that are needed; 10 minutes
+    judge.py BUILD NAME --minimal             says whether this one is needed next to the others
     judge.py BUILD --record before.json       writes all verdicts, with the diagnosis, to a file
     judge.py --compare before.json after.json     prints the differences of two such files
 
@@ -34,7 +36,7 @@ import sys
 import time
 from pathlib import Path
 
-from judging import acceptance, costs, diagnosis, kill_matrix, manifest, record, subjects
+from judging import acceptance, blocks, costs, diagnosis, kill_matrix, manifest, minimal, record, subjects
 from judging.verdicts import TIME_LIMIT, Kept, Runner
 
 USAGE, INTERRUPTED = 2, 4
@@ -64,6 +66,7 @@ def arguments(words):
     pages = parser.add_argument_group("pages and records")
     pages.add_argument("--kill-matrix", type=Path, nargs="?", const=kill_matrix.COMMITTED, metavar="FILE")
     pages.add_argument("--costs", type=Path, nargs="?", const=costs.COMMITTED, metavar="FILE")
+    pages.add_argument("--minimal", type=Path, nargs="?", const=minimal.COMMITTED, metavar="FILE")
     pages.add_argument("--pending", default="", help="ids, separated by commas: planted since BUILD, not judged yet")
     pages.add_argument("--record", type=Path, metavar="JSON")
     pages.add_argument("--compare", type=Path, nargs=2, metavar="JSON")
@@ -139,6 +142,18 @@ def write_costs(options, runner, known):
     return 1 if problems else 0
 
 
+def find_minimal(options, runner, known):
+    if not (runner.build / blocks.PROGRAM).is_file():
+        raise LookupError(f"{runner.build / blocks.PROGRAM} is missing; build its target, {blocks.PROGRAM}")
+    kept = Kept(runner.build, options.fresh, blocks.PROGRAM)
+    if options.names:
+        problems = minimal.compare(runner, subjects.choose(known, options.names), kept, options.jobs)
+    else:
+        problems = minimal.write_page(runner, known, kept, options.minimal, options.jobs)
+    tell(problems)
+    return 1 if problems else INTERRUPTED if runner.stopped else 0
+
+
 def write_record(options, runner, known):
     work = record.work_of(runner, known)
     if options.names:  # names in a record, builtin/half_split, golden/.., or as everywhere
@@ -172,6 +187,8 @@ def main(words=None):
             return write_kill_matrix(options, runner, known)
         if options.costs:
             return write_costs(options, runner, known)
+        if options.minimal:
+            return find_minimal(options, runner, known)
         if options.record:
             return write_record(options, runner, known)
         chosen = subjects.choose(known, options.names)

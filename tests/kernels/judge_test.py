@@ -19,7 +19,8 @@ from judging import acceptance, diagnosis, kill_matrix, matrix, subjects
 from judging.verdicts import Job, Kept, Runner
 
 HERE = Path(__file__).resolve().parent
-PARTS = ("manifest", "subjects", "verdicts", "expectations", "acceptance", "diagnosis", "record", "kill_matrix", "costs")
+PARTS = ("manifest", "subjects", "verdicts", "expectations", "acceptance", "diagnosis", "record", "kill_matrix", "costs",
+         "minimal")
 
 
 class InABuild(unittest.TestCase):
@@ -111,8 +112,8 @@ class Command(unittest.TestCase):
             self.assertEqual([self.run_with("--compare", one, p)[0] for p in (one, other)], [0, 1])
 
     def test_the_lists_are_looked_at_where_their_libraries_are_judged(self):
-        wrong = ["mutants.so: A is wrong", "styles.so: B is wrong"]
-        chosen = [subjects.Subject(subjects.SETS["styles"], "styles.so", "paged", None)]
+        wrong = ["mutants.so: A is wrong", "designs.so: B is wrong"]
+        chosen = [subjects.Subject(subjects.SETS["designs"], "designs.so", "paged", None)]
         self.assertEqual(judge.problems_of_lists(Path(), chosen, wrong), wrong[1:])
         chosen = [subjects.Subject(subjects.SETS["mutants"], "mutants.so", "none", None)]
         with unittest.mock.patch.object(judge, "requirements_of", return_value=["NEW-01"]):

@@ -8,7 +8,7 @@
 
 #include "impls/include/rope_kernel.h"
 #include "tests/kernels/rotate_row.h"
-#include "tests/kernels/styles/accepts.h"
+#include "tests/kernels/designs/accepts.h"
 
 #define KEPT 4096 /* elements */
 #define PAGE 4096 /* bytes */
@@ -140,8 +140,8 @@ static void skip_far_window(const rope_call* c) { rotate_where(c, is_outside_far
 
 #define CHEATER(function)                               \
   static int32_t apply_##function(const rope_call* c) { \
-    const int32_t status = styles_accepts(c, &claims);  \
-    if (status == STYLES_NOTHING_TO_DO) return ROPE_OK; \
+    const int32_t status = designs_accepts(c, &claims);  \
+    if (status == DESIGNS_NOTHING_TO_DO) return ROPE_OK; \
     if (status == ROPE_OK) function(c);                 \
     return status;                                      \
   }

@@ -4,7 +4,7 @@
 
 #include "tests/kernels/device/rotation.hpp"
 #include "tests/kernels/exports.hpp"
-#include "tests/kernels/styles/if_accepted.hpp"
+#include "tests/kernels/designs/if_accepted.hpp"
 
 namespace rope::device_kernels {
 
@@ -23,7 +23,7 @@ inline rope_capabilities claims() {
 
 template <class Edit>
 std::int32_t apply(const rope_call* call) {
-  return styles::if_accepted(call, claims(), [call] { return queue<Edit>(*call); });
+  return designs::if_accepted(call, claims(), [call] { return queue<Edit>(*call); });
 }
 
 template <class Edit>

@@ -19,7 +19,7 @@ from .subjects import HERE
 from .verdicts import TIME_LIMIT, Job, ids
 
 COMMITTED = HERE / "COSTS.md"
-JUDGED = ("styles", "engines", "reported")
+JUDGED = ("designs",)
 LEVEL = "quick"
 RUNS = 5
 AGAIN = "python3 tests/kernels/judge.py build/release --costs"
@@ -115,7 +115,7 @@ def render(costs, rejections, where, when):
         f"Written by `{AGAIN}`; not to be edited. Timed was `ropecheck verify",
         f"mutants.so#{RIGHT} --level {LEVEL} --jobs 1`. Times are medians of {RUNS} runs ({where}; {when};",
         "other work may have run beside them). What rejects a mutant is as in [KILL_MATRIX.md](KILL_MATRIX.md). The",
-        f"wrong kernels of {', '.join(JUDGED[:-1])} and {JUDGED[-1]} were judged with `--require {matrix.DEMANDED}`.",
+        f"wrong kernels of {matrix.listed(JUDGED)} were judged with `--require {matrix.DEMANDED}`.",
         "",
         f"- All requirements together: {total:.2f} s, {sum(cost.cases for cost in costs)} cases.",
         f"- {len(rejections)} wrong kernels.",

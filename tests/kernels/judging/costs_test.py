@@ -60,9 +60,9 @@ class Costs(unittest.TestCase):
         return (self.build / "COSTS.md").read_text() if not problems else None
 
     def test_the_median_and_the_share_of_each_requirement(self):
-        text = self.page(Told(self.build), [subject("none", right=True), subject("A"), subject("c", "styles")])
+        text = self.page(Told(self.build), [subject("none", right=True), subject("A"), subject("c", "designs")])
         self.assertIn("| ANG-01 | 7 | 900 | 75.0 % | 0 | 0 |  |", text)
-        self.assertIn("| ROT-01 | 7 | 300 | 25.0 % | 2 | 2 | A, styles#c |", text)
+        self.assertIn("| ROT-01 | 7 | 300 | 25.0 % | 2 | 2 | A, designs#c |", text)
         self.assertLess(text.index("| ANG-01"), text.index("| ROT-01"))  # the costliest first
         self.assertIn("1 requirements reject nothing that no other one rejects. They take 75 % of the time.", text)
 
@@ -88,9 +88,9 @@ class Costs(unittest.TestCase):
 
     def test_right_kernels_and_other_sets_are_left_out(self):
         runner = Told(self.build)
-        self.page(runner, [subject("none", right=True), subject("x", "legal"), subject("r", "engines", right=True),
-                           subject("w", "engines")])
-        self.assertEqual(runner.judged, ["engines.so#w"])
+        self.page(runner, [subject("none", right=True), subject("x", "legal"), subject("r", "designs", right=True),
+                           subject("w", "designs")])
+        self.assertEqual(runner.judged, ["designs.so#w"])
 
 
 if __name__ == "__main__":

@@ -65,14 +65,14 @@ class Counting(unittest.TestCase):
         self.assertFalse(diagnosis.is_named(subject("A"), caused))
 
     def test_a_wrong_kernel_that_is_accepted_is_a_problem_but_not_in_one_dtype(self):
-        named, problems, _ = measured(AsTold(some_k=None), [subject("some/k", of="styles")])
+        named, problems, _ = measured(AsTold(some_k=None), [subject("some/k", of="designs")])
         self.assertEqual((named, len(problems)), ({}, 1))
         self.assertIn("is wrong and conforms", problems[0])
         self.assertEqual(measured(AsTold(A=None), [subject("A")], dtype="bf16")[:2], ({}, []))
 
     def test_what_level_quick_accepts_is_judged_in_full(self):
         runner = AsTold(some_k=None)
-        measured(runner, [subject("some/k", of="styles")])
+        measured(runner, [subject("some/k", of="designs")])
         self.assertEqual([job.level for job in runner.jobs], ["quick", "full"])
 
     def test_requirements_are_those_of_the_list_or_all(self):

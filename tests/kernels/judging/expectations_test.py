@@ -141,7 +141,7 @@ class Right(unittest.TestCase):
         self.assertIn("measured none, declared C3/B3", problems("none")[0])
 
     def test_grades_are_asked_only_of_sets_that_declare_them(self):
-        self.assertEqual(self.problems(condensed(0, told()), kernel="loose", of="styles"), [])
+        self.assertEqual(self.problems(condensed(0, told()), kernel="loose", of="designs"), [])
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from .subjects import PYTHON
 from .verdicts import condensed
 
-LIBRARIES = ("mutants.so", "legal_o3.so", "drawn_o3.so", "styles.so", "engines.so", "reported.so")
+LIBRARIES = ("mutants.so", "legal_o3.so", "drawn_o3.so", "designs.so")
 BUILTINS = ("naive_matrix", "half_split", "interleaved", "complex", "cuda-on-cpu")
 TIME_LIMIT = 900  # seconds per run
 

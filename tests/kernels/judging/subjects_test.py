@@ -36,10 +36,10 @@ class Names(unittest.TestCase):
             self.chosen("ftz", "tfz")
 
     def test_without_names_every_set_is_judged_but_drawn_claims_and_python(self):
-        others = [s for name in ("mutants", "builtin", "styles", "engines", "reported")
+        others = [s for name in ("mutants", "builtin", "designs")
                   for s in subjects(name, f"{name}.so", "ftz")]
         chosen = choose([*SUBJECTS, *others], [])
-        self.assertEqual(len(chosen), 8)
+        self.assertEqual(len(chosen), 6)
         self.assertNotIn("drawn", {s.set.name for s in chosen})
         with self.assertRaisesRegex(LookupError, r"mutants\.so: no such library"):
             choose([*SUBJECTS, *others[1:]], [])

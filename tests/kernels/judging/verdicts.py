@@ -71,13 +71,13 @@ class Runner:
         self._lock = threading.Lock()
         self.stopped = False
 
-    def run(self, words, time_limit, environment=None):
+    def run(self, words, time_limit, environment=None, program="ropecheck"):
         """Returns exit code, stdout and stderr. The exit code is None if the time was up or the run was stopped."""
         with self._lock:
             if self.stopped:
                 return None, "", ""
             child = subprocess.Popen(
-                [str(self.build / "ropecheck"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                [str(self.build / program), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 errors="replace", cwd=MODULES, env=environment and {**os.environ, **environment})
             self._running.add(child)
         try:
@@ -143,8 +143,8 @@ def fingerprint(paths):
 class Kept:
     """Results by job, a line each, in a file named after the contents of the judging programs."""
 
-    def __init__(self, build, fresh=False):
-        tool = [build / "ropecheck", build / "ropecheck_host", ROOT / "golden" / "manifest.json"]
+    def __init__(self, build, fresh=False, program="ropecheck"):
+        tool = [build / program, build / "ropecheck_host", ROOT / "golden" / "manifest.json"]
         self._build = build
         self._path = None if fresh else build / "judged" / f"{fingerprint(tool)}.jsonl"
         self._lock = threading.Lock()

@@ -91,21 +91,21 @@ bool CaseList::covers(Case c) const {
   return uncovered(c, claims_).empty();
 }
 
-void CaseList::add(Case c) { keep(std::move(c)); }
+void CaseList::add(Case c, Proposal at) { keep(std::move(c), at); }
 
-void CaseList::add_in_turn(std::size_t turn, std::vector<Case> cases) {
-  if (level() == Level::quick) return add_one_in_turn(turn, std::move(cases));
-  for (Case& c : cases) keep(std::move(c));
+void CaseList::add_in_turn(std::size_t turn, std::vector<Case> cases, Proposal at) {
+  if (level() == Level::quick) return add_one_in_turn(turn, std::move(cases), at);
+  for (Case& c : cases) keep(std::move(c), at);
 }
 
-void CaseList::add_one_in_turn(std::size_t turn, std::vector<Case> cases) {
+void CaseList::add_one_in_turn(std::size_t turn, std::vector<Case> cases, Proposal at) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    if (keep(std::move(cases[(turn + i) % cases.size()]))) return;
+    if (keep(std::move(cases[(turn + i) % cases.size()]), at)) return;
   }
 }
 
 // Whether the case is in the list now.
-bool CaseList::keep(Case c) {
+bool CaseList::keep(Case c, const Proposal& at) {
   c.requirement = requirement_;
   if (selection_.spec) {
     const RopeSpec selected = selection_.spec_for(c.spec);
@@ -122,7 +122,9 @@ bool CaseList::keep(Case c) {
     return false;
   }
   if (ends_with_first_) throw Found{};
-  if (seen_.insert(to_text(c)).second) cases_.push_back(std::move(c));
+  if (!seen_.insert(to_text(c)).second) return true;
+  cases_.push_back(std::move(c));
+  proposals_.push_back(at);
   return true;
 }
 
@@ -230,7 +232,7 @@ std::uint64_t CaseList::stream() const {
 rc::Random CaseList::random() const { return rc::Random(stream()); }
 
 void CaseList::add_random(int count, const std::function<void(Case&)>& change,
-                          const std::function<bool(const Case&)>& wanted) {
+                          const std::function<bool(const Case&)>& wanted, Proposal at) {
   if (level() == Level::quick) count = std::max(count / 10, 3);
   if (level() == Level::exhaustive) count *= 10;
   rc::Random drawn = random();
@@ -241,11 +243,11 @@ void CaseList::add_random(int count, const std::function<void(Case&)>& change,
       change(candidate);
     });
     if (!c) return;
-    if (!wanted || wanted(*c)) add(*c);
+    if (!wanted || wanted(*c)) add(*c, at);
   }
 }
 
-void CaseList::add_combined() {
+void CaseList::add_combined(Proposal at) {
   const bool quick = level() == Level::quick;
   const int count = quick ? 100 : level() == Level::exhaustive ? 4000 : 500;
   constexpr int candidates = 12;
@@ -267,7 +269,7 @@ void CaseList::add_combined() {
     }
     if (!best) continue;
     met.add(*best);
-    add(std::move(*best));
+    add(std::move(*best), at);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <source_location>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,9 @@
 #include "tools/judge/case/representative.hpp"
 
 namespace rope {
+
+// The line of the standard that proposes a case. Its cases are one block.
+using Proposal = std::source_location;
 
 enum class Level { quick, full, exhaustive };
 
@@ -63,12 +67,12 @@ class CaseList {
 
   // Keeps the case if claims and selection cover it. A selected spec replaces the case's own. Golden cases keep their
   // own spec, and are kept only if the two agree.
-  void add(Case c);
+  void add(Case c, Proposal at = Proposal::current());
 
   // Adds all cases; at level quick only one, in turn.
-  void add_in_turn(std::size_t turn, std::vector<Case> cases);
+  void add_in_turn(std::size_t turn, std::vector<Case> cases, Proposal at = Proposal::current());
   // Adds one case that is kept, another one with each turn.
-  void add_one_in_turn(std::size_t turn, std::vector<Case> cases);
+  void add_one_in_turn(std::size_t turn, std::vector<Case> cases, Proposal at = Proposal::current());
 
   // Whether add() would keep this case, as far as claims decide.
   bool covers(Case c) const;
@@ -85,11 +89,11 @@ class CaseList {
   // `count` random cases over everything that a case can hold (a tenth at level quick, ten times at exhaustive).
   // `change` adapts each to the requirement; cases that are not `wanted` are dropped.
   void add_random(int count, const std::function<void(Case&)>& change,
-                  const std::function<bool(const Case&)>& wanted = {});
+                  const std::function<bool(const Case&)>& wanted = {}, Proposal at = Proposal::current());
 
   // Of random cases of every size, those in which most circumstances meet for the first time. Level quick counts pairs
   // of circumstances, the others count triples (combinations.hpp).
-  void add_combined();
+  void add_combined(Proposal at = Proposal::current());
 
   // For a list that is asked only whether it has a case: the first one that is kept throws Found. Until then, the
   // reasons are counted why cases were dropped.
@@ -98,13 +102,15 @@ class CaseList {
   std::string most_frequent_reason() const;  // empty if the claims dropped none
   bool lacks_golden() const { return lacks_golden_; }  // golden cases were wanted, and are not there
 
+  const std::vector<Proposal>& proposals() const { return proposals_; }  // of the cases, in their order
+
   std::vector<Case> take() {
     cases_.shrink_to_fit();  // all requirements' cases together take much memory
     return std::move(cases_);
   }
 
  private:
-  bool keep(Case c);
+  bool keep(Case c, const Proposal& at);
   bool selected(const Case& c) const;
   void give_rule(Case& c) const;
   void keep_to_claims(Case& c) const;
@@ -120,6 +126,7 @@ class CaseList {
   const Manifest* golden_;
   const Stop* stop_;
   std::vector<Case> cases_;
+  std::vector<Proposal> proposals_;
   std::set<std::string> seen_;
   bool ends_with_first_ = false;
   std::map<std::string, int> reasons_;

@@ -36,6 +36,26 @@ TEST_CASE("a proposal is kept once, under the requirement's id, where the claims
   CHECK(texts(list) == std::vector<std::string>{"ROT-01:", "ROT-01:seq=2"});
 }
 
+TEST_CASE("each case knows the line that proposed it first, also a random one", "[case_list]") {
+  Selection selection;
+  selection.level = Level::quick;
+  CaseList list("ROT-01", test::all_claims(), selection, nullptr);
+  Case c;
+  const Proposal here = Proposal::current();
+  list.add(c);  // 1 line below `here`
+  list.add(c);  // again
+  c.seq = 2;
+  list.add_in_turn(0, {c});                                     // 4
+  list.add_random(10, [](Case& random) { random.batch = 3; });  // 5
+  list.add_combined();                                          // 6
+  std::vector<std::uint_least32_t> below;
+  for (const Proposal& at : list.proposals()) below.push_back(at.line() - here.line());
+  CHECK(below.size() == list.take().size());
+  CHECK(std::ranges::is_sorted(below));
+  below.erase(std::ranges::unique(below).begin(), below.end());
+  CHECK(below == std::vector<std::uint_least32_t>{1, 4, 5, 6});
+}
+
 TEST_CASE("listing cases ends when it is stopped", "[case_list]") {
   Stop stop;
   CaseList list("ROT-01", test::all_claims(), {}, nullptr, &stop);
