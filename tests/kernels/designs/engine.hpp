@@ -6,7 +6,6 @@
 
 #include "impls/include/rope_kernel.h"
 #include "tests/kernels/designs/element.hpp"
-#include "tests/kernels/designs/if_accepted.hpp"
 #include "tests/kernels/designs/kernel.hpp"
 
 namespace rope::designs::engines {

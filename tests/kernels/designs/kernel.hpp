@@ -1,11 +1,11 @@
-// Shared by the designs in C++: refusing calls outside the claims, and where a head, a position and a pair are. Each design
-// computes in its own way.
+// Shared by the designs in C++: refusing calls outside the claims, and where a head, a position and a pair are. Each
+// design computes in its own way.
 #pragma once
 
 #include <cstdint>
-#include <exception>
 
 #include "impls/include/rope_kernel.h"
+#include "tests/kernels/designs/if_accepted.hpp"
 #include "tests/kernels/exports.hpp"
 
 namespace rope::designs {
@@ -14,8 +14,6 @@ template <class... Enumerators>
 constexpr std::uint32_t mask(Enumerators... enumerators) {
   return (ROPE_BIT(enumerators) | ... | 0u);
 }
-
-bool covers(const rope_capabilities& claims, const rope_call& call);
 
 // A tensor and where it goes.
 struct Operand {
@@ -72,14 +70,10 @@ inline std::int64_t position_of(const rope_positions& positions, std::int64_t ba
 // A call outside the claims is refused, so that the suite cannot make one unnoticed.
 template <void (*run)(const rope_call&), const rope_capabilities& claims>
 std::int32_t apply(const rope_call* call) {
-  if (call == nullptr) return ROPE_INVALID_ARGUMENT;
-  if (!covers(claims, *call)) return ROPE_UNSUPPORTED;
-  try {
+  return if_accepted(call, claims, [call] {
     run(*call);
     return ROPE_OK;
-  } catch (const std::exception&) {
-    return ROPE_FAILED;
-  }
+  });
 }
 
 constexpr rope_kernel kernel(const char* name, const char* description, std::int32_t (*answer)(const rope_call*),

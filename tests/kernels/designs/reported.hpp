@@ -6,7 +6,6 @@
 
 #include "impls/include/rope_kernel.h"
 #include "tests/kernels/designs/element.hpp"
-#include "tests/kernels/designs/if_accepted.hpp"
 #include "tests/kernels/designs/kernel.hpp"
 
 namespace rope::designs::reported {
@@ -47,13 +46,7 @@ void copy_rest(const rope_call& call, const T* x, T* y) {
   for (std::int64_t i = call.rotary_dim; i < call.q.shape[3]; ++i) y[i] = x[i];
 }
 
-template <void (*rotate)(const rope_call&), const rope_capabilities& claims>
-std::int32_t apply(const rope_call* call) {
-  return if_accepted(call, claims, [call] {
-    rotate(*call);
-    return ROPE_OK;
-  });
-}
+using designs::apply;
 
 Kernels flat_tokens_kernels();
 Kernels fused_kernels();
