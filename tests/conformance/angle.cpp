@@ -12,7 +12,7 @@ bool within_table(const Case& c) { return c.source != AngleSource::tables || lar
 
 // Next to position 0, the sines of slow pairs are subnormal in f16. Tables in a type of their own are rare elsewhere.
 void small_entry_cases(CaseList& list) {
-  list.for_each_way(64, [&](const Case& c) {
+  list.for_each_variant(64, [&](const Case& c) {
     if (c.source != AngleSource::tables) return;
     Case small = probe(c, 1);
     small.spec.base = 1e6;
@@ -28,7 +28,7 @@ void theta_cases(CaseList& list) {
     if (list.level() == Level::quick && dim != 128) continue;
     for (double base : {10000.0, 500000.0, 1000000.0, 100000000042.0}) {  // the last: no i32, no float
       if (list.level() == Level::quick && base == 1000000.0) continue;
-      list.for_each_way(dim, [&](Case c) {
+      list.for_each_variant(dim, [&](Case c) {
         if (c.dtype != DType::f32 && dim != 128) return;
         c.spec.base = base;
         list.add(probe(c, 0));
@@ -86,7 +86,7 @@ void one_pair_case(CaseList& list, Case c) {
 // A rule may lose its effect far from the original length: at a limit of a table, or of an integer.
 void far_scaling_cases(CaseList& list) {
   const std::int64_t most = list.claims().capabilities.max_position;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (c.source != AngleSource::computed || !list.representative().is_type_of(c)) return;
     if (!list.representative().is_output_type_of(c)) return;
     for (const auto& [rule, base] : every_rule(c)) {
@@ -105,7 +105,7 @@ void scaling_cases(CaseList& list) {
   far_scaling_cases(list);
   constexpr std::int64_t length = trained_length;
   for (int dim : {64, 128}) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       // The kernel applies the rule only where it computes angles. Tables and frequencies already hold the rule's
       // result, so only lambda can show.
       const bool computed = c.source == AngleSource::computed;
@@ -160,7 +160,7 @@ void scaling_cases(CaseList& list) {
 
 void factor_cases(CaseList& list) {
   for (double lambda : {0.5, 1.1386294361119891, 1.2079441541679836, 0.8660254037844386}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) return;
       c.spec.attention_factor = lambda;
       c.start = 41;
@@ -168,7 +168,7 @@ void factor_cases(CaseList& list) {
     });
   }
   // A factor of 1 is given, too, under a rule that has another one of its own.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (c.source != AngleSource::computed || !list.claims().has(ROPE_FEATURE_ATTENTION_FACTOR)) return;
     for (const auto& [rule, base] : every_rule(c)) {
       if (attention_factor<double>(rule, {c.spec.head_dim, c.spec.rotary_dim, base, 0}) == 1) continue;
@@ -182,7 +182,7 @@ void factor_cases(CaseList& list) {
 
 void halves_cases(CaseList& list) {
   for (int dim : {64, 128}) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (!c.full_tables) return;
       c.unequal_halves = true;
       c.start = 20;
@@ -211,7 +211,7 @@ void axis_cases(CaseList& list) {
   std::size_t turn = 0;
   for (int dim : {64, 128, 256}) {
     if (list.level() == Level::quick && dim == 128) continue;
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (!list.claims().has(ROPE_FEATURE_AXES)) return;
       // More pairs than two warps have threads, each pair with its axis. Only in the representative types and width.
       const bool of_types = representative.is_type_of(c) && representative.is_given_type_of(c);

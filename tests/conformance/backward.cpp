@@ -18,7 +18,7 @@ void round_trip_cases(CaseList& list) {
     c.unequal_halves = false;
     c.key_heads = 0;
   };
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     shape(c);
     c.start = 77;
     list.add(c);
@@ -65,7 +65,7 @@ void transpose_cases(CaseList& list) {
     c.key_heads = 0;
     c.in_place = false;
   };
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     shape(c);
     c.start = 77;
     list.add(c);
@@ -126,7 +126,7 @@ Finding transpose(const Case& c, Examiner& examiner) {
 void gradient_cases(CaseList& list) {
   const auto shape = [](Case& c) { c.direction = Direction::backward; };
   for (int dim : {64, 128}) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       shape(c);
       list.add(c);
       if (turn_half(c.spec)) list.add(c);
@@ -141,7 +141,7 @@ void parameter_cases(CaseList& list) {
     c.start = std::max<std::int64_t>(c.start, 9);
     c.spec.base = 500000;
   };
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     shape(c);
     list.add(c);
     if (!list.representative().is_type_of(c) || !list.representative().is_output_type_of(c)) return;

@@ -14,7 +14,7 @@ namespace rope {
 namespace {
 
 void repeated_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.start = 777;
     list.add(c);
     c.in_place = true;
@@ -45,7 +45,7 @@ bool keeps_its_rule(const Case& c, const Claims& claims) {
 
 void company_cases(CaseList& list) {
   const auto wanted = [&](const Case& c) { return keeps_its_rule(c, list.claims()); };
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.batch = 4;
     c.seq = 5;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
@@ -93,7 +93,7 @@ void concurrent_cases(CaseList& list) {
   if (!list.claims().concurrent_calls) return;
   std::size_t way = 0;
   std::set<AngleSource> met;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     // On a busy machine a case takes a tenth of a second.
     const Representative& representative = list.representative();
     if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;

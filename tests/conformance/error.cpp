@@ -8,7 +8,7 @@ namespace {
 
 // Every claimed pairing and angle source, in one dtype: the fault does not depend on more.
 void for_each_fault(CaseList& list, FaultKind kind, const std::function<void(Case)>& add) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     const Representative& representative = list.representative();
     if (!representative.is_type_of(c) && list.level() == Level::quick) return;
     if (!representative.is_output_type_of(c) || (!representative.is_given_type_of(c) && c.given != c.dtype)) return;
@@ -53,7 +53,7 @@ void with_wrong_positions(CaseList& list) {
 void rotary_dim_cases(CaseList& list) {
   with_faults<FaultKind::rotary_dim>(list);
   // One above what the tables and frequencies are for, so that they have as many columns as rotary_dim/2 says.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (!list.representative().is_type_of(c) || !turn_half(c.spec)) return;
     if (!list.representative().is_output_type_of(c) || !list.representative().is_given_type_of(c)) return;
     c.fault = Fault::odd_rotary_dim;
@@ -63,7 +63,7 @@ void rotary_dim_cases(CaseList& list) {
 
 Finding refused(const Case& c, Examiner& examiner) { return examiner.refusal(c); }
 
-constexpr Handling by_status{.shown_by = ShownBy::status};
+constexpr RunnerTraits by_status{.shown_by = ShownBy::status};
 
 }  // namespace
 

@@ -124,7 +124,8 @@ FarStarts far_starts(std::int64_t most, Level level, std::uint64_t seed) {
     const std::int64_t part = power / parts;
     for (std::int64_t i = 0; i < parts; ++i) {
       if (i > 0) starts.between.push_back(power + i * part);
-      starts.between.push_back(power + i * part + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(part)));
+      starts.between.push_back(power + i * part +
+                               static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(part)));
     }
   }
   std::erase_if(starts.between, [most](std::int64_t start) { return start > most; });
@@ -163,7 +164,7 @@ void every_position_cases(CaseList& list) {
   const bool quick = list.level() == Level::quick;
   const std::int64_t most = list.claims().capabilities.max_position;
   std::size_t turn = 0;
-  list.for_each_way(4, [&](const Case& way) {
+  list.for_each_variant(4, [&](const Case& way) {
     const Representative& representative = list.representative();
     const Case c = with_few_pairs(list, probe(way, 0), 2);
     const bool of_source = stands_for_its_source(way, list);
@@ -207,7 +208,7 @@ void far_position_cases(CaseList& list) {
   const std::int64_t most = std::min(list.claims().capabilities.max_position, std::int64_t{1} << 36);
   std::size_t turn = 0;
   std::vector<Case> ways;
-  list.for_each_way(128, [&](const Case& way) {
+  list.for_each_variant(128, [&](const Case& way) {
     if (stands_for_its_source(way, list)) ways.push_back(probe(way, 0));
   });
   if (ways.empty() || counts_from_zero(list.claims())) return;
@@ -243,7 +244,7 @@ void path_cases(CaseList& list) {
   constexpr std::int64_t most_of_a_kind = std::int64_t{1} << 17;  // numbers; larger tables are made only once
   const std::int64_t most = std::int64_t{1} << (list.level() == Level::quick ? 21 : 24);
   WaysOfTables tables;
-  list.for_each_way(64, [&](const Case& c) {
+  list.for_each_variant(64, [&](const Case& c) {
     if (c.source == AngleSource::tables) tables.add(c, list);
   });
   if (tables.alike.empty()) return;

@@ -13,7 +13,7 @@ namespace rope {
 namespace {
 
 void linear_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.start = 300;
     list.add(c);
   });

@@ -28,7 +28,7 @@ void add_factors(CaseList& list, Case c) {
 void edge_cases(CaseList& list) {
   for (int dim : {64, 2, 6, 80, 130}) {
     if (list.level() == Level::quick && dim > 6) continue;
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       c.batch = 1;
       c.seq = 3;
       c.heads = 1;
@@ -57,7 +57,7 @@ Finding within_tensors(const Case& c, Examiner& examiner) {
 }
 
 void input_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     list.give_positions(c);
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     list.add(c);
@@ -113,7 +113,7 @@ Finding inputs_kept(const Case& c, Examiner& examiner) {
 
 void strided_cases(CaseList& list) {
   for (Layout layout : {Layout::strided, Layout::seq_last, Layout::reversed}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       c.layout = layout;
       c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : list.claims().has(ROPE_FEATURE_KEY) ? 2 : 0;
       list.add(c);
@@ -129,7 +129,7 @@ void strided_cases(CaseList& list) {
   }
   // A kernel that reads only q's strides uses them for the other tensors too.
   for (Layout layout : {Layout::key_strided, Layout::angles_strided}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       c.layout = layout;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
       if (layout == Layout::angles_strided) list.give_positions(c);
@@ -149,7 +149,7 @@ void strided_cases(CaseList& list) {
     });
   }
   // The first tokens of a cache that has room for more.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.layout = Layout::cached;
     c.batch = 3;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
@@ -162,7 +162,7 @@ void strided_cases(CaseList& list) {
   });
   // No strides need to be claimed for these.
   for (int Case::*dimension : {&Case::batch, &Case::seq, &Case::heads}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       if (!list.representative().is_output_type_of(c) || !list.representative().is_given_type_of(c)) return;
       c.layout = Layout::loose_strides;
       c.batch = c.heads = 2;
@@ -175,7 +175,7 @@ void strided_cases(CaseList& list) {
     });
   }
   // One product gives q, k and v; q and k are written back into it.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.layout = Layout::packed;
     for (const int key_heads : {c.heads, 1}) {
       c.key_heads = key_heads;
@@ -189,7 +189,7 @@ void strided_cases(CaseList& list) {
     }
   });
   // Like the gradient of a sum, or one head that is repeated for all.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.layout = Layout::expanded;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     list.add(c);
@@ -197,7 +197,7 @@ void strided_cases(CaseList& list) {
     list.add(c);
   });
   // Like a row that is written to its place in a cache of keys.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.output = OutputLayout::strided;
     list.add(c);
     // Features are apart only in the output: a copy of what does not turn must use both strides.
@@ -211,7 +211,7 @@ void strided_cases(CaseList& list) {
 
 void in_place_cases(CaseList& list) {
   if (list.claims().always(ROPE_FEATURE_IN_PLACE)) return;  // there is nothing to compare with
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.in_place = true;
     c.start = 19;
     list.add(c);
@@ -224,7 +224,7 @@ void in_place_cases(CaseList& list) {
     list.add(c);
   });
   // A quarter of each head turns, as in GPT-NeoX, in more heads than a block of threads takes at once.
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     const Representative& representative = list.representative();
     if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
     if (list.level() == Level::quick && !(representative.is_type_of(c) && representative.is_width_of(c))) return;
@@ -285,7 +285,7 @@ void far_cases(CaseList& list) {
                  {Layout::distant_tokens, &Case::seq},
                  {Layout::distant_heads, &Case::heads}};
   for (const auto& [layout, dimension] : layouts) {
-    list.for_each_way(64, [&, far = layout, many = dimension](Case c) {
+    list.for_each_variant(64, [&, far = layout, many = dimension](Case c) {
       if (!list.representative().is_given_type_of(c) || !list.representative().is_width_of(c)) return;
       if (!list.representative().is_source_of(c)) return;
       c.layout = far;
@@ -296,7 +296,7 @@ void far_cases(CaseList& list) {
       list.add(c);
     });
   }
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (!list.representative().is_output_type_of(c)) return;
     c.layout = Layout::distant_rows;
     c.seq = 3;
@@ -306,7 +306,7 @@ void far_cases(CaseList& list) {
 
 void shifted_cases(CaseList& list) {
   // The halves of a head fit vectors of any usual width.
-  list.for_each_way(128, [&](Case c) {
+  list.for_each_variant(128, [&](Case c) {
     if (!list.representative().is_given_type_of(c) && list.level() == Level::quick) return;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
     c.output = OutputLayout::shifted;  // while the input begins at an aligned address
@@ -341,7 +341,7 @@ void sanitized_cases(CaseList& list) {
   for (const SanitizerTool tool : sanitizer_tools) {
     for (const int dim : {64, 6, 80}) {
       if (list.level() == Level::quick && (tool != SanitizerTool::memcheck || dim != 64)) continue;
-      list.for_each_way(dim, [&](Case c) {
+      list.for_each_variant(dim, [&](Case c) {
         c.tool = tool;
         add(c);
       });
@@ -353,8 +353,8 @@ void will_sanitize(std::span<const Case> cases, Examiner& examiner) { examiner.w
 
 Finding under_sanitizer(const Case& c, Examiner& examiner) { return examiner.sanitized(c); }
 
-constexpr Handling in_memory{.shown_by = ShownBy::memory};
-constexpr Handling twice_in_memory{.shown_by = ShownBy::memory, .calls = 2};
+constexpr RunnerTraits in_memory{.shown_by = ShownBy::memory};
+constexpr RunnerTraits twice_in_memory{.shown_by = ShownBy::memory, .calls = 2};
 
 }  // namespace
 
@@ -387,7 +387,7 @@ std::span<const Requirement> memory_requirements() {
        "tensors; races in global memory and within a warp",
        sanitized_cases, under_sanitizer, 0, will_sanitize, in_memory},
       {"MEM-08", "Results MUST be right at every tensor address that the claimed alignment allows.",
-       "MEM-ALIGNED-DOWN, CUDA-UNALIGNED", "tables, frequencies and positions, which are aligned", shifted_cases,
+       "MEM-ALIGNED-DOWN, CUDA-UNALIGNED-START", "tables, frequencies and positions, which are aligned", shifted_cases,
        accuracy, 0, nullptr, in_memory},
   };
   return requirements;

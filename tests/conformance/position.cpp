@@ -20,7 +20,7 @@ void offset_cases(CaseList& list) {
     c.sequence_length = 4000;
   };
   for (std::int64_t start : {0, 1, 250}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       shape(c);
       c.start = start;
       list.add(c);
@@ -95,7 +95,7 @@ Finding sliced_bit_for_bit(const Case& c, Examiner& examiner) {
 }
 
 void decode_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.seq = 1;
     c.batch = 3;
     c.heads = 4;
@@ -119,7 +119,7 @@ void decode_cases(CaseList& list) {
     list.add(c);
   });
   // As models decode: many kernels have a separate path for it.
-  list.for_each_way(128, [&](Case c) {
+  list.for_each_variant(128, [&](Case c) {
     if (!list.representative().is_output_type_of(c) || !list.claims().has(ROPE_FEATURE_KEY)) return;
     c.seq = 1;
     c.heads = 4;
@@ -148,7 +148,7 @@ void arbitrary_cases(CaseList& list) {
         PositionPattern::first_in_order, PositionPattern::last_apart, PositionPattern::restarting,
         PositionPattern::left_padded}) {
     ++turn;  // so that a way does not meet each pattern in the same form
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       c.form = PositionForm::shared;
       c.pattern = pattern;
       c.start = 700;
@@ -173,7 +173,7 @@ void batch_cases(CaseList& list) {
   int way = 0;
   for (int seq : {1, 3, 5}) {
     ++way;  // shifts the turn: the ways are an even number, so each pairing would meet only one of both
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       c.form = PositionForm::per_batch;
       c.batch = 3;
       c.seq = seq;
@@ -208,7 +208,7 @@ void batch_cases(CaseList& list) {
 // Fewer, as many and more batches than tokens; decoding of many sequences; a start that no narrower type holds.
 void start_cases(CaseList& list) {
   int way = 0;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.form = PositionForm::seqlen_offsets;
     c.start = 200;
     c.position_dtype = list.claims().position_dtype();
@@ -249,7 +249,7 @@ void start_cases(CaseList& list) {
 // One sequence, some of unlike lengths, empty ones, more than tokens, more than a block of threads.
 void packed_cases(CaseList& list) {
   int way = 0;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.batch = 1;
     const auto packed = [&](int sequences, int seq, bool with_starts) {
       Case one = c;

@@ -83,7 +83,7 @@ void shift_cases(CaseList& list) {
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
   };
   for (std::int64_t start : {0, 100, 1000}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       shape(c);
       c.start = start;
       if (wanted(c)) list.add(c);
@@ -154,7 +154,7 @@ void grid_cases(CaseList& list) {
     c.sequences = 1;
     c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? c.heads : 0;
   };
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     shape(c);
     list.add(c);
   });

@@ -55,8 +55,8 @@ std::vector<Requirement> all_requirements() {
   return all;
 }
 
-std::span<const Telling> most_telling_first() {
-  static constexpr Telling ids[] = {
+std::span<const RequirementPriority> most_telling_first() {
+  static constexpr RequirementPriority ids[] = {
       {"ROT-01", 30}, {"SHP-01"}, {"ANG-04"}, {"ERR-04"}, {"MEM-06"}, {"SPC-01"}, {"ROT-12"}, {"ERR-02"},
       {"ERR-03"},     {"MEM-01"}, {"SPC-04"}, {"ERR-01"}, {"ERR-05"}, {"ROT-03"}, {"ROT-09"}, {"ROT-13"},
       {"SHP-04"},     {"SHP-06"}, {"DET-02"}, {"DET-03"}, {"ROT-11"}, {"BWD-02"}, {"ANG-01"}, {"ANG-02"},

@@ -47,7 +47,7 @@ std::vector<Requirement> all_requirements();
 // What a run with a budget asks first: of our wrong kernels (tests/kernels/KILL_MATRIX.md), each rejects most of those
 // that the ones before it accept. The requirements that are left out reject none of these. ROT-01 rejects most, each by
 // a few of its cases.
-std::span<const Telling> most_telling_first();
+std::span<const RequirementPriority> most_telling_first();
 
 // The id may be written in any case. Throws InputError that lists the known ones.
 const Requirement& requirement_called(std::string_view id);

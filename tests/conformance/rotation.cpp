@@ -27,7 +27,7 @@ void accuracy_cases(CaseList& list) {
     // third.
     const bool usual = dim == 64 || dim == 128;
     int way = dim / 2;
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (quick && !usual && way++ % 3 != 0) return;
       c.key_heads = list.claims().has(ROPE_FEATURE_KEY) ? (list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 1 : 2) : 0;
       c.start = 5;
@@ -42,11 +42,11 @@ void accuracy_cases(CaseList& list) {
     });
   }
   list.add_random(400, [](Case&) {});
-  list.add_combined();
+  list.add_pairwise();
 }
 
 void identity_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.seq = 1;
     list.add(c);
   });
@@ -87,7 +87,7 @@ Finding identity(const Case& c, Examiner& examiner) {
 void large_angle_cases(CaseList& list) {
   const bool quick = list.level() == Level::quick;
   const std::int64_t most = list.claims().capabilities.max_position;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (c.source == AngleSource::tables || (quick && !list.representative().is_output_type_of(c))) return;
     std::vector<std::int64_t> starts{std::int64_t{1} << 19, most - 4};
     if (!quick) starts.insert(starts.end(), {std::int64_t{1} << 13, std::int64_t{1} << 16, std::int64_t{1} << 24});
@@ -100,7 +100,7 @@ void large_angle_cases(CaseList& list) {
 }
 
 void norm_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.start = 300;
     list.add(c);
   });
@@ -131,7 +131,7 @@ Finding norm(const Case& c, Examiner& examiner) {
 
 void lonely_cases(CaseList& list) {
   for (int dim : {64, 72}) {  // 36 pairs: vectors leave some over
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (dim != 64 && !list.representative().is_output_type_of(c)) return;
       c.input = InputKind::lonely;
       c.seq = 8;
@@ -168,7 +168,7 @@ void composition_cases(CaseList& list) {
     c.sequence_length = 3000;
   };
   for (std::int64_t start : {1, 37, 600}) {
-    list.for_each_way(64, [&](Case c) {
+    list.for_each_variant(64, [&](Case c) {
       shape(c);
       c.start = start;
       if (wanted(c)) list.add(c);
@@ -222,7 +222,7 @@ Finding composition(const Case& c, Examiner& examiner) {
 
 void partial_cases(CaseList& list) {
   for (int dim : {64, 128, 80}) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       for (int rotary : {c.spec.head_dim / 2, c.spec.head_dim / 4, c.spec.head_dim - 1}) {
         c.spec.rotary_dim = std::max(rotary / 2 * 2, 2);
         c.start = 3;
@@ -236,11 +236,11 @@ void partial_cases(CaseList& list) {
   }
   // The last feature of an odd head has no partner.
   for (const std::int32_t dim : list.claims().head_dims) {
-    if (dim % 2 != 0) list.for_each_way(dim, [&](const Case& c) { list.add(c); });
+    if (dim % 2 != 0) list.for_each_variant(dim, [&](const Case& c) { list.add(c); });
   }
   // Heads of models with latent attention: 64 features turn, the rest is 128 or 512 wide.
   for (int dim : {192, 576}) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (c.spec.head_dim != dim || !list.representative().is_output_type_of(c)) return;
       const bool bf16 = list.claims().capabilities.out_dtypes[ROPE_BF16] != 0;
       const bool seen = bf16 ? c.dtype == DType::bf16 : list.representative().is_type_of(c);
@@ -283,7 +283,7 @@ void written_cases(CaseList& list) {
   int way = 0;
   for (int dim : {128, 64, 256}) {
     ++way;
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (list.level() == Level::quick && way++ % 3 != 0) return;  // each way at one of the head_dims
       c.seq = 33;
       c.heads = 3;

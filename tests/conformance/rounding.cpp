@@ -33,13 +33,13 @@ void many_element_cases(CaseList& list) {
     c.start = std::clamp<std::int64_t>(spare, 0, 300);
     list.add(c);
   };
-  list.for_each_way(128, [&](const Case& c) { add(c, list.level() == Level::quick ? 1 : 2); });
+  list.for_each_variant(128, [&](const Case& c) { add(c, list.level() == Level::quick ? 1 : 2); });
   if (list.spec()) return;
   const auto* few = std::find_if(std::begin(few_features), std::end(few_features), [&](int rotary_dim) {
     return tokens_for(rotary_dim) - 1 <= list.claims().capabilities.max_position;
   });
   if (few == std::end(few_features)) return;
-  list.for_each_way(*few, [&](Case c) {
+  list.for_each_variant(*few, [&](Case c) {
     c.spec.rotary_dim = std::min(*few, c.spec.head_dim);
     add(c, 1);
   });
@@ -100,8 +100,8 @@ Finding unbiased(const Case& c, Examiner& examiner) {
   if (spacings == 0) return finding;
   const double mean = error / spacings;
   relate(finding, "q", {0, 0, 0}, 0, std::nullopt, 0, mean, largest_bias, Compared::mean);
-  finding.message = fmt::format("the mean error of {} results is {:.3g} ulp; a right kernel's is within {:g}{}", results,
-                                mean, largest_bias, finding.passed() ? "" : cause_of(mean));
+  finding.message = fmt::format("the mean error of {} results is {:.3g} ulp; a right kernel's is within {:g}{}",
+                                results, mean, largest_bias, finding.passed() ? "" : cause_of(mean));
   return finding;
 }
 

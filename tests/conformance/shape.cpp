@@ -16,7 +16,7 @@ namespace rope {
 namespace {
 
 void batched_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     c.batch = 3;
     c.heads = 4;
     c.key_heads = list.claims().has(ROPE_FEATURE_GROUPED_HEADS) ? 2 : list.claims().has(ROPE_FEATURE_KEY) ? 4 : 0;
@@ -107,7 +107,7 @@ void every_head_dim_cases(CaseList& list) {
   if (!quick) dims.insert(dims.end(), {258, 288, 320, 384, 448, 512, 576, 640, 768, 1000, 1024});
   if (!list.claims().head_dims.empty()) dims.assign(list.claims().head_dims.begin(), list.claims().head_dims.end());
   for (int dim : dims) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       const Representative& representative = list.representative();
       if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
       if (!representative.is_width_of(c) || !representative.is_source_of(c)) return;
@@ -131,7 +131,7 @@ void head_count_cases(CaseList& list) {
   int way = 0;
   for (const auto& [heads, key_heads] : counts) {
     ++way;  // shifts the turn: the ways are an even number, so each pairing would meet only one of both
-    list.for_each_way(64, [&, q = heads, k = key_heads](Case c) {
+    list.for_each_variant(64, [&, q = heads, k = key_heads](Case c) {
       if (!list.representative().is_output_type_of(c)) return;
       if (!list.representative().is_given_type_of(c) && c.given != c.dtype) return;
       c.heads = q;
@@ -148,7 +148,7 @@ void head_count_cases(CaseList& list) {
 }
 
 void empty_cases(CaseList& list) {
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (!list.representative().is_output_type_of(c)) return;
     for (int Case::*dimension : {&Case::batch, &Case::seq, &Case::heads}) {
       Case empty = c;

@@ -19,7 +19,7 @@ void all_pairs_case(CaseList& list) {
   if (list.level() == Level::quick || !list.claims().compiled) return;
   std::optional<Case> smallest;
   const auto size = [](const Case& c) { return size_of(c.dtype) + size_of(c.out_dtype); };
-  list.for_each_way(128, [&](const Case& c) {
+  list.for_each_variant(128, [&](const Case& c) {
     if (!list.representative().is_output_type_of(c)) return;
     if (!smallest || size(c) < size(*smallest)) smallest = c;
   });
@@ -210,14 +210,14 @@ void many_rows_cases(CaseList& list) {
   all_pairs_case(list);
   const bool quick = list.level() == Level::quick;
   std::optional<DType> only;  // at level quick: the first that is claimed, from one source
-  list.for_each_way(4, [&](const Case& c) {
+  list.for_each_variant(4, [&](const Case& c) {
     if (!is_judged_way(c, list, quick)) return;
     const bool is_smaller = only && c.spec.head_dim > widest_with_key && size_of(c.dtype) < size_of(*only);
     if (!only || is_smaller) only = c.dtype;
   });
   std::set<DType> seen;
   std::size_t turn = 0;
-  list.for_each_way(4, [&](Case c) {
+  list.for_each_variant(4, [&](Case c) {
     if (!is_judged_way(c, list, quick) || (quick && only != c.dtype)) return;
     std::vector<Case> cases = many_rows(c, list);
     const bool is_first = seen.empty(), is_first_of_dtype = seen.insert(c.dtype).second;
@@ -238,7 +238,7 @@ void many_rows_cases(CaseList& list) {
 
 void wide_head_cases(CaseList& list) {
   for (int dim : wide_head_dims(list.level())) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       if (c.spec.head_dim != dim) return;  // not claimed
       if (c.source == AngleSource::tables && !list.representative().is_given_type_of(c)) return;
       const bool of_type_and_width = list.representative().is_type_of(c) && list.representative().is_width_of(c);
@@ -260,7 +260,7 @@ void wide_head_cases(CaseList& list) {
 void block_cases(CaseList& list) {
   const bool quick = list.level() == Level::quick;
   std::vector<Case> ways;
-  list.for_each_way(4, [&](Case c) {
+  list.for_each_variant(4, [&](Case c) {
     const Representative& representative = list.representative();
     if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
     if (!representative.is_width_of(c)) return;

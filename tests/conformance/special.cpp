@@ -18,7 +18,7 @@ namespace {
 
 void non_finite_cases(CaseList& list) {
   for (int dim : {64, 22}) {  // 11 pairs: vectors of two, four and eight leave some over
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       // At position 0 a kernel may leave the input as it is; then nothing spreads within a pair.
       c.start = 5;
       list.add(c);
@@ -132,10 +132,10 @@ void look_for_plants(Finding& finding, const char* name, const std::vector<Plant
 Finding told_of_plants(Finding finding) {
   if (finding.kind != FailureKind::relation) return finding;
   const Element& e = *finding.element;
-  finding.message =
-      fmt::format("{} of {} results do not show the NaN or infinity of their pair; the first is feature {}: {} where the "
-                  "pair holds {}",
-                  finding.wrong, finding.compared, e.feature, value_with_bits(e.dtype, e.actual), e.expected);
+  finding.message = fmt::format(
+      "{} of {} results do not show the NaN or infinity of their pair; the first is feature {}: {} where the "
+      "pair holds {}",
+      finding.wrong, finding.compared, e.feature, value_with_bits(e.dtype, e.actual), e.expected);
   return finding;
 }
 
@@ -183,7 +183,7 @@ Finding contained(const Case& c, Examiner& examiner) {
 
 void cases_with(CaseList& list, InputKind input) {
   for (int dim : {22, 128}) {
-    list.for_each_way(dim, [&](Case c) {
+    list.for_each_variant(dim, [&](Case c) {
       c.input = input;
       c.start = 7;
       list.add(c);
@@ -197,7 +197,7 @@ void zero_cases(CaseList& list) { cases_with(list, InputKind::zero); }
 void subnormal_cases(CaseList& list) { cases_with(list, InputKind::subnormal); }
 
 void flushable_cases(CaseList& list) {
-  list.for_each_way(22, [&](Case c) {
+  list.for_each_variant(22, [&](Case c) {
     c.input = InputKind::subnormal;
     c.start = 7;
     list.add(c);

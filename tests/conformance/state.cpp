@@ -57,7 +57,7 @@ void add_with_kept_rules(std::span<const Case> ways, CaseList& list) {
 
 void interrupted_cases(CaseList& list) {
   std::vector<Case> computed;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (!is_interrupted_way(c, list)) return;
     c.sequence_length = 1000;
     list.add(c);
@@ -254,7 +254,7 @@ void mixed_cases(CaseList& list) {
   std::size_t left = list.claims().compiled ? 1000 : quick ? 2 : 8;
   std::map<AngleSource, std::size_t> turn;
   std::optional<Pairing> pairing;
-  list.for_each_way(64, [&](const Case& c) {
+  list.for_each_variant(64, [&](const Case& c) {
     if (!representative.is_output_type_of(c) || !representative.is_given_type_of(c)) return;
     if (!representative.is_width_of(c)) return;
     if (quick && !representative.is_source_of(c)) return;
@@ -277,7 +277,7 @@ void mixed_cases(CaseList& list) {
 void returning_cases(CaseList& list) {
   bool is_first = true;
   const Representative& representative = list.representative();
-  list.for_each_way(64, [&](const Case& c) {
+  list.for_each_variant(64, [&](const Case& c) {
     const bool stands_for_all = representative.is_type_of(c) && representative.is_output_type_of(c) &&
                                 representative.is_given_type_of(c) && representative.is_width_of(c) &&
                                 representative.is_source_of(c);

@@ -108,7 +108,7 @@ void add_axes_of_tiles(Hypotheses& all) {
 void add_axis_frequencies(Hypotheses& all) {
   Hypothesis h{.bug_class = BugClass::multi_axis, .sentence = "the frequencies start again with each axis",
                .applies = several_axes};
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     const std::vector<long double> all_of_them = theta;
     std::vector<std::size_t> seen(8, 0);
     for (std::size_t p = 0; p < theta.size(); ++p)
@@ -126,7 +126,7 @@ void add_axes_as_ropes(Hypotheses& all) {
                  return several_axes(call) && call.source == AngleSource::computed &&
                         std::holds_alternative<scaling::None>(call.scaling);
                }};
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     std::map<int, int> pairs, seen;
     for (const int axis : s.params.axis) ++pairs[axis];
     for (std::size_t p = 0; p < theta.size(); ++p) {
@@ -156,17 +156,17 @@ void add_angles_in_blocks(Hypotheses& all) {
 // A token whose positions are alike on some axes is taken for text: all of its pairs follow axis 0. The test looks at
 // the token itself, or once at one token for all.
 void add_text_tests(Hypotheses& all) {
-  using Token = std::vector<std::int64_t> (*)(const Spot&);
+  using Token = std::vector<std::int64_t> (*)(const RowContext&);
   const struct {
     const char* words;
     Token of;
     bool is_own;
   } tokens[] = {
-      {"a token", [](const Spot& s) { return token_position(s.call, s.batch, s.seq); }, true},
-      {"a batch whose first token", [](const Spot& s) { return token_position(s.call, s.batch, 0); }, false},
-      {"a call whose first token", [](const Spot& s) { return token_position(s.call, 0, 0); }, false},
-      {"a batch whose last token", [](const Spot& s) { return token_position(s.call, s.batch, s.call.q.shape[1] - 1); },
-       false},
+      {"a token", [](const RowContext& s) { return token_position(s.call, s.batch, s.seq); }, true},
+      {"a batch whose first token", [](const RowContext& s) { return token_position(s.call, s.batch, 0); }, false},
+      {"a call whose first token", [](const RowContext& s) { return token_position(s.call, 0, 0); }, false},
+      {"a batch whose last token",
+       [](const RowContext& s) { return token_position(s.call, s.batch, s.call.q.shape[1] - 1); }, false},
   };
   const struct {
     const char* words;
@@ -182,7 +182,7 @@ void add_text_tests(Hypotheses& all) {
                    .applies = [last](const Call& call) {
                      return call.positions && call.axes > std::max(static_cast<std::int64_t>(last), std::int64_t{1});
                    }};
-      h.change.position = [of = token.of, first, last](const Spot& s, int, long double p) {
+      h.change.position = [of = token.of, first, last](const RowContext& s, int, long double p) {
         const std::vector<std::int64_t> seen = of(s);
         const bool alike = first == last ? std::ranges::all_of(seen, [&](std::int64_t m) { return m == seen[0]; })
                                          : last < seen.size() && seen[first] == seen[last];

@@ -78,7 +78,7 @@ bool only_some_heads(const Condition& c) {
 }
 
 // "Nothing is rotated" says nothing; the condition under which it happens decides. If only k stays, k was not written.
-BugClass class_of_unrotated(const Weighed& cause, BugClass spoken) {
+BugClass class_of_unrotated(const ScoredHypothesis& cause, BugClass spoken) {
   const Condition& c = cause.condition;
   if (any_of(c.begin(), c.end(), is_of_a_launch)) return BugClass::launch_limits;
   if (only_some_batches(c) && has(c, Circumstance::positions_for_each_batch)) return BugClass::varlen_packing_cp;
@@ -97,7 +97,7 @@ BugClass class_of_values(const Hypothesis& h, BugClass spoken) {
 }
 
 // For a condition that speaks for no class.
-BugClass class_by_hypothesis(const Weighed& cause) {
+BugClass class_by_hypothesis(const ScoredHypothesis& cause) {
   const Hypothesis& h = *cause.hypothesis;
   const Condition& c = cause.condition;
   if (!h.unrotated) return h.bug_class;
@@ -122,7 +122,7 @@ std::optional<BugClass> class_of_condition(const Condition& condition) {
   return std::nullopt;
 }
 
-bool is_of_large_positions(const Weighed& cause) {
+bool is_of_large_positions(const ScoredHypothesis& cause) {
   // No table is this long. No rule begins there, and the only counters that end there have 2^31. So it is the angles.
   constexpr std::int64_t large = 1 << 20;
   return any_of(cause.condition.begin(), cause.condition.end(), [](const Literal& l) {
@@ -130,7 +130,7 @@ bool is_of_large_positions(const Weighed& cause) {
   });
 }
 
-BugClass class_of(const Weighed& cause) {
+BugClass class_of(const ScoredHypothesis& cause) {
   const Hypothesis& h = *cause.hypothesis;
   const Condition& c = cause.condition;
   if (is_of_large_positions(cause)) return BugClass::precision;

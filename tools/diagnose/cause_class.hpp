@@ -12,9 +12,9 @@ namespace rope::diagnosis {
 std::optional<BugClass> class_of_condition(const Condition& condition);
 
 // Whether a cause fits only from a position of a million on. There it can only be the look of inexact angles.
-bool is_of_large_positions(const Weighed& cause);
+bool is_of_large_positions(const ScoredHypothesis& cause);
 
 // The class of a cause under its condition.
-BugClass class_of(const Weighed& cause);
+BugClass class_of(const ScoredHypothesis& cause);
 
 }  // namespace rope::diagnosis

@@ -24,11 +24,11 @@ std::function<void(Args...)> in_turn(const std::function<void(Args...)>& first,
   };
 }
 
-using OfPosition = std::function<long double(const Spot&, int axis, long double)>;
+using OfPosition = std::function<long double(const RowContext&, int axis, long double)>;
 
 OfPosition in_turn(const OfPosition& first, const OfPosition& then) {
   if (!first || !then) return chosen(first, then);
-  return [=](const Spot& s, int axis, long double p) { return then(s, axis, first(s, axis, p)); };
+  return [=](const RowContext& s, int axis, long double p) { return then(s, axis, first(s, axis, p)); };
 }
 
 }  // namespace

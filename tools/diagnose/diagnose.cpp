@@ -10,7 +10,7 @@
 #include "tools/diagnose/cause_class.hpp"
 #include "tools/diagnose/other_evidence.hpp"
 #include "tools/diagnose/rivals.hpp"
-#include "tools/diagnose/said.hpp"
+#include "tools/diagnose/predicted_outcome.hpp"
 #include "tools/diagnose/trigger.hpp"
 #include "tools/diagnose/wrong_rows.hpp"
 
@@ -47,8 +47,8 @@ class Diagnosing {
     observe_all();
     unusual_ = needs_unusual_inputs(seen_);
     look_for_state();
-    weighed_ = scales_.weigh(seen_, decides_by_state() ? Care::quick : Care::thorough);
-    if (!decides_by_state()) part_rivals();
+    weighed_ = scales_.weigh(seen_, decides_by_state() ? SearchEffort::quick : SearchEffort::thorough);
+    if (!decides_by_state()) discriminate();
     gather_pointers();
     Diagnosis result;
     result.wrong_rows = wrong_rows(seen_);
@@ -103,12 +103,12 @@ class Diagnosing {
 
   // If other causes fit as well as the best, or if the best fits so well that it would be certain, runs cases that
   // decide, if the claims have such cases.
-  void part_rivals() {
+  void discriminate() {
     if (weighed_.empty() || weighed_[0].fit < worth_naming) return;
     Rivals rivals(report_, seen_, examiner_);
     for (int round = 0; round < rounds_of_rivals; ++round) {
       if (!observe_more(rivals.deciding(weighed_, certain))) break;
-      weighed_ = scales_.weigh(seen_, Care::thorough);
+      weighed_ = scales_.weigh(seen_, SearchEffort::thorough);
       if (weighed_.empty()) return;
     }
     tie_ = rivals.has_tie(weighed_);
@@ -134,9 +134,9 @@ class Diagnosing {
   void confirm(Rivals& rivals) {
     const std::size_t before = seen_.size();
     for (int round = 0; round < rounds_of_confirming && weighed_[0].fit >= certain; ++round) {
-      Weighed& best = weighed_[0];
+      ScoredHypothesis& best = weighed_[0];
       if (!observe_more(rivals.confirming(best))) break;
-      Weighed again = scales_.weigh_again(best, seen_);
+      ScoredHypothesis again = scales_.weigh_again(best, seen_);
       is_confirmed_ = again.fit >= certain && again.contradicted == 0;
       if (!is_confirmed_) break;
       const bool is_settled = std::ranges::equal(again.condition, best.condition);
@@ -145,7 +145,7 @@ class Diagnosing {
     }
     further_ = seen_.size() - before;
     otherwise_ = std::count_if(seen_.begin() + static_cast<std::ptrdiff_t>(before), seen_.end(),
-                               [&](const auto& one) { return !Said(*one, weighed_[0]).is_so(); });
+                               [&](const auto& one) { return !PredictedOutcome(*one, weighed_[0]).is_so(); });
   }
 
   // The plan was measured with one call. What it shows beside a certain cause is an effect of it: several bugs make
@@ -186,7 +186,7 @@ class Diagnosing {
 
   // A race between two writers leaves whole rows unchanged. Anything else is a value that nobody set.
   Pointer cause_of(Repeated again) const {
-    const bool rows_survive = std::any_of(weighed_.begin(), weighed_.end(), [](const Weighed& w) {
+    const bool rows_survive = std::any_of(weighed_.begin(), weighed_.end(), [](const ScoredHypothesis& w) {
       return w.hypothesis->unrotated && w.with == nullptr && w.explained > 0.9;
     });
     Pointer p{{BugClass::strides_memory_race, different_each_time, "", 1}, {}, ""};
@@ -210,13 +210,13 @@ class Diagnosing {
   // What the kernel does was measured where it fails, and the best cause fits less and predicts less than half of the
   // wrong rows.
   bool says_less_than(const std::optional<PlanDifference>& plan) const {
-    const Weighed& best = weighed_[0];
+    const ScoredHypothesis& best = weighed_[0];
     const auto says_what = [](const Difference& d) { return d.bug_class && !d.is_open; };
     const bool says_little = best.fit < fit_of_a_plan && 2 * best.rows < best.all_rows;
     return plan && std::ranges::any_of(plan->found, says_what) && says_little;
   }
 
-  Candidate candidate(const Weighed& w) const {
+  Candidate candidate(const ScoredHypothesis& w) const {
     std::string sentence = w.hypothesis->sentence;
     if (w.with != nullptr) sentence += "; and " + w.with->sentence;
     if (is_of_large_positions(w) && w.hypothesis->bug_class != BugClass::precision) {
@@ -234,8 +234,8 @@ class Diagnosing {
   static double least_beside(double best_fit) { return std::max(0.5 * best_fit, worth_a_line); }
 
   void name_causes(Diagnosis& result) const {
-    const Weighed& best = weighed_[0];
-    for (const Weighed& w : weighed_) {
+    const ScoredHypothesis& best = weighed_[0];
+    for (const ScoredHypothesis& w : weighed_) {
       // Beside the cause of one rule, the same of several rules says less.
       if (w.hypothesis->several_rules && &w != &best) continue;
       if (w.fit >= least_beside(best.fit)) result.candidates.push_back(candidate(w));
@@ -257,7 +257,7 @@ class Diagnosing {
     }
   }
 
-  static std::string evidence_for(const Weighed& cause) {
+  static std::string evidence_for(const ScoredHypothesis& cause) {
     if (cause.rows == 0) {
       return fmt::format("predicts where {} of {} calls leave their tensors, and {} right rows", cause.ends,
                          cause.all_ends, cause.right_rows);
@@ -280,13 +280,13 @@ class Diagnosing {
 
   // Whether a failing case is as a cause says. Nullopt if the case was not run again, as golden cases are not, or if
   // its values hold in that run.
-  std::optional<bool> is_explained(Case c, const Weighed& cause) const {
+  std::optional<bool> is_explained(Case c, const ScoredHypothesis& cause) const {
     c.requirement = "ROT-01";
     const std::string text = to_text(c);
     const auto found =
         std::find_if(seen_.begin(), seen_.end(), [&](const auto& s) { return s->answered() && to_text(s->c) == text; });
     if (found == seen_.end() || !(*found)->failed()) return std::nullopt;
-    return Said(**found, cause).is_so();
+    return PredictedOutcome(**found, cause).is_so();
   }
 
   void name_by_other_evidence(const std::optional<PlanDifference>& plan, const std::optional<Candidate>& by_angle,
@@ -295,7 +295,7 @@ class Diagnosing {
                           [](const Pointer& p) { return p.candidate.fit >= nearly_all; });
     for (const Pointer& p : pointers_) result.candidates.push_back(p.candidate);
     if (!decides_by_state() || pointers_.empty()) {
-      for (const Weighed& w : weighed_) result.candidates.push_back(candidate(w));
+      for (const ScoredHypothesis& w : weighed_) result.candidates.push_back(candidate(w));
     }
     const std::optional<Appearance> appearance = appearance_of(seen_, plan, by_angle);
     const bool by_appearance = appearance && !decides_by_state() && !is_of_one_kind(*appearance);
@@ -358,10 +358,10 @@ class Diagnosing {
   const SubjectReport& report_;
   std::optional<std::chrono::steady_clock::time_point> end_;
   const Stop* stop_;
-  Scales scales_;
+  HypothesisRanking scales_;
   Examiner examiner_;
   Observations seen_;
-  std::vector<Weighed> weighed_;   // hypotheses, best first
+  std::vector<ScoredHypothesis> weighed_;   // hypotheses, best first
   std::vector<Pointer> pointers_;  // causes from other evidence than values
   std::optional<Candidate> raised_;
   bool unusual_ = false;                          // all failures have inputs of an unusual size

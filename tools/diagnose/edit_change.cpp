@@ -39,24 +39,24 @@ Change made_by(const bugs::Round& round) {
   const auto of_call = [to = round.to](const Call& call, double value) {
     return on_grid(to, call.q.dtype, call.q_result().dtype, value);
   };
-  const auto here = [=](const Spot& s, double value) { return of_call(s.call, value); };
+  const auto here = [=](const RowContext& s, double value) { return of_call(s.call, value); };
   Change change;
   if (at(bugs::of_base)) change.params = [=](const Call& call, Params& p) { p.base = of_call(call, p.base); };
   if (at(bugs::of_factor)) change.params = [=](const Call& call, Params& p) { p.lambda = of_call(call, p.lambda); };
   if (round.at == bugs::of_theta) {
-    change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+    change.theta = [=](const RowContext& s, std::vector<long double>& theta) {
       for (long double& value : theta) value = here(s, static_cast<double>(value));
     };
   } else if (round.at == bugs::of_position) {
-    change.position = [=](const Spot& s, int, long double p) {
+    change.position = [=](const RowContext& s, int, long double p) {
       return static_cast<long double>(here(s, static_cast<double>(p)));
     };
   } else if (round.at == bugs::of_angle) {
-    change.angle = [=](const Spot& s, long double, long double, long double phi) {
+    change.angle = [=](const RowContext& s, long double, long double, long double phi) {
       return static_cast<long double>(here(s, static_cast<double>(phi)));
     };
   } else if (at(bugs::of_angle)) {
-    change.angle = [=](const Spot& s, long double m, long double theta, long double) {
+    change.angle = [=](const RowContext& s, long double m, long double theta, long double) {
       const double product = here(s, static_cast<double>(m)) * here(s, static_cast<double>(theta));
       return static_cast<long double>(here(s, product));
     };
@@ -68,7 +68,7 @@ Change made_by(const bugs::Round& round) {
     };
   }
   if (at(bugs::of_turn)) {
-    change.row = [=](const Spot& s, const PairList&, Row& row) {
+    change.row = [=](const RowContext& s, const PairList&, Row& row) {
       for (std::vector<double>* values : {&row.cos, &row.sin}) {
         for (double& value : *values) value = here(s, value);
       }
@@ -76,24 +76,24 @@ Change made_by(const bugs::Round& round) {
   }
   if (at(bugs::of_input)) change.load = here;
   if (at(bugs::of_product)) {
-    change.rotate = [=](const Spot& s, Values x, Values c, Values n, Values) {
+    change.rotate = [=](const RowContext& s, Values x, Values c, Values n, Values) {
       const auto of = [&](double a, double b) { return here(s, a * b); };
       const double l = s.params.lambda;
       return Values{here(s, l * (of(x.first, c.first) - of(x.second, n.first))),
                     here(s, l * (of(x.second, c.second) + of(x.first, n.second)))};
     };
   } else if (at(bugs::of_result)) {
-    change.store = [=](const Spot& s, int, double y) { return here(s, y); };
+    change.store = [=](const RowContext& s, int, double y) { return here(s, y); };
   }
   if (at(bugs::of_passed)) {
-    change.pass = [=](const Spot& s, int, double x) { return rounded(s.out().dtype, here(s, x)); };
+    change.pass = [=](const RowContext& s, int, double x) { return rounded(s.out().dtype, here(s, x)); };
   }
   return change;
 }
 
 Change made_by(const bugs::Mix& mix) {
   Change change;
-  change.rotate = [=](const Spot& s, Values x, Values c, Values n, Values) {
+  change.rotate = [=](const RowContext& s, Values x, Values c, Values n, Values) {
     const auto sum = [&](const std::int8_t (&products)[2], double cosine, double sine) {
       double total = 0;
       for (const std::int8_t product : products) {
@@ -117,24 +117,25 @@ Change made_by(const bugs::Write& write) {
   Change change;
   switch (write.fate) {
     case Fate::not_written:
-      if (all) change.write = [](const Spot&) { return diagnosis::Write::nothing; };
+      if (all) change.write = [](const RowContext&) { return diagnosis::Write::nothing; };
       if (!all) {
-        change.skips = [=](const Spot& s, int feature) { return (feature >= s.params.rotary_dim) == passed; };
+        change.skips = [=](const RowContext& s, int feature) { return (feature >= s.params.rotary_dim) == passed; };
       }
       break;
     case Fate::copied:
-      if (all) change.write = [](const Spot&) { return diagnosis::Write::copied; };
-      if (!all) change.rotate = [](const Spot&, Values x, Values, Values, Values) { return x; };
+      if (all) change.write = [](const RowContext&) { return diagnosis::Write::copied; };
+      if (!all) change.rotate = [](const RowContext&, Values x, Values, Values, Values) { return x; };
       break;
     case Fate::zero:
     case Fate::one: {
       const double value = write.fate == Fate::one ? 1 : 0;
-      if (!passed) change.rotate = [=](const Spot&, Values, Values, Values, Values) { return Values{value, value}; };
-      if (all || passed) change.pass = [=](const Spot&, int, double) { return value; };
+      if (!passed)
+        change.rotate = [=](const RowContext&, Values, Values, Values, Values) { return Values{value, value}; };
+      if (all || passed) change.pass = [=](const RowContext&, int, double) { return value; };
       break;
     }
     case Fate::twice:
-      change.rotate = [](const Spot& s, Values, Values c, Values n, Values y) { return second_turn(s, c, n, y); };
+      change.rotate = [](const RowContext& s, Values, Values c, Values n, Values y) { return second_turn(s, c, n, y); };
       break;
     case Fate::added: change.adds = true; break;
     case Fate::from_first: change.rereads = true; break;
@@ -163,7 +164,7 @@ std::int64_t moved_index(const bugs::Move& move, std::int64_t i, std::int64_t n)
 }
 
 // Batch, token and head of a row, of which the move changes one.
-RowIndex moved_row(const bugs::Move& move, const Spot& s, const Tensor& t) {
+RowIndex moved_row(const bugs::Move& move, const RowContext& s, const Tensor& t) {
   RowIndex row{s.batch, s.seq, s.head};
   switch (move.of) {
     case bugs::Move::Dimension::batch: row.batch = moved_index(move, s.batch, t.shape[0]); break;
@@ -177,16 +178,18 @@ Change made_by(const bugs::Move& move) {
   using Role = bugs::Move::Role;
   Change change;
   if (move.role == Role::position || move.role == Role::given_position) {
-    change.position = [=](const Spot& s, int axis, long double p) {
+    change.position = [=](const RowContext& s, int axis, long double p) {
       if (move.role == Role::given_position && !s.call.positions) return p;
       const RowIndex from = moved_row(move, s, s.call.q);
       const std::int64_t further = move.counted_on ? s.batch + s.seq - from.batch - from.seq : 0;
       return positions::of(s, axis, from.batch, from.seq) + static_cast<long double>(further);
     };
   } else if (move.role == Role::input && move.of == bugs::Move::Dimension::head) {
-    change.source = [=](const Spot& s, int, bool&, std::int64_t& head) { head = moved_row(move, s, s.in()).head; };
+    change.source = [=](const RowContext& s, int, bool&, std::int64_t& head) {
+      head = moved_row(move, s, s.in()).head;
+    };
   } else {
-    change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
+    change.index = [=](const RowContext& s, bool output, int feature, std::int64_t right) {
       if (move.role == (output ? Role::input : Role::output)) return right;
       const Tensor& t = output ? s.out() : s.in();
       return row_offset(t, moved_row(move, s, t)) + feature * t.strides[3];
@@ -204,7 +207,7 @@ Change made_by(const bugs::Count& count) {
   using enum bugs::Count::How;
   Change change;
   change.by_head = count.how == plus_head;
-  change.position = [=](const Spot& s, int, long double p) -> long double {
+  change.position = [=](const RowContext& s, int, long double p) -> long double {
     const auto tokens = static_cast<long double>(s.call.q.shape[1]), seq = static_cast<long double>(s.seq);
     const auto length = static_cast<long double>(s.call.sequence_length);
     switch (count.how) {
@@ -268,7 +271,7 @@ Change made_by(const bugs::Set& set) {
 }
 
 // The strides that a tensor is taken to have.
-std::array<std::int64_t, 4> strides_of(const bugs::Stride& stride, const Spot& s, const Tensor& t, bool output) {
+std::array<std::int64_t, 4> strides_of(const bugs::Stride& stride, const RowContext& s, const Tensor& t, bool output) {
   using enum bugs::Stride::As;
   const std::int64_t heads = t.shape[2], features = t.shape[3];
   std::array<std::int64_t, 4> taken{};
@@ -293,7 +296,7 @@ Change made_by(const bugs::Stride& stride) {
   using Side = bugs::Stride::Side;
   using Whose = bugs::Stride::Whose;
   Change change;
-  change.index = [=](const Spot& s, bool output, int feature, std::int64_t right) {
+  change.index = [=](const RowContext& s, bool output, int feature, std::int64_t right) {
     const bool is_other_tensor = stride.whose == (s.key ? Whose::q : Whose::k);
     if (is_other_tensor || stride.side == (output ? Side::input : Side::output)) return right;
     const Tensor& t = output ? s.out() : s.in();

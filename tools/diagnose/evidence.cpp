@@ -278,7 +278,7 @@ std::vector<Case> failing_cases_with(const std::function<void(Case&)>& change, c
   return all;
 }
 
-std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen) {
+std::vector<Case> discriminating_cases(const SubjectReport& report, const Claims& claims, const Observations& seen) {
   AlreadyRun run(seen);
   const std::vector<const Case*>& failed = run.failed;
   std::vector<Case> all;

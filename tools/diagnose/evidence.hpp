@@ -62,7 +62,7 @@ std::vector<Case> cases_to_observe(const SubjectReport& report, const Claims& cl
 
 // Cases that were not run yet, on which causes of the failures seen may differ: random ones, the same with what fails,
 // and failing ones from another position on.
-std::vector<Case> cases_to_part(const SubjectReport& report, const Claims& claims, const Observations& seen);
+std::vector<Case> discriminating_cases(const SubjectReport& report, const Claims& claims, const Observations& seen);
 
 // Cases between failing and random ones, which were not run yet: many have all that a failure needs, and everything
 // else is different.

@@ -34,7 +34,7 @@ Hypothesis factor_in_tables() {
     return call.attention_factor != 1 && call.cos && call.cos->dtype != DType::f64;
   };
   h.change.params = [](const Call&, Params& p) { p.lambda = 1; };
-  h.change.row = [](const Spot& s, const PairList&, Row& row) {
+  h.change.row = [](const RowContext& s, const PairList&, Row& row) {
     for (std::vector<double>* values : {&row.cos, &row.sin}) {
       for (double& value : *values) value = rounded(s.call.cos->dtype, value * s.call.attention_factor);
     }
@@ -47,7 +47,7 @@ Hypothesis still_at_0() {
   Hypothesis h{.bug_class = BugClass::scaling_config,
                .sentence = "tokens at position 0 are left as they are, and not multiplied by the attention factor"};
   h.applies = [](const Call& call) { return call.attention_factor != 1; };
-  h.change.write = [](const Spot& s) {
+  h.change.write = [](const RowContext& s) {
     const std::vector<std::int64_t> position = token_position(s.call, s.batch, s.seq);
     const bool is_at_0 = std::ranges::all_of(position, [](std::int64_t m) { return m == 0; });
     return is_at_0 ? Write::copied : Write::rotated;
@@ -60,7 +60,7 @@ Hypothesis still_pairs() {
   Hypothesis h{.bug_class = BugClass::scaling_config,
                .sentence = "pairs whose theta is 0 are left as they are, and not multiplied by the attention factor"};
   h.applies = [](const Call& call) { return call.attention_factor != 1 && call.source == AngleSource::computed; };
-  h.change.row = [](const Spot& s, const PairList& pairs, Row& row) {
+  h.change.row = [](const RowContext& s, const PairList& pairs, Row& row) {
     const Params& p = s.params;
     const std::vector<long double>& theta =
         kept_frequencies(p.scaling, {p.head_dim, p.rotary_dim, p.base, p.sequence_length});
@@ -82,7 +82,7 @@ void add_factor_of_one_tensor(Hypotheses& all) {
         .sentence = fmt::format("with k in the call, the attention factor is applied twice to {} and not to {}",
                                 of_key ? "k" : "q", of_key ? "q" : "k"),
         .applies = [](const Call& call) { return call.attention_factor != 1 && call.k.has_value(); }};
-    h.change.rotate = [of_key](const Spot& s, Values, Values, Values, Values y) {
+    h.change.rotate = [of_key](const RowContext& s, Values, Values, Values, Values y) {
       const double by = s.key == of_key ? s.params.lambda : 1 / s.params.lambda;
       return Values{y.first * by, y.second * by};
     };
@@ -95,7 +95,7 @@ void add_attention_factors(Hypotheses& all) {
     Hypothesis h{.bug_class = BugClass::scaling_config,
                  .sentence = fmt::format("the attention factor multiplies only {}", cosine ? "cos" : "sin"),
                  .applies = [](const Call& call) { return call.attention_factor != 1; }};
-    h.change.row = [cosine](const Spot& s, const PairList&, Row& row) {
+    h.change.row = [cosine](const RowContext& s, const PairList&, Row& row) {
       for (double& value : cosine ? row.sin : row.cos) value /= s.params.lambda;
     };
     all.push_back(std::move(h));

@@ -21,13 +21,13 @@ long double on(const std::vector<long double>& positions, int axis) {
   return positions[static_cast<std::size_t>(std::clamp<int>(axis, 0, static_cast<int>(positions.size()) - 1))];
 }
 
-void note(const Spot& spot, OutsideAccess access) {
+void note(const RowContext& spot, OutsideAccess access) {
   if (spot.outside != nullptr && !*spot.outside) *spot.outside = std::move(access);
 }
 
 }  // namespace
 
-Row FactorRows::made(const Spot& spot) {
+Row FactorRows::made(const RowContext& spot) {
   const auto features = static_cast<std::size_t>(params_.rotary_dim);
   Row row{std::vector<double>(features), std::vector<double>(features), std::vector<double>(features), false};
   if (params_.source == AngleSource::tables) {
@@ -38,7 +38,7 @@ Row FactorRows::made(const Spot& spot) {
   return row;
 }
 
-std::vector<long double> FactorRows::theta(const Spot& spot) const {
+std::vector<long double> FactorRows::theta(const RowContext& spot) const {
   std::vector<long double> theta;
   if (params_.source == AngleSource::frequencies) {
     for (int p = 0; p < params_.rotary_dim / 2; ++p) {
@@ -53,7 +53,7 @@ std::vector<long double> FactorRows::theta(const Spot& spot) const {
   return theta;
 }
 
-std::vector<long double> FactorRows::positions_of(const Spot& spot) const {
+std::vector<long double> FactorRows::positions_of(const RowContext& spot) const {
   const std::vector<std::int64_t>& given = positions_.of(spot.batch, spot.seq);
   std::vector<long double> all(given.begin(), given.end());
   if (!change_.position) return all;
@@ -74,7 +74,7 @@ int FactorRows::axis_of(int pair) const {
   return p < params_.axis.size() ? params_.axis[p] : 0;
 }
 
-void FactorRows::compute(const Spot& spot, Row& row) {
+void FactorRows::compute(const RowContext& spot, Row& row) {
   if (theta_.empty()) theta_ = theta(spot);
   const auto count = static_cast<std::size_t>(params_.rotary_dim / 2);
   struct Turn {
@@ -110,7 +110,7 @@ void FactorRows::compute(const Spot& spot, Row& row) {
   }
 }
 
-void FactorRows::read_tables(const Spot& spot, Row& row) const {
+void FactorRows::read_tables(const RowContext& spot, Row& row) const {
   const Tensor& cosine = *call_.cos;
   const bool full = cosine.shape[1] == call_.rotary_dim;
   const DType dtype = change_.table_dtype ? change_.table_dtype(call_, cosine.dtype) : cosine.dtype;

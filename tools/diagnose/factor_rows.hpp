@@ -42,15 +42,15 @@ class FactorRows {
 
   // As cos and sin are read or computed: Change::row, and the transpose of a backward pass, come later. A read beside a
   // table is noted in spot.outside.
-  Row made(const Spot& spot);
+  Row made(const RowContext& spot);
 
  private:
-  std::vector<long double> theta(const Spot& spot) const;
-  std::vector<long double> positions_of(const Spot& spot) const;  // on each axis
+  std::vector<long double> theta(const RowContext& spot) const;
+  std::vector<long double> positions_of(const RowContext& spot) const;  // on each axis
   int pair_of(int feature) const;
   int axis_of(int pair) const;
-  void compute(const Spot& spot, Row& row);
-  void read_tables(const Spot& spot, Row& row) const;
+  void compute(const RowContext& spot, Row& row);
+  void read_tables(const RowContext& spot, Row& row) const;
 
   const Call& call_;
   const Change& change_;

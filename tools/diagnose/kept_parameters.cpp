@@ -191,7 +191,7 @@ std::optional<std::string> words_of_added_rows(const Case& given, Examiner& exam
   for (std::int64_t position = 0; position <= later.start + 2; ++position) {
     if (position == later.start) continue;
     Change change;
-    change.position = [&](const Spot&, int, long double own) {
+    change.position = [&](const RowContext&, int, long double own) {
       return own + static_cast<long double>(position - later.start);
     };
     if (!std::ranges::all_of(simulate(*seen, change, {}).rows, &RowCount::agrees)) continue;

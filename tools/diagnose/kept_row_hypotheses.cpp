@@ -65,7 +65,7 @@ void add_kept_row_hypotheses(Hypotheses& all) {
         return call.positions && call.positions->shape[0] > std::max<std::int64_t>(static_cast<std::int64_t>(axis), 1);
       };
       h.applies = has_axis;
-      h.change.position = [=, find = way.find](const Spot& s, int of, long double p) {
+      h.change.position = [=, find = way.find](const RowContext& s, int of, long double p) {
         if (!has_axis(s.call)) return p;
         const TokenIndex from = find(s.call, {s.batch, s.seq}, axis);
         return static_cast<long double>(position_of(s.call, from, static_cast<std::size_t>(of)));

@@ -12,7 +12,8 @@ namespace {
 
 constexpr BugClass limits = BugClass::launch_limits;
 
-void add_features(Hypotheses& all, std::string sentence, std::function<bool(const Spot&, int feature)> is_left_out) {
+void add_features(Hypotheses& all, std::string sentence,
+                  std::function<bool(const RowContext&, int feature)> is_left_out) {
   Hypothesis h{.bug_class = limits, .sentence = std::move(sentence)};
   h.change.skips = std::move(is_left_out);
   all.push_back(std::move(h));
@@ -25,16 +26,16 @@ std::int64_t heads(const Tensor& t) { return t.shape[2]; }
 // A grid cut to this many threads, each of which does one element or one pair.
 void add_flat_limits(Hypotheses& all) {
   for (std::int64_t limit = 1024; limit <= std::int64_t{1} << 18; limit *= 2) {
-    const auto row_of = [](const Spot& s) { return (s.batch * tokens(s.in()) + s.seq) * heads(s.in()) + s.head; };
+    const auto row_of = [](const RowContext& s) { return (s.batch * tokens(s.in()) + s.seq) * heads(s.in()) + s.head; };
     const auto more_than = [](std::int64_t n) {
       const auto elements = [](const Tensor& t) { return batches(t) * tokens(t) * heads(t) * t.shape[3]; };
       return [=](const Call& call) { return elements(call.q) > n || (call.k && elements(*call.k) > n); };
     };
     add_features(all, fmt::format("elements from number {} on, counted over all rows, are not written", limit),
-                 [=](const Spot& s, int f) { return row_of(s) * s.params.head_dim + f >= limit; });
+                 [=](const RowContext& s, int f) { return row_of(s) * s.params.head_dim + f >= limit; });
     all.back().applies = more_than(limit);
     add_features(all, fmt::format("pairs from number {} on, counted over all rows, are not written", limit),
-                 [=](const Spot& s, int f) {
+                 [=](const RowContext& s, int f) {
                    const int half = s.params.rotary_dim / 2;
                    const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
                    return f < s.params.rotary_dim && row_of(s) * half + pair >= limit;
@@ -57,7 +58,7 @@ void add_moved_back(Hypotheses& all) {
                      "with the block before turn twice",
                      block),
                  .applies = in_place};
-    h.change.rotate = [=](const Spot& s, Values, Values c, Values n, Values y) {
+    h.change.rotate = [=](const RowContext& s, Values, Values c, Values n, Values y) {
       return is_shared(s.seq, tokens(s.in()), block) ? second_turn(s, c, n, y) : y;
     };
     all.push_back(h);
@@ -66,7 +67,7 @@ void add_moved_back(Hypotheses& all) {
         "before turn twice",
         block);
     h.change = {};
-    h.change.row = [=](const Spot& s, const PairList& pairs, Row& row) {
+    h.change.row = [=](const RowContext& s, const PairList& pairs, Row& row) {
       for (std::size_t p = 0; p < pairs.size(); ++p) {
         if (!is_shared(static_cast<std::int64_t>(p), std::ssize(pairs), block)) continue;
         for (const int feature : {pairs[p].first, pairs[p].second}) {
@@ -86,7 +87,7 @@ void add_moved_back(Hypotheses& all) {
 void add_launch_hypotheses(Hypotheses& all) {
   add_moved_back(all);
   for (const std::int64_t limit : {32, 64, 128, 256, 512, 1024}) {
-    const auto is_beyond = [=](const Spot& s, int f) {
+    const auto is_beyond = [=](const RowContext& s, int f) {
       const int half = s.params.rotary_dim / 2;
       const int pair = s.params.pairing == Pairing::interleaved ? f / 2 : f % std::max(half, 1);
       return f < s.params.rotary_dim && s.head * half + pair >= limit;
@@ -96,7 +97,7 @@ void add_launch_hypotheses(Hypotheses& all) {
     Hypothesis h{
         .bug_class = limits,
         .sentence = fmt::format("only the first {} pairs of a token, counted over all heads, are rotated", limit)};
-    h.change.store = [=](const Spot& s, int f, double y) {
+    h.change.store = [=](const RowContext& s, int f, double y) {
       return is_beyond(s, f) ? value_at(s.in(), {s.batch, s.seq, s.head}, f) : y;
     };
     all.push_back(std::move(h));

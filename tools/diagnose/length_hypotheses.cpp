@@ -15,7 +15,7 @@ void add_original_length_caches(Hypotheses& all) {
         .sentence = again ? "positions from the original length on start again at 0"
                           : "positions from the original length on get the angles of the last position before it"};
     h.applies = [](const Call& call) { return original_length(call.scaling) > 0; };
-    h.change.position = [again](const Spot& s, int, long double p) {
+    h.change.position = [again](const RowContext& s, int, long double p) {
       const double length = original_length(s.params.scaling);
       if (!(length > 0) || !(length < 1e18) || p < length) return p;
       return again ? std::fmod(p, static_cast<long double>(length)) : static_cast<long double>(length - 1);
@@ -32,7 +32,7 @@ void add_lengths_of_tokens(Hypotheses& all) {
   h.applies = [](const Call& call) {
     return call.source == AngleSource::computed && call.axes == 1 && original_length(call.scaling) > 0;
   };
-  h.change.row = [](const Spot& s, const PairList& pairs, Row& row) {
+  h.change.row = [](const RowContext& s, const PairList& pairs, Row& row) {
     const Params& p = s.params;
     const std::int64_t position = token_position(s.call, s.batch, s.seq).front();
     const std::vector<long double>& theta =

@@ -9,14 +9,14 @@
 namespace rope::diagnosis {
 namespace {
 
-void look_at(const Spot& s, const char* name, const Tensor& tensor, std::int64_t index) {
+void look_at(const RowContext& s, const char* name, const Tensor& tensor, std::int64_t index) {
   const std::int64_t element = index + tensor.origin;
   const auto count = static_cast<std::int64_t>(tensor.bytes.size() / size_of(tensor.dtype));
   if ((element < 0 || element >= count) && !*s.outside) *s.outside = OutsideAccess{name, false, element};
 }
 
 // The row of a table that a token gets.
-std::int64_t table_row(const Spot& s, const Tensor& table) {
+std::int64_t table_row(const RowContext& s, const Tensor& table) {
   return token_position(s.call, s.batch, s.seq)[0] * table.strides[0];
 }
 
@@ -26,7 +26,7 @@ struct ReadRow {
   const Tensor* tensor;  // null: the call has none
   std::int64_t first = 0, count = 0, step = 1;
 
-  void look_at(const Spot& s, std::int64_t element) const {
+  void look_at(const RowContext& s, std::int64_t element) const {
     diagnosis::look_at(s, name, *tensor, first + element * step);
   }
 };
@@ -36,7 +36,7 @@ const T* pointer_to(const std::optional<T>& tensor) {
   return tensor ? &*tensor : nullptr;
 }
 
-ReadRow of_table(const Spot& s, const char* name, const std::optional<Tensor>& table) {
+ReadRow of_table(const RowContext& s, const char* name, const std::optional<Tensor>& table) {
   if (!table) return {name, nullptr};
   return {name, &*table, table_row(s, *table), table->shape[1]};
 }
@@ -47,57 +47,57 @@ constexpr double vague_read = 0.01;
 // A load wider than a row, or beginning before it. No value shows it; the end of the memory does. Where it ends, only
 // gaps behind the last row can show.
 void add_wide_reads(Hypotheses& all) {
-  using FindRow = ReadRow (*)(const Spot&);
+  using FindRow = ReadRow (*)(const RowContext&);
   const struct {
     const char* of;
     FindRow find;
   } rows[] = {
       {"rows of q and k",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          return ReadRow{s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}), s.in().shape[3],
                         s.in().strides[3]};
        }},
       {"rotary features of q and k",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          return ReadRow{s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}), s.call.rotary_dim,
                         s.in().strides[3]};
        }},
       {"second halves of the pairs of q and k",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          const std::int64_t half = s.call.rotary_dim / 2, step = s.in().strides[3];
          if (s.call.pairing != Pairing::half_split) return ReadRow{"q", nullptr};
          return ReadRow{s.key ? "k" : "q", &s.in(), row_offset(s.in(), {s.batch, s.seq, s.head}) + half * step, half,
                         step};
        }},
-      {"rows of cos", [](const Spot& s) { return of_table(s, "cos", s.call.cos); }},
-      {"rows of sin", [](const Spot& s) { return of_table(s, "sin", s.call.sin); }},
+      {"rows of cos", [](const RowContext& s) { return of_table(s, "cos", s.call.cos); }},
+      {"rows of sin", [](const RowContext& s) { return of_table(s, "sin", s.call.sin); }},
       {"positions",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          if (!s.call.positions) return ReadRow{"positions", nullptr};
          const Tensor& p = *s.call.positions;
          return ReadRow{"positions", &p, s.batch * p.strides[1], p.shape[2], p.strides[2]};
        }},
       {"values of seqlen_offsets",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          return ReadRow{"seqlen_offsets", pointer_to(s.call.seqlen_offsets), 0, s.call.sequences()};
        }},
       {"values of cu_seqlens",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          return ReadRow{"cu_seqlens", pointer_to(s.call.cu_seqlens), 0, s.call.sequences() + 1};
        }},
       {"values of theta",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          return ReadRow{"theta", pointer_to(s.call.theta), 0, s.call.rotary_dim / 2};
        }},
       {"the axes of the pairs",
-       [](const Spot& s) {
+       [](const RowContext& s) {
          return ReadRow{"axis", pointer_to(s.call.axis), 0, s.call.rotary_dim / 2};
        }},
   };
   const auto add = [&](std::string sentence, double cost, FindRow find,
-                       std::function<void(const Spot&, const ReadRow&)> look) {
+                       std::function<void(const RowContext&, const ReadRow&)> look) {
     Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = std::move(sentence), .cost = cost};
-    h.change.beside = [=](const Spot& s) {
+    h.change.beside = [=](const RowContext& s) {
       const ReadRow row = find(s);
       if (row.tensor != nullptr && row.count > 0) look(s, row);
     };
@@ -106,29 +106,29 @@ void add_wide_reads(Hypotheses& all) {
   for (const bool of_sin : {false, true}) {
     add(
         fmt::format("the row of {} for the next position is read, too", of_sin ? "sin" : "cos"), 0,
-        of_sin ? [](const Spot& s) { return of_table(s, "sin", s.call.sin); }
-               : [](const Spot& s) { return of_table(s, "cos", s.call.cos); },
-        [](const Spot& s, const ReadRow& of) {
+        of_sin ? [](const RowContext& s) { return of_table(s, "sin", s.call.sin); }
+               : [](const RowContext& s) { return of_table(s, "cos", s.call.cos); },
+        [](const RowContext& s, const ReadRow& of) {
           for (std::int64_t i = 0; i < of.count; ++i) of.look_at(s, of.tensor->strides[0] + i);
         });
   }
   for (const auto& row : rows) {
     for (const std::int64_t block : {2, 4, 8, 16, 32}) {
       add(fmt::format("{} are read in whole blocks of {}, so the last one goes beyond the end", row.of, block), 0,
-          row.find, [block](const Spot& s, const ReadRow& of) {
+          row.find, [block](const RowContext& s, const ReadRow& of) {
             for (std::int64_t i = of.count; i % block != 0; ++i) of.look_at(s, i);
           });
     }
     for (std::int64_t more = 1; more <= 16; ++more) {
       add(more == 1 ? fmt::format("{} are read beyond the end", row.of)
                     : fmt::format("{} are read beyond the end, at least {} elements", row.of, more),
-          vague_read, row.find, [more](const Spot& s, const ReadRow& of) {
+          vague_read, row.find, [more](const RowContext& s, const ReadRow& of) {
             for (std::int64_t i = 0; i < more; ++i) of.look_at(s, of.count + i);
           });
     }
     for (const std::int64_t before : {1, 2, 4, 8}) {
       add(fmt::format("{} are read from {} element{} before the start", row.of, before, before == 1 ? "" : "s"),
-          vague_read, row.find, [before](const Spot& s, const ReadRow& of) { of.look_at(s, -before); });
+          vague_read, row.find, [before](const RowContext& s, const ReadRow& of) { of.look_at(s, -before); });
     }
   }
 }
@@ -141,7 +141,7 @@ void add_whole_vectors(Hypotheses& all) {
                      "the pairs left over from vectors of {} are loaded as a whole vector, beyond the ends of cos, "
                      "sin and the features",
                      vector)};
-    h.change.beside = [=](const Spot& s) {
+    h.change.beside = [=](const RowContext& s) {
       const std::int64_t pairs = s.call.rotary_dim / 2, end = (pairs + vector - 1) / vector * vector;
       const bool is_split = s.call.pairing == Pairing::half_split;
       const auto look_behind = [&](const ReadRow& row) {
@@ -168,7 +168,7 @@ void add_subnormals_taken_for_zeros(Hypotheses& all, const Hypothesis& of_pairs)
   Hypothesis of_tables = of_pairs;
   of_tables.sentence = "subnormal entries of tables are taken for zeros";
   of_tables.change.load = nullptr;
-  const auto flush_entries = [](const Spot& s, const PairList&, Row& row) {
+  const auto flush_entries = [](const RowContext& s, const PairList&, Row& row) {
     if (!s.call.cos) return;
     for (std::vector<double>* values : {&row.cos, &row.sin}) {
       for (double& value : *values) value = is_subnormal(s.call.cos->dtype, value) ? 0 : value;
@@ -194,7 +194,7 @@ void add_subnormals_taken_for_zeros(Hypotheses& all, const Hypothesis& of_pairs)
     Hypothesis h = of_pairs;
     h.sentence = way.words;
     if (way.copied != Copied::exactly) {
-      h.change.pass = [copied = way.copied](const Spot& s, int, double x) {
+      h.change.pass = [copied = way.copied](const RowContext& s, int, double x) {
         const bool is_read = copied == Copied::as_zeros || s.in().dtype != s.out().dtype;
         return is_read && is_subnormal(s.in().dtype, x) ? 0 : x;
       };
@@ -206,11 +206,11 @@ void add_subnormals_taken_for_zeros(Hypotheses& all, const Hypothesis& of_pairs)
 
 void add_subnormals(Hypotheses& all) {
   Hypothesis h{.bug_class = BugClass::special_values, .sentence = "subnormal inputs are taken for zeros"};
-  h.change.load = [](const Spot& s, double x) { return is_subnormal(s.in().dtype, x) ? 0 : x; };
+  h.change.load = [](const RowContext& s, double x) { return is_subnormal(s.in().dtype, x) ? 0 : x; };
   all.push_back(h);
   add_subnormals_taken_for_zeros(all, h);
   h.sentence = "subnormal inputs are read as if a 1 stood before their digits, as in other numbers";
-  h.change.load = [](const Spot& s, double x) {
+  h.change.load = [](const RowContext& s, double x) {
     const DType dtype = s.in().dtype;
     if (!is_subnormal(dtype, x)) return x;
     const double smallest_normal = smallest_subnormal(dtype) / (2 * unit_roundoff(dtype));
@@ -218,7 +218,9 @@ void add_subnormals(Hypotheses& all) {
   };
   all.push_back(std::move(h));
   Hypothesis results{.bug_class = BugClass::special_values, .sentence = "subnormal results are written as zeros"};
-  results.change.store = [](const Spot& s, int, double y) { return is_subnormal(s.call.q_result().dtype, y) ? 0 : y; };
+  results.change.store = [](const RowContext& s, int, double y) {
+    return is_subnormal(s.call.q_result().dtype, y) ? 0 : y;
+  };
   all.push_back(std::move(results));
 }
 
@@ -228,14 +230,14 @@ void add_memory_hypotheses(Hypotheses& all) {
   {
     Hypothesis h{.bug_class = BugClass::backward, .sentence = "the gradient is copied unrotated", .cost = 0.01,
                  .applies = [](const Call& call) { return call.direction == Direction::backward; }, .unrotated = true};
-    h.change.write = [](const Spot&) { return Write::copied; };
+    h.change.write = [](const RowContext&) { return Write::copied; };
     all.push_back(std::move(h));
   }
   add_wide_reads(all);
   add_whole_vectors(all);
   {
     Hypothesis h{.bug_class = BugClass::special_values, .sentence = "features whose input is 0 stay 0"};
-    h.change.store = [](const Spot& s, int f, double y) {
+    h.change.store = [](const RowContext& s, int f, double y) {
       return value_at(s.in(), {s.batch, s.seq, s.head}, f) == 0 ? 0 : y;
     };
     all.push_back(std::move(h));
@@ -244,7 +246,7 @@ void add_memory_hypotheses(Hypotheses& all) {
   for (double epsilon : {1e-12, 1e-8, 1e-6, 1e-5}) {
     Hypothesis h{.bug_class = BugClass::special_values,
                  .sentence = fmt::format("{} is added to every result", epsilon)};
-    h.change.store = [=](const Spot& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };
+    h.change.store = [=](const RowContext& s, int f, double y) { return f < s.params.rotary_dim ? y + epsilon : y; };
     all.push_back(std::move(h));
   }
 }

@@ -95,7 +95,7 @@ class Run {
 
   Memory& output(bool key) { return call_.in_place ? inputs_[key] : outputs_[key]; }
 
-  void token(Spot spot) {
+  void token(RowContext spot) {
     turn_to(row_of(spot));
     const std::int64_t written_heads = spot.in().shape[2];
     const int heads = change_.heads ? change_.heads(spot) : static_cast<int>(written_heads);
@@ -123,7 +123,7 @@ class Run {
     }
   }
 
-  Row row_of(const Spot& spot) {
+  Row row_of(const RowContext& spot) {
     const std::size_t token = specified_.positions.index(spot.batch, spot.seq);
     Row row = makes_rows_ ? rows_.made(spot) : specified_.rows[token];
     if (change_.row) change_.row(spot, pairs_, row);
@@ -181,19 +181,19 @@ class Run {
     }
   }
 
-  std::int64_t index(const Spot& spot, bool output, int feature, std::int64_t right) const {
+  std::int64_t index(const RowContext& spot, bool output, int feature, std::int64_t right) const {
     return change_.index ? change_.index(spot, output, feature, right) : right;
   }
 
-  Loaded read(const Spot& spot, int feature) {
+  Loaded read(const RowContext& spot, int feature) {
     if (!is_read_here_) return read_of_any(spot, feature);
     const std::int64_t right = in_offset_ + feature * spot.in().strides[3];
     return element(spot.key, index(spot, false, feature, right));
   }
 
   // Of any row, not only of the one that is turned.
-  Loaded read_of_any(const Spot& spot, int feature) {
-    Spot from = spot;
+  Loaded read_of_any(const RowContext& spot, int feature) {
+    RowContext from = spot;
     if (change_.source) change_.source(spot, feature, from.key, from.head);
     if (from.key && !call_.k) from.key = false;
     from.head %= std::max<std::int64_t>(from.in().shape[2], 1);
@@ -210,12 +210,12 @@ class Run {
     return {memory.value[memory.at(at)], memory.bound[memory.at(at)]};
   }
 
-  Loaded load(const Spot& spot, Loaded x) const {
+  Loaded load(const RowContext& spot, Loaded x) const {
     if (change_.load) x.value = change_.load(spot, x.value);
     return x;
   }
 
-  void save(const Spot& spot, int feature, Loaded y) {
+  void save(const RowContext& spot, int feature, Loaded y) {
     if (change_.skips && change_.skips(spot, feature)) return;
     Memory& memory = output(spot.key);
     const std::int64_t at = index(spot, true, feature, out_offset_ + feature * spot.out().strides[3]);
@@ -230,7 +230,7 @@ class Run {
     memory.written[memory.at(at)] = change_.adds && std::isnan(held) ? 0 : 1;  // a NaN keeps its bits in a sum
   }
 
-  void rotate(const Spot& spot, std::size_t p) {
+  void rotate(const RowContext& spot, std::size_t p) {
     const auto [first, second] = pairs_[p];
     const PairFactors& factors = factors_[p];
     if (!has_factors(factors)) return;
@@ -259,9 +259,9 @@ class Run {
     store(spot, second, {y.second, bound(factors.second_angle_term) + inherited});
   }
 
-  void mix(const Spot& spot, std::pair<int, int> pair, Values& y) {
+  void mix(const RowContext& spot, std::pair<int, int> pair, Values& y) {
     const auto operand = [&](bool second, bool across) {
-      Spot from = spot;
+      RowContext from = spot;
       from.key = change_.operand_key(spot, second, across);
       return load(from, read_of_any(from, second != across ? pair.second : pair.first)).value;
     };
@@ -270,12 +270,12 @@ class Run {
     y.second = params_.lambda * (operand(true, false) * row_.cos[j] + operand(true, true) * row_.sin[j]);
   }
 
-  void store(const Spot& spot, int feature, Loaded y) {
+  void store(const RowContext& spot, int feature, Loaded y) {
     if (change_.store) y.value = change_.store(spot, feature, y.value);
     save(spot, feature, y);
   }
 
-  void pass(const Spot& spot, int feature) {
+  void pass(const RowContext& spot, int feature) {
     Loaded x = read(spot, feature);
     if (change_.pass) x.value = change_.pass(spot, feature, x.value);
     save(spot, feature, copied(x));
@@ -367,7 +367,7 @@ Model::Model(const Call& before, const Expectation& expectation) : before_(befor
 
 Prediction Model::predict(const Change& change) const { return Run(before_, expectation_, change, *specified_).all(); }
 
-Values second_turn(const Spot& s, Values cos, Values sin, Values y) {
+Values second_turn(const RowContext& s, Values cos, Values sin, Values y) {
   const double l = s.params.lambda;
   return {l * (y.first * cos.first - y.second * sin.first), l * (y.second * cos.second + y.first * sin.second)};
 }

@@ -29,7 +29,7 @@ struct Params {
   std::vector<int> axis;              // of each pair
 };
 
-struct Spot {
+struct RowContext {
   const Call& call;  // before it was made
   const Params& params;
   bool key = false;
@@ -60,32 +60,35 @@ enum class Factors { both, cos, sin };
 // A change of the model: the stages that it replaces. Each gets the unchanged result. Empty: as specified.
 struct Change {
   std::function<void(const Call&, Params&)> params;                         // what the kernel takes the call for
-  std::function<void(const Spot&, std::vector<long double>&)> theta;        // radians a position, one for each pair
-  std::function<long double(const Spot&, int axis, long double)> position;  // may be fractional
+  std::function<void(const RowContext&, std::vector<long double>&)> theta;  // radians a position, one for each pair
+  std::function<long double(const RowContext&, int axis, long double)> position;  // may be fractional
   std::function<void(const Params&, PairList&)> pairs;                      // which features turn together
   std::function<int(const Params&, int feature, int pair)> pair_of;         // the pair whose angle a feature gets
   std::function<int(const Params&, int pair, int feature)> factors_of;  // the feature whose cos and sin it is turned by
   std::function<int(const Params&, int feature, int axis)> axis_of;     // whose position a feature's cos and sin are of
   // phi, in radians, of one pair of a token.
-  std::function<long double(const Spot&, long double position, long double theta, long double phi)> angle;
+  std::function<long double(const RowContext&, long double position, long double theta, long double phi)> angle;
   std::function<void(const Params&, double& cos, double& sin)> turn;  // of one angle
   // The element of a table that is read.
   std::function<void(const Call&, bool sine, std::int64_t& row, std::int64_t& column)> table;
-  std::function<void(const Spot&, const PairList&, Row&)> row;       // all factors of a token: rotary_dim of each
+  std::function<void(const RowContext&, const PairList&, Row&)> row;       // all factors of a token: rotary_dim of each
   std::function<void(const Params&, const PairList&, Row&)> direct;  // replaces the transpose in the backward pass
-  std::function<void(const Spot&, int feature, bool& key, std::int64_t& head)> source;  // the row whose input is read
+  std::function<void(const RowContext&, int feature, bool& key, std::int64_t& head)>
+      source;  // the row whose input is read
   // The tensor, q or k, of a result's operand: of the one times cos, or of the one across the pair, times sin.
-  std::function<bool(const Spot&, bool second, bool across)> operand_key;
-  std::function<std::int64_t(const Spot&, bool output, int feature, std::int64_t index)> index;  // elements from origin
-  std::function<double(const Spot&, double)> load;  // an element of the input, as it is used
-  std::function<Values(const Spot&, Values x, Values cos, Values sin, Values y)> rotate;  // the results y of a pair
-  std::function<double(const Spot&, int feature, double)> store;                          // a result, as it is written
-  std::function<double(const Spot&, int feature, double)> pass;  // the same of a feature beyond rotary_dim
-  std::function<Write(const Spot&)> write;                       // what becomes of a head of a token
-  std::function<int(const Spot&)> heads;                         // how many heads of a token are done
+  std::function<bool(const RowContext&, bool second, bool across)> operand_key;
+  std::function<std::int64_t(const RowContext&, bool output, int feature, std::int64_t index)>
+      index;                                              // elements from origin
+  std::function<double(const RowContext&, double)> load;  // an element of the input, as it is used
+  std::function<Values(const RowContext&, Values x, Values cos, Values sin, Values y)>
+      rotate;  // the results y of a pair
+  std::function<double(const RowContext&, int feature, double)> store;  // a result, as it is written
+  std::function<double(const RowContext&, int feature, double)> pass;  // the same of a feature beyond rotary_dim
+  std::function<Write(const RowContext&)> write;                       // what becomes of a head of a token
+  std::function<int(const RowContext&)> heads;                         // how many heads of a token are done
   std::function<DType(const Call&, DType)> table_dtype;          // the type that tables are read as
-  std::function<void(const Spot&)> beside;                       // extra reads for a row, whose values are not used
-  std::function<bool(const Spot&, int feature)> skips;           // features that are not written
+  std::function<void(const RowContext&)> beside;                 // extra reads for a row, whose values are not used
+  std::function<bool(const RowContext&, int feature)> skips;           // features that are not written
   std::function<bool(const Params&, int pair)> still;            // pairs that are copied unchanged
   bool by_head = false;                                          // heads of one token differ in their angles
   Factors makes = Factors::both;
@@ -129,7 +132,7 @@ Params params_of(const Call& call);
 std::int64_t largest_position(const Call& call);  // of any axis; 0 without tokens
 
 // Turns the first turn's result a second time, by the same cos and sin.
-Values second_turn(const Spot& s, Values cos, Values sin, Values y);
+Values second_turn(const RowContext& s, Values cos, Values sin, Values y);
 
 // A value rounded to a type: to nearest, ties to even.
 double rounded(DType dtype, double value);

@@ -30,7 +30,7 @@ using Signs = std::function<Values(Values x, Values c, Values s)>;
 
 void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
   Hypothesis h{.bug_class = BugClass::sign_direction, .sentence = std::move(sentence)};
-  h.change.rotate = [=](const Spot& s, Values x, Values cosine, Values sine, Values) {
+  h.change.rotate = [=](const RowContext& s, Values x, Values cosine, Values sine, Values) {
     const Values y = signs(x, cosine, sine);
     return Values{s.params.lambda * y.first, s.params.lambda * y.second};
   };
@@ -40,7 +40,7 @@ void add_sign(Hypotheses& all, std::string sentence, Signs signs) {
 // cos and sin of the pairs are stored in one array and read from it in another order.
 void add_unpacked(Hypotheses& all, std::string sentence, bool sine_first) {
   Hypothesis h{.bug_class = BugClass::pairing_layout, .sentence = std::move(sentence)};
-  h.change.row = [=](const Spot&, const PairList& pairs, Row& row) {
+  h.change.row = [=](const RowContext&, const PairList& pairs, Row& row) {
     std::vector<double> packed;
     for (const auto& pair : pairs) {
       const auto f = static_cast<std::size_t>(pair.first);
@@ -82,7 +82,7 @@ void add_signs_by_parity(Hypotheses& all) {
       .sentence =
           "half_split pairs: the sign of sin goes by the feature's number, minus for even and plus for odd ones"};
   h.applies = [](const Call& call) { return call.pairing == Pairing::half_split; };
-  h.change.row = [](const Spot&, const PairList& pairs, Row& row) {
+  h.change.row = [](const RowContext&, const PairList& pairs, Row& row) {
     for (const auto& [first, second] : pairs) {
       if (first % 2 != 0) row.sin[static_cast<std::size_t>(first)] *= -1;
       if (second % 2 == 0) row.sin[static_cast<std::size_t>(second)] *= -1;
@@ -140,7 +140,7 @@ void add_partners(Hypotheses& all) {
                  .sentence = fmt::format("each feature pairs with the one head_dim/2 further on, not rotary_dim/2{}",
                                          others_pass ? "; the remaining features pass through" : ""),
                  .applies = partial_halves};
-    h.change.index = [others_pass](const Spot& s, bool, int feature, std::int64_t index) {
+    h.change.index = [others_pass](const RowContext& s, bool, int feature, std::int64_t index) {
       const int half = s.params.rotary_dim / 2, gap = s.params.head_dim / 2 - half;
       int moved = feature;
       if (feature >= half && feature < s.params.rotary_dim) moved = feature + gap;
@@ -185,7 +185,7 @@ void add_mixed_layouts(Hypotheses& all) {
                         : "the inputs are read from where they would be in the other pairing, half_split or "
                           "interleaved",
         .applies = several_pairs};
-    h.change.index = [of_output](const Spot& s, bool output, int feature, std::int64_t index) {
+    h.change.index = [of_output](const RowContext& s, bool output, int feature, std::int64_t index) {
       if (output != of_output || feature >= s.params.rotary_dim) return index;
       const int half = s.params.rotary_dim / 2;
       const int there = s.params.pairing == Pairing::interleaved ? feature / 2 + feature % 2 * half

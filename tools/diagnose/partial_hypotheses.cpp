@@ -15,7 +15,7 @@ namespace {
 bool partial(const Call& call) { return call.rotary_dim < call.q.shape[3]; }
 bool backward(const Call& call) { return call.direction == Direction::backward; }
 
-void add_pass(Hypotheses& all, std::string sentence, std::function<double(const Spot&, int, double)> change) {
+void add_pass(Hypotheses& all, std::string sentence, std::function<double(const RowContext&, int, double)> change) {
   Hypothesis h{.bug_class = BugClass::partial_passthrough, .sentence = std::move(sentence), .applies = partial};
   h.change.pass = std::move(change);
   all.push_back(std::move(h));
@@ -33,7 +33,7 @@ void add_rotary_dims(Hypotheses& all) {
     // Uses the last features: the whole head, including what passes through, is read shifted by the rest.
     Hypothesis h{.bug_class = BugClass::partial_passthrough,
                  .sentence = "the last rotary_dim features turn, not the first", .applies = partial};
-    h.change.index = [](const Spot& s, bool, int feature, std::int64_t index) {
+    h.change.index = [](const RowContext& s, bool, int feature, std::int64_t index) {
       const int rest = s.params.head_dim - s.params.rotary_dim;
       const int shifted = feature < s.params.rotary_dim ? feature + rest : feature - s.params.rotary_dim;
       const std::int64_t step = s.in().strides[3];
@@ -45,7 +45,7 @@ void add_rotary_dims(Hypotheses& all) {
 
 // The number that the output's type reads in the memory of the input: `feature` elements of that type after the first
 // pass-through feature, or after the start of the row.
-double read_as_output(const Spot& s, int feature, bool from_first_passed) {
+double read_as_output(const RowContext& s, int feature, bool from_first_passed) {
   const Tensor& in = s.in();
   const auto from = static_cast<std::int64_t>(size_of(in.dtype));
   const auto to = static_cast<std::int64_t>(size_of(s.out().dtype));
@@ -62,7 +62,7 @@ void add_copied_bytes(Hypotheses& all) {
     add_pass(all,
              fmt::format("the bytes of pass-through features are copied{}, though the output has another type",
                          from_first_passed ? "" : " from where they would be in a row of the output's type"),
-             [=](const Spot& s, int feature, double x) {
+             [=](const RowContext& s, int feature, double x) {
                return s.in().dtype == s.out().dtype ? x : read_as_output(s, feature, from_first_passed);
              });
     all.back().applies = [](const Call& call) { return partial(call) && call.q.dtype != call.q_result().dtype; };
@@ -72,18 +72,18 @@ void add_copied_bytes(Hypotheses& all) {
 void add_passed_features(Hypotheses& all) {
   add_copied_bytes(all);
   add_pass(all, "pass-through features are multiplied by the attention factor",
-           [](const Spot& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
+           [](const RowContext& s, int, double x) { return rounded(s.out().dtype, x * s.params.lambda); });
   for (const int block : {2, 4, 8, 16}) {
     add_pass(all,
              fmt::format("the last block of {} pairs goes beyond rotary_dim: features there are multiplied by the "
                          "attention factor",
                          block),
-             [=](const Spot& s, int feature, double x) {
+             [=](const RowContext& s, int feature, double x) {
                const int pairs = s.params.rotary_dim / 2, end = 2 * ((pairs + block - 1) / block * block);
                return feature < end ? rounded(s.out().dtype, x * s.params.lambda) : x;
              });
   }
-  add_pass(all, "pass-through features are copied from the start of the head", [](const Spot& s, int f, double) {
+  add_pass(all, "pass-through features are copied from the start of the head", [](const RowContext& s, int f, double) {
     return value_at(s.in(), {s.batch, s.seq, s.head}, f - s.params.rotary_dim);
   });
   for (const int block : {4, 8, 16, 32}) {
@@ -91,7 +91,7 @@ void add_passed_features(Hypotheses& all) {
         .bug_class = BugClass::partial_passthrough,
         .sentence = fmt::format("features pass through from the last multiple of {} below rotary_dim on", block),
         .applies = partial};
-    h.change.store = [=](const Spot& s, int feature, double y) {
+    h.change.store = [=](const RowContext& s, int feature, double y) {
       return feature < s.params.rotary_dim / block * block ? y : value_at(s.in(), {s.batch, s.seq, s.head}, feature);
     };
     all.push_back(std::move(h));
@@ -111,7 +111,7 @@ void add_block_copies(Hypotheses& all) {
   };
   for (const auto& where : adjacent) {
     Hypothesis h{.bug_class = BugClass::strides_memory_race, .sentence = where.words, .applies = partial};
-    h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
+    h.change.index = [=](const RowContext& s, bool output, int feature, std::int64_t index) {
       const std::int64_t beyond = feature - s.params.rotary_dim;
       const std::int64_t stride = (output ? s.out() : s.in()).strides[3];
       return (output ? where.output : where.input) && beyond > 0 ? index - beyond * (stride - 1) : index;
@@ -128,7 +128,7 @@ void add_passed_by_other_strides(Hypotheses& all) {
                      "pass-through features are {}",
                      of_input ? "read from the input with the output's strides" : "written with the input's strides"),
                  .applies = [](const Call& call) { return partial(call) && !call.in_place; }};
-    h.change.index = [=](const Spot& s, bool output, int feature, std::int64_t index) {
+    h.change.index = [=](const RowContext& s, bool output, int feature, std::int64_t index) {
       if (output == of_input || feature < s.params.rotary_dim) return index;
       const Tensor& other = output ? s.in() : s.out();
       return row_offset(other, {s.batch, s.seq, s.head}) + feature * other.strides[3];
@@ -146,7 +146,7 @@ void add_passed_of_other_rows(Hypotheses& all) {
   };
   for (const bool key : {true, false}) {
     add_pass(all, fmt::format("pass-through features of {} are copied from {}", key ? "k" : "q", key ? "q" : "k"),
-             [=](const Spot& s, int f, double x) {
+             [=](const RowContext& s, int f, double x) {
                const RowIndex row{s.batch, s.seq, s.head};
                return s.key == key ? rounded(s.out().dtype, element(key ? s.call.q : *s.call.k, row, f)) : x;
              });
@@ -154,15 +154,15 @@ void add_passed_of_other_rows(Hypotheses& all) {
   }
   const struct {
     const char* words;
-    RowIndex (*row)(const Spot&);
+    RowIndex (*row)(const RowContext&);
   } others[] = {
-      {"the first head", [](const Spot& s) { return RowIndex{s.batch, s.seq, 0}; }},
-      {"the first token", [](const Spot& s) { return RowIndex{s.batch, 0, s.head}; }},
-      {"the first batch", [](const Spot& s) { return RowIndex{0, s.seq, s.head}; }},
+      {"the first head", [](const RowContext& s) { return RowIndex{s.batch, s.seq, 0}; }},
+      {"the first token", [](const RowContext& s) { return RowIndex{s.batch, 0, s.head}; }},
+      {"the first batch", [](const RowContext& s) { return RowIndex{0, s.seq, s.head}; }},
   };
   for (const auto& other : others) {
     add_pass(all, fmt::format("pass-through features are copied from {}", other.words),
-             [row = other.row](const Spot& s, int f, double) {
+             [row = other.row](const RowContext& s, int f, double) {
                return rounded(s.out().dtype, value_at(s.in(), row(s), f));
              });
   }
@@ -194,8 +194,8 @@ void add_gradients(Hypotheses& all) {
     Hypothesis h{.bug_class = BugClass::backward, .sentence = zero ? "every gradient is 0" : "every gradient is 1",
                  .applies = backward};
     const double value = zero ? 0 : 1;
-    h.change.rotate = [=](const Spot&, Values, Values, Values, Values) { return Values{value, value}; };
-    h.change.pass = [=](const Spot&, int, double) { return value; };
+    h.change.rotate = [=](const RowContext&, Values, Values, Values, Values) { return Values{value, value}; };
+    h.change.pass = [=](const RowContext&, int, double) { return value; };
     all.push_back(std::move(h));
   }
 }

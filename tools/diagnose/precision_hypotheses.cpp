@@ -21,7 +21,7 @@ bool own_angles(const Call& call) { return call.source != AngleSource::tables; }
 
 void add_period(Hypotheses& all) {
   Change change;
-  change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     const DType working = working_type(s.call.q.dtype);
     for (long double& t : theta) {
       if (t != 0) t = 1 / static_cast<long double>(rounded(working, static_cast<double>(1 / t)));
@@ -35,7 +35,7 @@ void add_period(Hypotheses& all) {
 void add_lost_carry(Hypotheses& all) {
   for (const bool only_odd : {false, true}) {
     Change change;
-    change.store = [only_odd](const Spot& s, int, double y) {
+    change.store = [only_odd](const RowContext& s, int, double y) {
       const double nearest = rounded(s.out().dtype, y);
       int exponent = 0;
       const bool is_power = std::isfinite(nearest) && std::fabs(std::frexp(nearest, &exponent)) == 0.5;
@@ -75,7 +75,7 @@ void add_lookups(Hypotheses& all) {
     const long double steps = std::ldexp(1.0L, bits);
     const auto to_step = [&](const char* how, long double (*whole)(long double)) {
       Change change;
-      change.angle = [=](const Spot&, long double, long double, long double phi) {
+      change.angle = [=](const RowContext&, long double, long double, long double phi) {
         return whole(phi / turn * steps) / steps * turn;
       };
       add(all, fmt::format("angles are rounded {} to one of {} steps in a turn", how, steps), change, own_angles);
@@ -84,7 +84,7 @@ void add_lookups(Hypotheses& all) {
     to_step("down", [](long double x) { return std::floor(x); });
     if (bits > 12) continue;  // there, what is between two entries is right to f32
     Change change;
-    change.row = [=](const Spot&, const PairList&, Row& row) {
+    change.row = [=](const RowContext&, const PairList&, Row& row) {
       for (std::size_t f = 0; f < row.phi.size(); ++f) {
         const double step = static_cast<double>(turn / steps), at = row.phi[f] / step, whole = std::floor(at);
         const auto between = [&](double (*of)(double)) {
@@ -122,7 +122,7 @@ void add_recurrences(Hypotheses& all) {
   // From position 0, or from the position of the first token, whose cos and sin are right.
   for (const bool from_first_token : {false, true}) {
     Change change;
-    change.row = [=](const Spot& s, const PairList&, Row& row) {
+    change.row = [=](const RowContext& s, const PairList&, Row& row) {
       const std::int64_t position = token_position(s.call, s.batch, s.seq).front();
       const std::int64_t start = from_first_token ? token_position(s.call, s.batch, 0).front() : 0;
       if (position <= start || position - start > longest) return;
@@ -152,7 +152,7 @@ void add_precision_hypotheses(Hypotheses& all) {
   for (int bits : {16, 24, 32}) {
     const long double turns = std::ldexp(1.0L, bits);
     Change change;
-    change.angle = [=](const Spot&, long double m, long double theta, long double) {
+    change.angle = [=](const RowContext&, long double m, long double theta, long double) {
       const long double step = std::floor(theta / (2 * std::numbers::pi_v<long double>)*turns + 0.5L);
       return m * step / turns * 2 * std::numbers::pi_v<long double>;
     };
@@ -160,11 +160,11 @@ void add_precision_hypotheses(Hypotheses& all) {
   }
   for (const double turn : usual_turns()) {
     Change change;
-    change.angle = [by = static_cast<long double>(turn)](const Spot&, long double, long double, long double phi) {
+    change.angle = [by = static_cast<long double>(turn)](const RowContext&, long double, long double, long double phi) {
       return std::remainder(phi, by);
     };
     add(all, fmt::format("angles are reduced by {}, not by 2 pi", turn), change, own_angles);
-    change.angle = [by = static_cast<long double>(turn)](const Spot&, long double, long double, long double phi) {
+    change.angle = [by = static_cast<long double>(turn)](const RowContext&, long double, long double, long double phi) {
       return std::fmod(phi, by);
     };
     add(all, fmt::format("angles are reduced by {}, not by 2 pi, and rounded down to whole turns", turn), change,

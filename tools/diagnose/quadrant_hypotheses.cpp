@@ -34,7 +34,7 @@ void add_cases(Hypotheses& all) {
   for (const Mistake& mistake : mistakes) {
     for (int begin = -1; begin < 7; ++begin) {  // in eighths of a turn
       Change change;
-      change.row = [=](const Spot&, const PairList&, Row& row) {
+      change.row = [=](const RowContext&, const PairList&, Row& row) {
         for (std::size_t i = 0; i < row.phi.size(); ++i) {
           const double eighths = row.phi[i] / static_cast<double>(quarter) * 2;
           const double place = eighths - begin - 8 * std::floor((eighths - begin) / 8);
@@ -53,7 +53,7 @@ void add_limits(Hypotheses& all) {
   for (const int bits : {7, 8, 15, 16}) {
     const long double most = std::ldexp(1.0L, bits) - 1;
     Change change;
-    change.angle = [=](const Spot&, long double, long double, long double phi) {
+    change.angle = [=](const RowContext&, long double, long double, long double phi) {
       const long double quarters = std::nearbyint(phi / quarter);
       return phi - (quarters - std::clamp(quarters, -most - 1, most)) * quarter;
     };
@@ -65,7 +65,7 @@ void add_limits(Hypotheses& all) {
 void add_roots(Hypotheses& all) {
   for (const bool sine : {true, false}) {
     Change change;
-    change.row = [sine](const Spot&, const PairList&, Row& row) {
+    change.row = [sine](const RowContext&, const PairList&, Row& row) {
       for (std::size_t i = 0; i < row.phi.size(); ++i) {
         const auto from = static_cast<float>(sine ? row.cos[i] : row.sin[i]);
         double& to = sine ? row.sin[i] : row.cos[i];

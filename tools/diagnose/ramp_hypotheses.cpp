@@ -14,7 +14,7 @@ void add_llama3_weights(Hypotheses& all) {
   Hypothesis h{.bug_class = BugClass::scaling_config,
                .sentence = "llama3: between its limits, the weights of the two frequencies are exchanged"};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
     if (rule == nullptr || s.params.source != AngleSource::computed) return;
     const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
@@ -33,7 +33,7 @@ void add_mixed_wavelengths(Hypotheses& all, const char* kind) {
   Hypothesis h{.bug_class = BugClass::scaling_config,
                .sentence = std::string(kind) + ": between its limits, wavelengths are mixed, not frequencies"};
   h.applies = [](const Call& call) { return std::holds_alternative<Rule>(call.scaling); };
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Rule>(&s.params.scaling);
     if (rule == nullptr || s.params.source != AngleSource::computed || rule->factor == 1) return;
     const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
@@ -50,7 +50,7 @@ void add_llama3_by_wavelength(Hypotheses& all) {
   Hypothesis h{.bug_class = BugClass::scaling_config,
                .sentence = "llama3: the ramp goes by the wavelength, not by its reciprocal"};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Llama3>(call.scaling); };
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Llama3>(&s.params.scaling);
     if (rule == nullptr || s.params.source != AngleSource::computed) return;
     const long double low = 1 / static_cast<long double>(rule->low_freq_factor);
@@ -91,7 +91,7 @@ void add_yarn_ends(Hypotheses& all, const char* what, YarnEnds ends) {
     const auto* rule = std::get_if<scaling::Yarn>(&call.scaling);
     return rule != nullptr && (rule->truncate || !ends.truncated);
   };
-  h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [=](const RowContext& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Yarn>(&s.params.scaling);
     if (rule == nullptr || (ends.truncated && !rule->truncate)) return;
     if (s.params.source != AngleSource::computed) return;
@@ -123,7 +123,7 @@ void add_pixel(Hypotheses& all, const char* what,
                std::function<long double(const scaling::Pixel&, int pair, int dims)> of) {
   Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = std::string("pixel: ") + what};
   h.applies = [](const Call& call) { return std::holds_alternative<scaling::Pixel>(call.scaling); };
-  h.change.theta = [of = std::move(of)](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [of = std::move(of)](const RowContext& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<scaling::Pixel>(&s.params.scaling);
     if (rule == nullptr || s.params.source != AngleSource::computed) return;
     for (std::size_t p = 0; p < theta.size(); ++p) {

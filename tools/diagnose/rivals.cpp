@@ -5,7 +5,7 @@
 #include <span>
 
 #include "tools/diagnose/cause_class.hpp"
-#include "tools/diagnose/said.hpp"
+#include "tools/diagnose/predicted_outcome.hpp"
 
 namespace rope::diagnosis {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t for_each_condition = 2;
 constexpr std::size_t most_confirming = 48;
 constexpr std::size_t most_around = 4;  // tried at each place about a limit
 
-std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
+std::size_t number_of_rivals(const std::vector<ScoredHypothesis>& weighed) {
   std::size_t count = 0;
   while (count + 1 < weighed.size() && weighed[count + 1].fit >= weighed[0].fit - a_tie) ++count;
   return count;
@@ -24,18 +24,19 @@ std::size_t number_of_rivals(const std::vector<Weighed>& weighed) {
 
 // Something to learn of the best cause, and how many cases shall still say it.
 struct Question {
-  std::function<bool(const Observation&, const Said& best)> is_answered_by;
+  std::function<bool(const Observation&, const PredictedOutcome& best)> is_answered_by;
   std::size_t left = most_cases;
 };
 
 // Whether the cause holds where it calls the kernel wrong; whether its condition needs each of its literals; and
 // whether not another condition holds that fits as well.
-void add_tests_of(const Weighed& cause, std::vector<Question>& questions) {
-  questions.push_back({[](const Observation&, const Said& best) { return best.says_wrong(); }});
+void add_tests_of(const ScoredHypothesis& cause, std::vector<Question>& questions) {
+  questions.push_back({[](const Observation&, const PredictedOutcome& best) { return best.says_wrong(); }});
   const auto add = [&](Condition other, std::size_t cases) {
-    questions.push_back(
-        {[other = std::move(other)](const Observation&, const Said& best) { return best.would_differ_under(other); },
-         cases});
+    questions.push_back({[other = std::move(other)](const Observation&, const PredictedOutcome& best) {
+                           return best.would_differ_under(other);
+                         },
+                         cases});
   };
   for (std::size_t i = 0; i < cause.condition.size(); ++i) {
     Condition fewer = cause.condition;
@@ -58,7 +59,7 @@ std::optional<std::size_t> where_limits_differ(const Condition& one, const Condi
 
 Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& examiner)
     : report_(report), seen_(seen), examiner_(examiner) {
-  for (const Case& c : cases_to_part(report, examiner.subject().claims(), seen)) {
+  for (const Case& c : discriminating_cases(report, examiner.subject().claims(), seen)) {
     cases_.push_back(prepare(c, examiner));
   }
   named_.assign(cases_.size(), 0);
@@ -66,7 +67,7 @@ Rivals::Rivals(const SubjectReport& report, const Observations& seen, Examiner& 
 
 // Failing cases whose quantity lies between the limit that was seen and the loosest one, half of the way; and beyond
 // the loosest, where the kernel must be right if the limit is one.
-void Rivals::add_cases_around_limits(const Weighed& cause) {
+void Rivals::add_cases_around_limits(const ScoredHypothesis& cause) {
   for (std::size_t i = 0; i < cause.condition.size(); ++i) {
     const Literal& literal = cause.condition[i];
     const auto set = literal.is_counted() ? entry_of(std::get<Quantity>(literal.what)).set : nullptr;
@@ -104,11 +105,11 @@ void Rivals::add_failing_cases(void (*set)(Case&, std::int64_t), std::int64_t va
   }
 }
 
-std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double least_fit) {
+std::vector<Case> Rivals::deciding(const std::vector<ScoredHypothesis>& weighed, double least_fit) {
   std::vector<Question> questions;
   for (std::size_t r = 1; r <= std::min(number_of_rivals(weighed), most_rivals); ++r) {
-    questions.push_back({[&rival = weighed[r]](const Observation& one, const Said& best) {
-      return best.differs_from(Said(one, rival));
+    questions.push_back({[&rival = weighed[r]](const Observation& one, const PredictedOutcome& best) {
+      return best.differs_from(PredictedOutcome(one, rival));
     }});
   }
   if (weighed[0].fit >= least_fit) {
@@ -118,7 +119,7 @@ std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double l
   std::vector<Case> found;
   for (std::size_t i = 0; i < cases_.size() && !questions.empty(); ++i) {
     if (named_[i] != 0) continue;
-    const Said best(*cases_[i], weighed[0]);
+    const PredictedOutcome best(*cases_[i], weighed[0]);
     bool decides = false;
     for (Question& question : questions) {
       if (!question.is_answered_by(*cases_[i], best)) continue;
@@ -133,34 +134,36 @@ std::vector<Case> Rivals::deciding(const std::vector<Weighed>& weighed, double l
   return found;
 }
 
-std::vector<Case> Rivals::confirming(const Weighed& cause) {
+std::vector<Case> Rivals::confirming(const ScoredHypothesis& cause) {
   if (!between_) between_ = cases_between(report_, examiner_.subject().claims(), seen_);
   std::vector<Case> found, left;
   for (Case& c : *between_) {
-    const bool tells = found.size() < most_confirming && Said(*prepare(c, examiner_), cause).says_wrong();
+    const bool tells = found.size() < most_confirming && PredictedOutcome(*prepare(c, examiner_), cause).says_wrong();
     (tells ? found : left).push_back(std::move(c));
   }
   between_ = std::move(left);
   return found;
 }
 
-bool Rivals::has_open_limit(const Weighed& cause) {
+bool Rivals::has_open_limit(const ScoredHypothesis& cause) {
   return std::ranges::any_of(cause.other_conditions, [&](const Condition& other) {
     const std::optional<std::size_t> at = where_limits_differ(cause.condition, other);
     return at && !is_next_to(cause.condition[*at], other[*at]);
   });
 }
 
-bool Rivals::has_tie(const std::vector<Weighed>& weighed) const {
+bool Rivals::has_tie(const std::vector<ScoredHypothesis>& weighed) const {
   const auto begin = weighed.begin() + 1;
-  return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(number_of_rivals(weighed)), [&](const Weighed& rival) {
-    return class_of(rival) != class_of(weighed[0]) || differ(rival, weighed[0]);
-  });
+  return std::any_of(begin, begin + static_cast<std::ptrdiff_t>(number_of_rivals(weighed)),
+                     [&](const ScoredHypothesis& rival) {
+                       return class_of(rival) != class_of(weighed[0]) || differ(rival, weighed[0]);
+                     });
 }
 
-bool Rivals::differ(const Weighed& a, const Weighed& b) const {
-  return std::any_of(cases_.begin(), cases_.end(),
-                     [&](const auto& one) { return Said(*one, a).differs_from(Said(*one, b)); });
+bool Rivals::differ(const ScoredHypothesis& a, const ScoredHypothesis& b) const {
+  return std::any_of(cases_.begin(), cases_.end(), [&](const auto& one) {
+    return PredictedOutcome(*one, a).differs_from(PredictedOutcome(*one, b));
+  });
 }
 
 }  // namespace rope::diagnosis

@@ -19,20 +19,20 @@ class Rivals {
   // Cases to run next: on which the best cause and a rival differ. If the best would be called certain, also cases that
   // it calls wrong, and cases that tell its condition from a part of it and from others that fit as well. Each is named
   // once. `weighed` is sorted, best first.
-  std::vector<Case> deciding(const std::vector<Weighed>& weighed, double least_fit);
+  std::vector<Case> deciding(const std::vector<ScoredHypothesis>& weighed, double least_fit);
 
   // Cases that a cause calls wrong, which have little more in common with the failing ones than what it needs.
-  std::vector<Case> confirming(const Weighed& cause);
+  std::vector<Case> confirming(const ScoredHypothesis& cause);
 
   // Whether another cause fits as well as the best, and says something else about some case.
-  bool has_tie(const std::vector<Weighed>& weighed) const;
+  bool has_tie(const std::vector<ScoredHypothesis>& weighed) const;
 
   // Whether a limit in a cause's condition may be another one: no case told where it is.
-  static bool has_open_limit(const Weighed& cause);
+  static bool has_open_limit(const ScoredHypothesis& cause);
 
  private:
-  bool differ(const Weighed& a, const Weighed& b) const;
-  void add_cases_around_limits(const Weighed& cause);
+  bool differ(const ScoredHypothesis& a, const ScoredHypothesis& b) const;
+  void add_cases_around_limits(const ScoredHypothesis& cause);
   void add_cases_around_sizes(const Literal& literal, void (*set)(Case&, std::int64_t));
   void add_failing_cases(void (*set)(Case&, std::int64_t), std::int64_t value);
 

@@ -194,7 +194,7 @@ void add_yarn(Hypotheses& all) {
   const auto add_share = [&](const char* sentence, long double (*share)(long double ramp, long double factor)) {
     Hypothesis h{.bug_class = BugClass::scaling_config, .sentence = sentence};
     h.applies = [](const Call& call) { return std::holds_alternative<Yarn>(call.scaling); };
-    h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+    h.change.theta = [=](const RowContext& s, std::vector<long double>& theta) {
       const auto* rule = std::get_if<Yarn>(&s.params.scaling);
       if (rule == nullptr || s.params.source != AngleSource::computed || rule->factor == 1) return;
       const auto plain = scaling::unscaled<long double>(s.params.base, s.params.rotary_dim);
@@ -284,7 +284,7 @@ void add_proportional(Hypotheses& all) {
   Hypothesis h{.bug_class = BugClass::scaling_config,
                .sentence = "proportional: the exponent is divided by the features that turn, not by head_dim"};
   h.applies = [](const Call& call) { return std::holds_alternative<Proportional>(call.scaling); };
-  h.change.theta = [](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [](const RowContext& s, std::vector<long double>& theta) {
     const auto* rule = std::get_if<Proportional>(&s.params.scaling);
     if (rule == nullptr || s.params.source != AngleSource::computed || rule->proportion <= 0) return;
     for (std::size_t p = 0; p < theta.size(); ++p) {
@@ -304,7 +304,7 @@ void add_linear(Hypotheses& all) {
     h.applies = [](const Call& call) {
       return call.source == AngleSource::computed && std::holds_alternative<scaling::Linear>(call.scaling);
     };
-    h.change.position = [position](const Spot& s, int, long double p) {
+    h.change.position = [position](const RowContext& s, int, long double p) {
       const auto* rule = std::get_if<scaling::Linear>(&s.params.scaling);
       return rule == nullptr ? p : position(s.call, p, rule->factor);
     };

@@ -40,7 +40,7 @@ bool is_packed(const Call& call) { return call.cu_seqlens.has_value(); }
 void add(Hypotheses& all, Applies applies, std::string sentence, Position position) {
   Hypothesis h{.bug_class = BugClass::varlen_packing_cp, .sentence = std::move(sentence)};
   h.applies = applies;
-  h.change.position = [=](const Spot& s, int, long double p) {
+  h.change.position = [=](const RowContext& s, int, long double p) {
     if (!applies(s.call)) return p;
     const Token token{s.call, place_in_sequence(s.call, s.batch, s.seq).sequence, s.seq};
     return static_cast<long double>(position(token));
@@ -84,7 +84,7 @@ void add_starts(Hypotheses& all) {
   Hypothesis other{.bug_class = BugClass::varlen_packing_cp,
                    .sentence = "seqlen_offsets in i32 are read as i64, or those in i64 as i32"};
   other.applies = has_starts;
-  other.change.position = [](const Spot& s, int, long double p) {
+  other.change.position = [](const RowContext& s, int, long double p) {
     if (!has_starts(s.call)) return p;
     const PlaceInSequence place = place_in_sequence(s.call, s.batch, s.seq);
     const auto index = static_cast<long double>(s.seq - place.first);

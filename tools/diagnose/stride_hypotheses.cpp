@@ -8,14 +8,14 @@ namespace {
 
 constexpr BugClass addressing = BugClass::strides_memory_race;
 
-std::int64_t dense(const Tensor& t, const Spot& s, int feature) {
+std::int64_t dense(const Tensor& t, const RowContext& s, int feature) {
   return ((s.batch * t.shape[1] + s.seq) * t.shape[2] + s.head) * t.shape[3] + feature;
 }
 
 void add_dense(Hypotheses& all) {
   add_index(all, addressing,
             "a gap between batches is not noticed: what is contiguous in a batch is addressed as contiguous",
-            From::both, [](const Spot& s, const Tensor& t, bool, int feature) {
+            From::both, [](const RowContext& s, const Tensor& t, bool, int feature) {
               const bool heads_adjacent = t.shape[2] == 1 || t.strides[2] == t.shape[3];
               const bool tokens_adjacent = t.shape[1] == 1 || t.strides[1] == t.shape[2] * t.shape[3];
               return heads_adjacent && tokens_adjacent && t.strides[3] == 1
@@ -31,7 +31,7 @@ void add_exchanged_strides(Hypotheses& all) {
         fmt::format("the batch stride of {}k is taken to be q's, divided by q's heads and multiplied by k's",
                     side == From::input ? "the input " : ""),
         side,
-        [](const Spot& s, const Tensor& t, bool output, int feature) {
+        [](const RowContext& s, const Tensor& t, bool output, int feature) {
           const Tensor& q = s.key ? other_tensor(s, output) : t;
           const std::int64_t stride = s.key ? q.strides[0] * t.shape[2] / q.shape[2] : t.strides[0];
           return s.batch * stride + s.seq * t.strides[1] + s.head * t.strides[2] + feature * t.strides[3];
@@ -50,7 +50,7 @@ void add_halves_of_key(Hypotheses& all) {
                         side == From::input ? "read" : "addressed", only_tokens ? "token stride" : "strides");
         add_index(
             all, BugClass::heads_batch_qk, sentence.c_str(), side,
-            [=](const Spot& s, const Tensor& t, bool output, int f) {
+            [=](const RowContext& s, const Tensor& t, bool output, int f) {
               const bool concerned = s.key && f < s.params.rotary_dim && is_second(s, f) == of_second;
               const Tensor& tokens = concerned ? other_tensor(s, output) : t;
               const Tensor& rest = concerned && !only_tokens ? tokens : t;

@@ -63,7 +63,7 @@ void add_row_per_token(Hypotheses& all) {
       .sentence =
           "where the tables have as many rows as there are tokens, row s is used for token s, whatever its position",
       .applies = [](const Call& call) { return call.cos && call.cos->shape[0] == call.q.shape[1]; }};
-  h.change.position = [](const Spot& s, int, long double) { return static_cast<long double>(s.seq); };
+  h.change.position = [](const RowContext& s, int, long double) { return static_cast<long double>(s.seq); };
   all.push_back(std::move(h));
 }
 
@@ -140,7 +140,7 @@ void add_misplaced_sines(Hypotheses& all) {
         .sentence = is_tail_zero
                         ? "sin is read behind cos from the next power of two on, not from rotary_dim/2; 0 past the end"
                         : "cos is used in place of sin in the second half of the pairs"};
-    h.change.row = [=](const Spot& s, const PairList& pairs, Row& row) {
+    h.change.row = [=](const RowContext& s, const PairList& pairs, Row& row) {
       std::size_t width = 1;
       while (width < pairs.size()) width *= 2;
       const std::vector<double> sine = row.sin;

@@ -11,15 +11,15 @@ namespace {
 
 bool computed(const Call& call) { return call.source == AngleSource::computed; }
 
-using Theta = std::function<long double(const Spot&, int pair)>;  // unscaled
-using Exponent = std::function<long double(const Spot&, int pair)>;
+using Theta = std::function<long double(const RowContext&, int pair)>;  // unscaled
+using Exponent = std::function<long double(const RowContext&, int pair)>;
 
 // theta = the rule's result, times the quotient of the wrong and the right unscaled theta. Exact for all rules that
 // multiply theta by something.
 void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, double cost = 0) {
   Hypothesis h{.bug_class = BugClass::frequency_base, .sentence = std::move(sentence), .cost = cost,
                .applies = computed};
-  h.change.theta = [=](const Spot& s, std::vector<long double>& theta) {
+  h.change.theta = [=](const RowContext& s, std::vector<long double>& theta) {
     for (std::size_t p = 0; p < theta.size(); ++p) {
       const long double right = -2.0L * static_cast<long double>(p) / s.params.rotary_dim;
       theta[p] *= std::pow(static_cast<long double>(s.params.base), exponent(s, static_cast<int>(p)) - right);
@@ -29,7 +29,7 @@ void add_exponent(Hypotheses& all, std::string sentence, Exponent exponent, doub
 }
 
 void add_theta(Hypotheses& all, BugClass bug_class, std::string sentence,
-               std::function<void(const Spot&, std::vector<long double>&)> change, bool only_computed = true) {
+               std::function<void(const RowContext&, std::vector<long double>&)> change, bool only_computed = true) {
   Hypothesis h{.bug_class = bug_class, .sentence = std::move(sentence)};
   if (only_computed) h.applies = computed;
   h.change.theta = std::move(change);
@@ -49,27 +49,31 @@ double factor_of_any(const Scaling& rule) {
       rule);
 }
 
-long double r(const Spot& s) { return static_cast<long double>(s.params.rotary_dim); }
+long double r(const RowContext& s) { return static_cast<long double>(s.params.rotary_dim); }
 
 void add_exponents(Hypotheses& all) {
   add_exponent(all, "the exponent is -2(p-1)/rotary_dim: pair p gets the frequency of pair p-1",
-               [](const Spot& s, int p) { return -2.0L * (p - 1) / r(s); });
+               [](const RowContext& s, int p) { return -2.0L * (p - 1) / r(s); });
   add_exponent(all, "the exponent is -2(p+1)/rotary_dim: pair p gets the frequency of pair p+1",
-               [](const Spot& s, int p) { return -2.0L * (p + 1) / r(s); });
+               [](const RowContext& s, int p) { return -2.0L * (p + 1) / r(s); });
   add_exponent(all, "the exponent is -p/rotary_dim, without the factor 2",
-               [](const Spot& s, int p) { return -1.0L * p / r(s); });
+               [](const RowContext& s, int p) { return -1.0L * p / r(s); });
   add_exponent(all, "the exponent is -4p/rotary_dim, with the factor 2 twice",
-               [](const Spot& s, int p) { return -4.0L * p / r(s); });
+               [](const RowContext& s, int p) { return -4.0L * p / r(s); });
   add_exponent(all, "the exponent is -2p/head_dim, not -2p/rotary_dim",
-               [](const Spot& s, int p) { return -2.0L * p / s.params.head_dim; });
+               [](const RowContext& s, int p) { return -2.0L * p / s.params.head_dim; });
   add_exponent(all, "the exponent is -p/head_dim, not -2p/rotary_dim",
-               [](const Spot& s, int p) { return -1.0L * p / s.params.head_dim; });
+               [](const RowContext& s, int p) { return -1.0L * p / s.params.head_dim; });
   add_exponent(all, "the exponent is -2p/(rotary_dim-2): the last pair gets 1/base",
-               [](const Spot& s, int p) { return -2.0L * p / std::max(r(s) - 2, 1.0L); });
-  add_exponent(all, "the exponent is -2p/(rotary_dim+2)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 2); });
-  add_exponent(all, "the exponent is -2p/(rotary_dim-1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) - 1); });
-  add_exponent(all, "the exponent is -2p/(rotary_dim+1)", [](const Spot& s, int p) { return -2.0L * p / (r(s) + 1); });
-  add_exponent(all, "the exponent is -(2p+1)/rotary_dim", [](const Spot& s, int p) { return -(2.0L * p + 1) / r(s); });
+               [](const RowContext& s, int p) { return -2.0L * p / std::max(r(s) - 2, 1.0L); });
+  add_exponent(all, "the exponent is -2p/(rotary_dim+2)",
+               [](const RowContext& s, int p) { return -2.0L * p / (r(s) + 2); });
+  add_exponent(all, "the exponent is -2p/(rotary_dim-1)",
+               [](const RowContext& s, int p) { return -2.0L * p / (r(s) - 1); });
+  add_exponent(all, "the exponent is -2p/(rotary_dim+1)",
+               [](const RowContext& s, int p) { return -2.0L * p / (r(s) + 1); });
+  add_exponent(all, "the exponent is -(2p+1)/rotary_dim",
+               [](const RowContext& s, int p) { return -(2.0L * p + 1) / r(s); });
 }
 
 // An index kept in eight bits: negative from 128 on, or 0 again from 256 on.
@@ -80,10 +84,10 @@ void add_narrow_indices(Hypotheses& all) {
   };
   for (const bool is_signed : {true, false}) {
     const char* bits = is_signed ? "a sign and 7 bits" : "8 bits";
-    add_exponent(all, fmt::format("the index 2p of the exponent is kept in {}", bits), [=](const Spot& s, int p) {
+    add_exponent(all, fmt::format("the index 2p of the exponent is kept in {}", bits), [=](const RowContext& s, int p) {
       return -1.0L * wrapped(2 * p, is_signed) / r(s);
     });
-    add_exponent(all, fmt::format("the index p of the exponent is kept in {}", bits), [=](const Spot& s, int p) {
+    add_exponent(all, fmt::format("the index p of the exponent is kept in {}", bits), [=](const RowContext& s, int p) {
       return -2.0L * wrapped(p, is_signed) / r(s);
     });
   }
@@ -91,37 +95,39 @@ void add_narrow_indices(Hypotheses& all) {
 
 void add_shared_exponents(Hypotheses& all) {
   add_exponent(all, "two neighbouring pairs share a frequency: pair p gets the frequency of pair p/2, rounded down",
-               [](const Spot& s, int p) { return -2.0L * (p / 2) / r(s); });
+               [](const RowContext& s, int p) { return -2.0L * (p / 2) / r(s); });
   add_exponent(all, "two neighbouring pairs share a frequency: the second one gets the first one's",
-               [](const Spot& s, int p) { return -2.0L * (p / 2 * 2) / r(s); });
+               [](const RowContext& s, int p) { return -2.0L * (p / 2 * 2) / r(s); });
 }
 
 void add_exponent_widths(Hypotheses& all) {
-  add_exponent(all, "the exponent is divided by q's token stride / heads, not by rotary_dim", [](const Spot& s, int p) {
-    const long double width = static_cast<long double>(s.call.q.strides[1]) /
-                              static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2], 1));
-    return -2.0L * p / std::max(width, 1.0L);
-  });
-  add_exponent(all, "the exponent is divided by heads * head_dim, not by rotary_dim", [](const Spot& s, int p) {
+  add_exponent(all, "the exponent is divided by q's token stride / heads, not by rotary_dim",
+               [](const RowContext& s, int p) {
+                 const long double width = static_cast<long double>(s.call.q.strides[1]) /
+                                           static_cast<long double>(std::max<std::int64_t>(s.call.q.shape[2], 1));
+                 return -2.0L * p / std::max(width, 1.0L);
+               });
+  add_exponent(all, "the exponent is divided by heads * head_dim, not by rotary_dim", [](const RowContext& s, int p) {
     return -2.0L * p / static_cast<long double>(s.params.head_dim * s.call.q.shape[2]);
   });
   add_exponent(
-      all, "the exponent is an integer division: always 0", [](const Spot&, int) { return 0.0L; }, 0.01);
+      all, "the exponent is an integer division: always 0", [](const RowContext&, int) { return 0.0L; }, 0.01);
   for (const int width : {64, 128, 256}) {
     add_exponent(all, fmt::format("the exponent is -2p/{0} if rotary_dim is above {0}", width),
-                 [=](const Spot& s, int p) { return -2.0L * p / std::min<long double>(r(s), width); });
+                 [=](const RowContext& s, int p) { return -2.0L * p / std::min<long double>(r(s), width); });
   }
-  add_exponent(all, "the exponent is divided by the next power of two, not by rotary_dim", [](const Spot& s, int p) {
-    int width = 2;
-    while (width < s.params.rotary_dim) width *= 2;
-    return -2.0L * p / width;
-  });
+  add_exponent(all, "the exponent is divided by the next power of two, not by rotary_dim",
+               [](const RowContext& s, int p) {
+                 int width = 2;
+                 while (width < s.params.rotary_dim) width *= 2;
+                 return -2.0L * p / width;
+               });
 }
 
 void add_base_times_factor(Hypotheses& all) {
   add_theta(all, BugClass::frequency_base,
             "theta is (factor * base)^(-2p/rotary_dim), not base^(-2p/rotary_dim) / factor",
-            [](const Spot& s, std::vector<long double>& theta) {
+            [](const RowContext& s, std::vector<long double>& theta) {
               const double factor = factor_of_any(s.params.scaling);
               const bool divides = std::holds_alternative<scaling::Linear>(s.params.scaling) ||
                                    std::holds_alternative<scaling::Yarn>(s.params.scaling);
@@ -142,8 +148,8 @@ void add_base_times_factor(Hypotheses& all) {
 void add_frequencies(Hypotheses& all) {
   const auto add = [&](const char* sentence, auto edit) {
     add_theta(
-        all, BugClass::frequency_base, sentence, [=](const Spot&, std::vector<long double>& theta) { edit(theta); },
-        false);
+        all, BugClass::frequency_base, sentence,
+        [=](const RowContext&, std::vector<long double>& theta) { edit(theta); }, false);
   };
   add("the frequencies are used in reverse order", [](auto& theta) { std::ranges::reverse(theta); });
   add("every pair gets the frequency of the first pair", [](auto& theta) { std::ranges::fill(theta, theta.at(0)); });

@@ -35,7 +35,7 @@ constexpr double clearly_better = 0.1;
 constexpr std::size_t most_pairs = 6;
 
 // The evidence for and against one cause, case by case.
-struct Account {
+struct EvidenceTally {
   std::vector<SeenRow> applied;      // wrong rows that match its prediction
   std::vector<SeenRow> not_applied;  // right rows that do not
   std::vector<SeenRow> open;         // wrong rows that do not
@@ -63,7 +63,7 @@ bool is_of_an_end(const Literal& l) {
   return l.is_of_places() && l.op != Comparison::equal && l.op != Comparison::at_most && l.op != Comparison::last;
 }
 
-double cost_of(const Weighed& cause) {
+double cost_of(const ScoredHypothesis& cause) {
   const Hypothesis& h = *cause.hypothesis;
   double cost = h.cost;
   if (std::ranges::any_of(cause.condition, is_of_an_end)) {
@@ -105,7 +105,7 @@ class Weigher {
   }
 
   // Uses at most `most` of the failed cases.
-  Weighed weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most) const {
+  ScoredHypothesis weigh_quickly(const Hypothesis& h, const Hypothesis* with, std::size_t most) const {
     std::vector<const Observation*> some;
     for (const std::size_t i : some_of(sample_.failed.size(), most)) some.push_back(sample_.failed[i]);
     auto [result, account, elements] = held(h, with, some);
@@ -115,26 +115,26 @@ class Weigher {
   }
 
   // Uses all cases, under the condition that separates the explained ones from the others.
-  Weighed weigh(const Hypothesis& h, const Hypothesis* with) const {
+  ScoredHypothesis weigh(const Hypothesis& h, const Hypothesis* with) const {
     Held found = held(h, with, sample_.failed);
     if (found.result.condition.empty()) return finished(std::move(found));
     // Under its condition, right rows tell more of which elements are wrong.
     ElementsInPart elements = std::move(found.elements);
-    Weighed result = finished(std::move(found));
+    ScoredHypothesis result = finished(std::move(found));
     add_right_rows(result, elements);
-    Weighed again = finished(held_in(h, elements, sample_.failed));
+    ScoredHypothesis again = finished(held_in(h, elements, sample_.failed));
     return again.fit >= result.fit ? std::move(again) : std::move(result);
   }
 
  private:
   struct Held {
-    Weighed result;
-    Account account;
+    ScoredHypothesis result;
+    EvidenceTally account;
     ElementsInPart elements;  // of rows that match, or match in part, if the cause holds for all elements
   };
 
   // With the cases that passed.
-  Weighed finished(Held found) const {
+  ScoredHypothesis finished(Held found) const {
     auto& [result, account, elements] = found;
     const Hypothesis& h = *result.hypothesis;
     // Nothing speaks against a cause that explains nothing.
@@ -155,8 +155,8 @@ class Weigher {
     return std::move(result);
   }
 
-  Weighed begin(const Hypothesis& h, const Hypothesis* with) const {
-    Weighed result;
+  ScoredHypothesis begin(const Hypothesis& h, const Hypothesis* with) const {
+    ScoredHypothesis result;
     result.hypothesis = &h;
     result.with = with;
     result.all_rows = all_rows_;
@@ -164,8 +164,8 @@ class Weigher {
   }
 
   bool explains_something_of(const Observation& seen, const Hypothesis& h) const {
-    Weighed result = begin(h, nullptr);
-    Account account;
+    ScoredHypothesis result = begin(h, nullptr);
+    EvidenceTally account;
     hold(seen, result, account);
     return account.explained + account.in_part > 0;
   }
@@ -204,7 +204,7 @@ class Weigher {
   }
 
   // Right rows for which the condition holds, but for what it says of elements.
-  void add_right_rows(const Weighed& cause, ElementsInPart& elements) const {
+  void add_right_rows(const ScoredHypothesis& cause, ElementsInPart& elements) const {
     const auto holds = predicates_of(cause.condition);
     for (const auto* cases : {&sample_.failed, &sample_.passed}) {
       for (const Observation* seen : *cases) {
@@ -219,7 +219,7 @@ class Weigher {
     }
   }
 
-  void hold(const Observation& seen, Weighed& result, Account& account) const {
+  void hold(const Observation& seen, ScoredHypothesis& result, EvidenceTally& account) const {
     throw_if_requested(stop_);
     std::optional<Simulated> simulated;
     const bool can_show = seen.answered() || seen.problem.access;  // an exception says nothing about values
@@ -243,8 +243,8 @@ class Weigher {
   }
 
   // The end of a call, or a write into a gap, counts as much as a row.
-  static void hold_end(const Observation& seen, const std::optional<Simulated>& simulated, Weighed& result,
-                       Account& account) {
+  static void hold_end(const Observation& seen, const std::optional<Simulated>& simulated, ScoredHypothesis& result,
+                       EvidenceTally& account) {
     account.wrong += 1;
     if (seen.answered() || seen.problem.access) ++result.all_ends;
     const double said = simulated ? share_of_end(seen, *simulated) : 0;
@@ -254,8 +254,8 @@ class Weigher {
     account.applied.push_back({&seen, 0, said, true});
   }
 
-  static void hold_rows(const Observation& seen, const std::optional<Simulated>& simulated, Weighed& result,
-                        Account& account) {
+  static void hold_rows(const Observation& seen, const std::optional<Simulated>& simulated, ScoredHypothesis& result,
+                        EvidenceTally& account) {
     const double weight = weight_of_row(seen);
     for (std::size_t r = 0; r < seen.rows.size(); ++r) {
       const bool is_wrong = seen.wrong[r] != 0;
@@ -276,7 +276,7 @@ class Weigher {
     }
   }
 
-  static void put_under_condition(Weighed& result, Account& account) {
+  static void put_under_condition(ScoredHypothesis& result, EvidenceTally& account) {
     const Condition of_elements = result.condition;
     const Condition of_rows = separate(account.applied, account.not_applied);
     for (Condition& other : result.other_conditions) other.insert(other.end(), of_rows.begin(), of_rows.end());
@@ -292,7 +292,7 @@ class Weigher {
     }
   }
 
-  static void add_shares(Weighed& result, const Account& account) {
+  static void add_shares(ScoredHypothesis& result, const EvidenceTally& account) {
     result.explained = account.explained_share();
     result.contradicted = account.contradicted_share();
     result.partial = account.error_gone();
@@ -303,8 +303,9 @@ class Weigher {
   std::size_t all_rows_ = 0;
 };
 
-void rank(std::vector<Weighed>& all) {
-  std::stable_sort(all.begin(), all.end(), [](const Weighed& a, const Weighed& b) { return a.fit > b.fit; });
+void rank(std::vector<ScoredHypothesis>& all) {
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ScoredHypothesis& a, const ScoredHypothesis& b) { return a.fit > b.fit; });
 }
 
 // The hypotheses that can show in the cases.
@@ -319,8 +320,8 @@ std::vector<const Hypothesis*> all_that_show(const Sample& sample) {
 }
 
 // Weighs each hypothesis on a few cases, in the order of the hypotheses.
-std::vector<Weighed> quickly(const Weigher& weigher, const std::vector<const Hypothesis*>& hypotheses) {
-  std::vector<Weighed> quick;
+std::vector<ScoredHypothesis> quickly(const Weigher& weigher, const std::vector<const Hypothesis*>& hypotheses) {
+  std::vector<ScoredHypothesis> quick;
   for (const Hypothesis* h : hypotheses) quick.push_back(weigher.weigh_quickly(*h, nullptr, first_failed));
   return quick;
 }
@@ -333,17 +334,17 @@ std::vector<const Hypothesis*> that_explain_something(const Weigher& weigher,
 }
 
 // Weighs the ones that fit a few cases best on all cases.
-std::vector<Weighed> survivors_of(const Weigher& weigher, std::vector<Weighed> quick) {
+std::vector<ScoredHypothesis> survivors_of(const Weigher& weigher, std::vector<ScoredHypothesis> quick) {
   rank(quick);
-  std::vector<Weighed> full;
+  std::vector<ScoredHypothesis> full;
   for (std::size_t i = 0; i < quick.size() && i < survivors; ++i) {
     if (quick[i].explained > 0) full.push_back(weigher.weigh(*quick[i].hypothesis, nullptr));
   }
   return full;
 }
 
-std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> quick) {
-  std::vector<Weighed> full = survivors_of(weigher, std::move(quick));
+std::vector<ScoredHypothesis> best_in_full(const Weigher& weigher, std::vector<ScoredHypothesis> quick) {
+  std::vector<ScoredHypothesis> full = survivors_of(weigher, std::move(quick));
   // A hypothesis that shows in few cases may have missed all of the first ones.
   if (full.empty()) {
     for (const Hypothesis& h : all_hypotheses()) {
@@ -354,32 +355,32 @@ std::vector<Weighed> best_in_full(const Weigher& weigher, std::vector<Weighed> q
   return full;
 }
 
-void add_one_sided(const Weigher& weigher, std::vector<Weighed>& full) {
+void add_one_sided(const Weigher& weigher, std::vector<ScoredHypothesis>& full) {
   std::vector<const Hypothesis*> all;
   for (const Hypothesis& h : one_sided_hypotheses()) all.push_back(&h);
-  const std::vector<Weighed> found =
+  const std::vector<ScoredHypothesis> found =
       survivors_of(weigher, quickly(weigher, that_explain_something(weigher, std::move(all))));
   full.insert(full.end(), found.begin(), found.end());
   rank(full);
 }
 
-double promise(const Weighed& w) { return w.partial + w.fit; }
+double promise(const ScoredHypothesis& w) { return w.partial + w.fit; }
 
 // Two causes if the best of `quick` leaves much open. Looks only in small calls, because there are many pairs.
-std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> quick, double least_fit,
-                                     const Stop* stop) {
+std::vector<ScoredHypothesis> pairs_of_causes(const Sample& sample, std::vector<ScoredHypothesis> quick,
+                                              double least_fit, const Stop* stop) {
   Sample few = sample;
   std::erase_if(few.failed, [](const Observation* one) { return one->elements() > small_call; });
-  std::vector<Weighed> pairs;
+  std::vector<ScoredHypothesis> pairs;
   if (few.failed.empty()) return pairs;
   const Weigher weigher(few, stop);
   std::stable_sort(quick.begin(), quick.end(),
-                   [](const Weighed& a, const Weighed& b) { return promise(a) > promise(b); });
+                   [](const ScoredHypothesis& a, const ScoredHypothesis& b) { return promise(a) > promise(b); });
   for (std::size_t i = 0; i < partners && promise(quick[i]) > least_promise; ++i) {
     for (const Hypothesis& second : all_hypotheses()) {
       const Hypothesis* first = quick[i].hypothesis;
       if (&second == first) continue;
-      Weighed both = weigher.weigh_quickly(*first, &second, pair_cases);
+      ScoredHypothesis both = weigher.weigh_quickly(*first, &second, pair_cases);
       if (both.fit > least_fit) pairs.push_back(std::move(both));
     }
   }
@@ -390,12 +391,12 @@ std::vector<Weighed> pairs_of_causes(const Sample& sample, std::vector<Weighed> 
 
 }  // namespace
 
-Change change_of(const Weighed& cause, const Call& call) {
+Change change_of(const ScoredHypothesis& cause, const Call& call) {
   const auto part = [&](const Hypothesis* h) { return applies(h, call) ? h->change : Change{}; };
   return both(part(cause.hypothesis), part(cause.with));
 }
 
-std::vector<Weighed> Scales::weigh(const Observations& seen, Care care) {
+std::vector<ScoredHypothesis> HypothesisRanking::weigh(const Observations& seen, SearchEffort care) {
   const Sample sample = sample_of(seen);
   if (sample.failed.empty()) return {};
   const Weigher weigher(sample, stop_);
@@ -404,31 +405,31 @@ std::vector<Weighed> Scales::weigh(const Observations& seen, Care care) {
     screened_ = all;
     promising_ = that_explain_something(weigher, all);
   }
-  std::vector<Weighed> quick = quickly(weigher, promising_);
-  std::vector<Weighed> full;
+  std::vector<ScoredHypothesis> quick = quickly(weigher, promising_);
+  std::vector<ScoredHypothesis> full;
   if (!quick.empty()) full = best_in_full(weigher, quick);
   const auto best_fit = [&] { return full.empty() ? 0 : full[0].fit; };
-  if (care == Care::thorough && best_fit() < explains_nearly_all) {
+  if (care == SearchEffort::thorough && best_fit() < explains_nearly_all) {
     quick = quickly(weigher, all);
     full = best_in_full(weigher, quick);
     if (best_fit() < leaves_much_open) add_one_sided(weigher, full);
     if (best_fit() < leaves_much_open) {
-      for (const Weighed& pair : pairs_of_causes(sample, quick, best_fit() + clearly_better, stop_)) {
+      for (const ScoredHypothesis& pair : pairs_of_causes(sample, quick, best_fit() + clearly_better, stop_)) {
         full.push_back(weigher.weigh(*pair.hypothesis, pair.with));
       }
       rank(full);
     }
   }
   // A condition that names one rule is of that rule's own hypothesis.
-  std::erase_if(full, [](const Weighed& w) {
+  std::erase_if(full, [](const ScoredHypothesis& w) {
     return w.hypothesis->several_rules && std::ranges::any_of(w.condition, &Literal::names_a_rule);
   });
   // A cause that predicts neither a row nor the element at which a call left its tensors has nothing to show for it.
-  std::erase_if(full, [](const Weighed& w) { return w.rows + w.ends == 0; });
+  std::erase_if(full, [](const ScoredHypothesis& w) { return w.rows + w.ends == 0; });
   return full;
 }
 
-Weighed Scales::weigh_again(const Weighed& cause, const Observations& seen) const {
+ScoredHypothesis HypothesisRanking::weigh_again(const ScoredHypothesis& cause, const Observations& seen) const {
   const Sample sample = sample_of(seen);
   return Weigher(sample, stop_).weigh(*cause.hypothesis, cause.with);
 }

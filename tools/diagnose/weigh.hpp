@@ -10,7 +10,7 @@
 
 namespace rope::diagnosis {
 
-struct Weighed {
+struct ScoredHypothesis {
   const Hypothesis* hypothesis = nullptr;
   const Hypothesis* with = nullptr;  // a second cause beside it
   double explained = 0;              // share of the wrong rows that it explains
@@ -27,21 +27,21 @@ struct Weighed {
 };
 
 // What a cause changes in a call: nothing if it does not apply.
-Change change_of(const Weighed& cause, const Call& call);
+Change change_of(const ScoredHypothesis& cause, const Call& call);
 
 // How long causes are looked for if none that is found at once explains nearly all.
-enum class Care { quick, thorough };
+enum class SearchEffort { quick, thorough };
 
 // Weighs again whenever more was observed. What the first weighing learnt of very few cases is kept for the others.
-class Scales {
+class HypothesisRanking {
  public:
-  explicit Scales(const Stop* stop = nullptr) : stop_(stop) {}
+  explicit HypothesisRanking(const Stop* stop = nullptr) : stop_(stop) {}
 
   // Best first; hypotheses that explain nothing are left out. Throws Interrupted once `stop` is requested.
-  std::vector<Weighed> weigh(const Observations& seen, Care care);
+  std::vector<ScoredHypothesis> weigh(const Observations& seen, SearchEffort care);
 
   // One cause, on more than it was weighed on before.
-  Weighed weigh_again(const Weighed& cause, const Observations& seen) const;
+  ScoredHypothesis weigh_again(const ScoredHypothesis& cause, const Observations& seen) const;
 
  private:
   const Stop* stop_;

@@ -14,7 +14,7 @@ std::vector<Case> ways_to_identify(const Claims& claims, const Selection& select
     const int from = c.source == AngleSource::computed ? 0 : c.source == AngleSource::frequencies ? 1 : 2;
     return std::tuple(dtype, from, c.out_dtype != c.dtype, c.given != c.dtype, c.full_tables);
   };
-  list.for_each_way(128, [&](Case c) {
+  list.for_each_variant(128, [&](Case c) {
     if (source && c.source != *source) return;
     const Pairing pairing = c.spec.pairing;
     c.spec = selection.spec_for(c.spec);

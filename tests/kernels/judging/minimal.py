@@ -5,7 +5,9 @@ it if it fails only in these blocks: then it is accepted. So a kernel is needed 
 its blocks: the hardest witness. A kernel is also needed
 
 - if it has the bug of a real kernel: its line has a report's address, or its name is an entry of the catalogue.
-- if a test asks for it by name.
+- if a test asks for it by name, or the smoke tests judge it.
+- if it is a row of the table of bugs: rows cost a line, and each is judged.
+- if no other one has its stage and class: the diagnosis must tell it from the others.
 - if without it a block, a requirement or a class would have no needed kernel. As few as possible are added for that.
 
 kept.txt has a line for each needed kernel: LIBRARY#KERNEL : REASON. The reason `hardest` has the blocks behind it.
@@ -20,6 +22,10 @@ from .subjects import HERE, ROOT
 COMMITTED = HERE / "kept.txt"
 SETS = ("mutants", "designs")  # others are another way into the suite: Python, a device, a cheater
 HARDEST, REPORT, FULL = "hardest: ", "report", "full"
+ROWS = set(re.findall(r'^    \{"([A-Z0-9-]+)",', (HERE / "mutants/rows.cpp").read_text(encoding="utf-8"), re.MULTILINE))
+ALONE_IN_STAGE = {"AXIS-KEY", "AXIS-OWN-SPECTRUM", "ERR-KEY-TYPE", "ERR-NARROW-OUTPUT", "FREQ-KEY-BASE",
+                  "MEM-ALIGNED-DOWN", "MEM-BEFORE-FACTORS", "MEM-BEFORE-POSITIONS", "MEM-GAPS", "PAIR-GROUPED-KEY",
+                  "SCALE-LONGEST-SEEN", "SIGN-SQUARE-ROOT", "SPC-MODE-KEPT", "TAB-LAST-ROW-REFUSED"}
 USERS = ("tests/unit", "tests/kernels/CMakeLists.txt", "tests/kernels/judge_test.py", "docs")
 
 
@@ -31,6 +37,7 @@ class Witness:
     requirements: tuple = ()  # that kernels.txt names
     is_reported: bool = False
     user: str = ""  # a file that asks for it by name
+    other: str = ""  # row, diagnosis or smoke
     passes_quick: bool = False  # only level full rejects it, or nothing: its blocks tell nothing of level quick
 
 
@@ -49,7 +56,12 @@ def user_of(kernel, files):
 def witness_of(subject, blocks, files):
     entry = subject.entry
     return Witness(subject.name, blocks, entry.classes, entry.requirements, entry.origin != "planted",
-                   user_of(subject.kernel, files), bool(entry.passes) or not blocks)
+                   user_of(subject.kernel, files), other_reason(subject.kernel, entry),
+                   bool(entry.passes) or not blocks)
+
+
+def other_reason(kernel, entry):
+    return ("row" if kernel in ROWS else "diagnosis" if kernel in ALONE_IN_STAGE else "smoke" if entry.smoke else "")
 
 
 def hardest(witnesses):
@@ -69,6 +81,7 @@ def needed(witnesses):
         reasons[w.name] = HARDEST + ", ".join(sorted(blocks))
     reasons |= {w.name: REPORT for w in quick if w.is_reported and w.name not in reasons}
     reasons |= {w.name: f"asked for by {w.user}" for w in quick if w.user and w.name not in reasons}
+    reasons |= {w.name: w.other for w in quick if w.other and w.name not in reasons}
     missing = set().union(*(seen_by(w) for w in quick)) - set().union(*(seen_by(w) for w in quick if w.name in reasons))
     while missing:
         best = max(quick, key=lambda w: (len(missing & seen_by(w)), -len(w.blocks)))

@@ -25,29 +25,6 @@ class CacheKeyedByLength : public Kernel {
   mutable std::map<std::int64_t, std::int64_t> first_offset_;  // by length
 };
 
-class ThetaKeyedByWidth : public Kernel {
-  std::vector<double> theta(const rope_call& call) const override {
-    if (call.angle_source != ROPE_COMPUTED) return Kernel::theta(call);
-    const std::lock_guard guard(lock_);
-    std::vector<double>& kept = first_[call.rotary_dim];
-    if (kept.empty()) kept = Kernel::theta(call);
-    return kept;
-  }
-  mutable std::mutex lock_;
-  mutable std::map<std::int32_t, std::vector<double>> first_;  // by rotary_dim
-};
-
-class SpoiltByBfloat16 : public Kernel {
-  std::vector<double> theta(const rope_call& call) const override {
-    std::vector<double> result = Kernel::theta(call);
-    if (call.q.dtype == ROPE_BF16) spoilt_ = true;
-    if (!spoilt_ || call.q.dtype == ROPE_BF16) return result;
-    for (double& value : result) value = bfloat16_to_double(double_to_bfloat16(value));
-    return result;
-  }
-  mutable std::atomic<bool> spoilt_ = false;
-};
-
 // The table of each set of frequencies grows to the longest length seen, and is stored in the dtype of the call that
 // made it grow. Later calls round what they read to their own dtype.
 class TableInTheTypeThatGrewIt : public Kernel {
@@ -104,34 +81,11 @@ struct SineBehindThePaddedWidth : Kernel {
   }
 };
 
-struct RowsTakenToBeDense : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.table.row_stride = call.table.width;
-    return c;
-  }
-};
-
 struct BatchesOneAfterTheOther : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const std::int64_t m = Kernel::position(at, axis);
     if (at.call.angle_source != ROPE_TABLES || at.call.positions.data != nullptr) return m;
     return (m + at.batch * at.in().shape[1]) % at.call.table.rows;
-  }
-};
-
-struct RowsTakenForTokens : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const bool fits = at.call.angle_source == ROPE_TABLES && at.call.table.rows == at.in().shape[1];
-    return fits ? at.seq : Kernel::position(at, axis);
-  }
-};
-
-struct TableInTheTypeOfInput : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.table.dtype = call.q.dtype;
-    return c;
   }
 };
 
@@ -157,16 +111,9 @@ Mutants cache_mutants() {
       mutant<BatchesOneAfterTheOther>(
           "TAB-07", "table-cache",
           "tokens of all batches counted on through one table: batch b starts b seq rows further down"),
-      mutant<RowsTakenToBeDense>("TAB-ROW-STRIDE", "table-cache", "row stride of the table ignored"),
-      mutant<RowsTakenForTokens>("TAB-ROW-PER-TOKEN", "table-cache",
-                                 "as many rows as tokens: row s is used for token s, whatever its position"),
       mutant<SecondHalfNotRead>("TAB-HALVES", "table-cache", "full-width tables: the second feature gets the first's"),
-      mutant<ThetaKeyedByWidth>("TAB-KEYED-BY-WIDTH", "table-cache",
-                                "theta kept for each rotary_dim, whatever base and scaling come later"),
-      mutant<TableInTheTypeOfInput>("TAB-OTHER-DTYPE", "table-cache", "tables read as if they were of the type of q"),
       mutant<TableInTheTypeThatGrewIt>("TAB-GROWN-DTYPE", "table-cache",
                                        "the table grows in the dtype of the call that needs it longer, and stays so"),
-      mutant<SpoiltByBfloat16>("TAB-DTYPE", "table-cache", "after a bf16 call, other dtypes get theta in bf16"),
   };
   return all;
 }

@@ -53,15 +53,6 @@ struct NegativeInSingle : TwoPaths {
   bool single(const Place&, Values x) const override { return x.first < 0; }
 };
 
-struct RoundedDown : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    const bool narrow = at.out().dtype == ROPE_F32 && std::isfinite(value);
-    const auto nearest = static_cast<float>(value);
-    const bool above = narrow && static_cast<double>(nearest) > value;
-    Kernel::store(at, feature, above ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : value);
-  }
-};
-
 }  // namespace
 
 Mutants last_bit_mutants() {
@@ -73,7 +64,6 @@ Mutants last_bit_mutants() {
       mutant<InPlaceInSingle>("BIT-IN-PLACE", "precision", "in place: products rounded to f32"),
       mutant<LargeInSingle>("BIT-LARGE", "precision", "pairs longer than 1: products rounded to f32"),
       mutant<NegativeInSingle>("BIT-NEGATIVE", "precision", "first feature negative: products rounded to f32"),
-      mutant<RoundedDown>("BIT-ROUNDED-DOWN", "precision", "f32 results rounded towards minus infinity"),
   };
   return all;
 }

@@ -18,15 +18,10 @@ struct Library {
 Library collect() {
   const Mutant none = mutant<Kernel>("none", "no bug", "what is asked for");
   std::vector<Mutant> all{none};
-  for (const Mutants& kind : {pairing_mutants(),      frequency_mutants(),      scaling_mutants(),
-                              precision_mutants(),    position_mutants(),       cache_mutants(),
-                              partial_mutants(),      head_mutants(),           memory_mutants(),
-                              read_mutants(),         shape_mutants(),          backward_mutants(),
-                              repetition_mutants(),   value_mutants(),          refusal_mutants(),
-                              last_bit_mutants(),     angle_mutants(),          rotation_mutants(),
-                              launch_mutants(),       one_path_angle_mutants(), one_path_rotation_mutants(),
-                              path_by_size_mutants(), shortcut_mutants(),       sequence_mutants(),
-                              row_mutants()}) {
+  for (const Mutants& kind : {row_mutants(), scaling_mutants(), precision_mutants(), position_mutants(), cache_mutants(),
+                              memory_mutants(), read_mutants(), repetition_mutants(), value_mutants(),
+                              refusal_mutants(), last_bit_mutants(), angle_mutants(), rotation_mutants(),
+                              shortcut_mutants(), sequence_mutants()}) {
     all.insert(all.end(), kind.begin(), kind.end());
   }
   Library library;

@@ -44,27 +44,6 @@ struct InputAsScratch : Kernel {
   }
 };
 
-struct OneElementFurther : Kernel {
-  void store(const Place& at, int feature, double value) const override {
-    Kernel::store(at, feature, value);
-    if (feature + 1 != at.out().shape[3]) return;
-    volatile std::byte* behind = address(at.out(), element(at, at.out(), feature) + 1);
-    const std::byte kept = *behind;
-    *behind = kept;
-  }
-};
-
-class PositionsAdvanced : public Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const std::int64_t m = Kernel::position(at, axis);
-    const rope_positions& p = at.call.positions;
-    if (p.data == nullptr || p.dtype != ROPE_I64 || at.seq > 0 || axis > 0) return m;
-    auto* counter = static_cast<std::int64_t*>(const_cast<void*>(p.data)) + at.batch * p.batch_stride;
-    *counter = m + at.in().shape[1];
-    return m;
-  }
-};
-
 // What does not turn is copied as one piece if it is one in the input.
 struct TailCopiedAsOnePiece : Kernel {
   void pass(const Place& at, int feature) const override {
@@ -83,12 +62,9 @@ Mutants memory_mutants() {
                               "out of place: the copy of x arrives after the rotated values, in 1 head of 29"),
       mutant<IndexInThirtyTwoBits>("MEM-09", "strides-memory-race", "element index wraps at 2^31"),
       mutant<InputAsScratch>("MEM-INPUT-WRITTEN", "strides-memory-race", "writes to its inputs"),
-      mutant<OneElementFurther>("MEM-ONE-PAST", "strides-memory-race", "writes one byte past the last feature"),
       mutant<TailCopiedAsOnePiece>("MEM-OUT-FEATURES", "strides-memory-race",
                                    "pass-through copied as one piece if the input's features are adjacent"),
       mutant<GapsFilledWithZeros>("MEM-GAPS", "strides-memory-race", "writes a zero into the gap behind each row"),
-      mutant<PositionsAdvanced>("MEM-POSITIONS-MOVED", "strides-memory-race",
-                                "moves the given positions on for the next call"),
   };
   return all;
 }

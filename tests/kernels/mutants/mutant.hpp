@@ -101,28 +101,18 @@ const rope_kernel* combined_kernel(std::span<const Mutant> all);
 using Mutants = std::span<const Mutant>;
 
 Mutants row_mutants();
-Mutants pairing_mutants();
-Mutants frequency_mutants();
 Mutants scaling_mutants();
 Mutants precision_mutants();
 Mutants position_mutants();
 Mutants cache_mutants();
-Mutants partial_mutants();
-Mutants head_mutants();
 Mutants memory_mutants();
-Mutants backward_mutants();
 Mutants repetition_mutants();
 Mutants last_bit_mutants();
 Mutants read_mutants();
 Mutants refusal_mutants();
-Mutants shape_mutants();
 Mutants value_mutants();
 Mutants angle_mutants();
 Mutants rotation_mutants();
-Mutants launch_mutants();
-Mutants one_path_angle_mutants();
-Mutants one_path_rotation_mutants();
-Mutants path_by_size_mutants();
 Mutants shortcut_mutants();
 Mutants sequence_mutants();
 

@@ -53,30 +53,6 @@ struct WidePositionsReadNarrow : Kernel {
   }
 };
 
-struct NarrowPositionsReadWide : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.positions.dtype = ROPE_I64;
-    return c;
-  }
-};
-
-struct TakenToBeDense : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    c.positions.seq_stride = 1;
-    return c;
-  }
-};
-
-struct SharedTakenPerBatch : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    if (call.positions.batch_stride == 0) c.positions.batch_stride = call.q.shape[1];
-    return c;
-  }
-};
-
 struct OffsetNotInTheBoundsTest : Kernel {
   rope_status check(const rope_call* call) const override {
     if (call == nullptr || call->struct_size < sizeof(rope_call)) return Kernel::check(call);
@@ -131,13 +107,6 @@ struct TokenStrideOfTheWholeHead : Kernel {
   }
 };
 
-struct RowAsColumnIsText : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const bool is_text = at.call.positions.axes > 2 && Kernel::position(at, 1) == Kernel::position(at, 2);
-    return Kernel::position(at, is_text ? 0 : axis);
-  }
-};
-
 }  // namespace
 
 Mutants position_mutants() {
@@ -148,10 +117,6 @@ Mutants position_mutants() {
       mutant<RowWithinTheTileDropped>("POS-07", "position-offset", "four tokens of a tile share a position"),
       mutant<QueriesOneAhead>("POS-09", "position-offset", "q and k with given positions: q one ahead of k"),
       mutant<WidePositionsReadNarrow>("POS-11", "position-offset", "int64 positions read as int32: p0, 0, p1, 0, .."),
-      mutant<NarrowPositionsReadWide>("POS-READ-WIDE", "position-offset", "int32 positions read as int64"),
-      mutant<TakenToBeDense>("POS-DENSE", "position-offset", "seq_stride of the positions ignored"),
-      mutant<SharedTakenPerBatch>("POS-SHARED", "position-offset",
-                                  "batch_stride 0 taken for a row of positions to each batch"),
       mutant<OffsetNotInTheBoundsTest>("POS-13", "position-offset",
                                        "table rows checked without the offset: a row past the end is not refused"),
       mutant<IdentityRowsFirst>("POS-15", "position-offset", "positions below 258 are not rotated, later ones late"),
@@ -160,8 +125,6 @@ Mutants position_mutants() {
       mutant<AxesInBlocks>("AXIS-01", "multi-axis", "the pairs of each axis in one block where axes alternate"),
       mutant<AxesIgnored>("AXIS-IGNORED", "multi-axis", "every pair follows the first axis"),
       mutant<HeightForWidth>("AXIS-03", "multi-axis", "the last two axes exchanged"),
-      mutant<RowAsColumnIsText>("AXIS-DIAGONAL", "multi-axis",
-                                "a token whose row equals its column is taken for text, all of it on the first axis"),
       mutant<TokenStrideOfTheWholeHead>("AXIS-05", "multi-axis",
                                         "several axes, rotary_dim < head_dim: token stride too wide by their quotient"),
   };

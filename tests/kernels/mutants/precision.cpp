@@ -14,13 +14,6 @@ namespace {
 
 bool is_16_bit(std::int32_t dtype) { return dtype == ROPE_F16 || dtype == ROPE_BF16; }
 
-struct TurnsInThirtyTwoBits : Kernel {
-  double angle(const rope_call&, double position, double theta) const override {
-    const double unit = 2 * std::numbers::pi / 0x1p32;  // of a counter that wraps by itself
-    return position * std::nearbyint(theta / unit) * unit;
-  }
-};
-
 // CUDA C++ Programming Guide, intrinsic functions: __sinf and __cosf are within 2^-21.41 of the true value for angles
 // up to pi, and less accurate beyond.
 struct FastIntrinsics : Kernel {
@@ -29,22 +22,6 @@ struct FastIntrinsics : Kernel {
     if (call.q.dtype == ROPE_F64) return {cosine, sine};
     const double step = 2 * std::exp2(-21.41);
     return {step * std::nearbyint(cosine / step), step * std::nearbyint(sine / step)};
-  }
-};
-
-struct SeriesWithoutRangeReduction : Kernel {
-  Turn turn(const rope_call& call, double angle) const override {
-    if (call.q.dtype == ROPE_F64) return Kernel::turn(call, angle);
-    double cosine = 0;
-    double sine = 0;
-    double term = 1;
-    for (int n = 0; n < 24; n += 2) {  // enough for f32 up to pi
-      cosine += term;
-      term *= angle / (n + 1);
-      sine += term;
-      term *= -angle / (n + 2);
-    }
-    return {cosine, sine};
   }
 };
 
@@ -57,23 +34,6 @@ struct TwoReductions : Kernel {
     const double by_fraction = 2 * std::numbers::pi * (turns - std::nearbyint(turns));
     const double by_difference = angle - std::nearbyint(turns) * static_cast<float>(2 * std::numbers::pi);
     return {std::cos(by_fraction), std::sin(by_difference)};
-  }
-};
-
-// A thread for each feature. Threads of second features read theta from a table of floats whose last bits are off.
-struct AngleOfEachFeature : Kernel {
-  Row row(const Place& at, const std::vector<double>& theta) const override {
-    Row result = Kernel::row(at, theta);
-    if (at.call.angle_source != ROPE_COMPUTED || at.in().dtype == ROPE_F64) return result;
-    std::vector<double> rounded(theta.begin(), theta.end());
-    for (double& value : rounded) value = static_cast<float>(value * (1 + 0x1p-24));
-    const Row other = Kernel::row(at, rounded);
-    for (int p = 0; p < at.call.rotary_dim / 2; ++p) {
-      const int second = pair(at.call, p).second;
-      result.cos(second) = other.cos(second);
-      result.sin(second) = other.sin(second);
-    }
-    return result;
   }
 };
 
@@ -96,14 +56,9 @@ struct RoundedOneWay : Kernel {
 
 Mutants precision_mutants() {
   static const Mutant all[] = {
-      mutant<TurnsInThirtyTwoBits>("PREC-PHASE-32", "precision", "theta as a fraction of a turn in 32 bits"),
       mutant<FastIntrinsics>("PREC-SINF", "precision", "cos and sin to an absolute error of 2^-21.4, as __sinf has it"),
-      mutant<SeriesWithoutRangeReduction>("PREC-NO-REDUCTION", "precision",
-                                          "cos and sin by a series for angles up to pi, whatever the angle"),
       mutant<TwoReductions>("PREC-TWO-REDUCTIONS", "precision",
                             "cos and sin reduce a large angle in two ways, so they belong to two angles"),
-      mutant<AngleOfEachFeature>("PREC-TWO-ANGLES", "precision",
-                                 "the second feature of a pair turns by another rounding of the angle than the first"),
       mutant<RoundedOneWay<true>>("PREC-TRUNCATION", "precision",
                                   "16-bit results cut off where rounding to nearest is meant"),
       mutant<RoundedOneWay<false>>("PREC-ROUND-AWAY", "precision", "16-bit results rounded away from zero"),

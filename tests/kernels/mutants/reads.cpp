@@ -38,27 +38,6 @@ struct CosReadTooWide : Kernel {
   }
 };
 
-struct RowBeforeRead : Kernel {
-  Row row(const Place& at, const std::vector<double>& theta) const override {
-    const rope_table& table = at.call.table;
-    if (at.call.angle_source == ROPE_TABLES) {
-      touch(table.dtype, table.cos, row_start(at, position(at, axis(at.call, 0))) - 1);
-    }
-    return Kernel::row(at, theta);
-  }
-};
-
-struct NextPositionRead : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const rope_positions& p = at.call.positions;
-    if (p.data != nullptr) {
-      const std::int64_t next = at.seq + 1;
-      touch(p.dtype, p.data, axis * p.axis_stride + at.batch * p.batch_stride + next * p.seq_stride);
-    }
-    return Kernel::position(at, axis);
-  }
-};
-
 struct PositionBeforeRead : Kernel {
   std::int64_t position(const Place& at, int axis) const override {
     const rope_positions& p = at.call.positions;
@@ -70,26 +49,9 @@ struct PositionBeforeRead : Kernel {
   }
 };
 
-struct ThetaReadTooWide : Kernel {
-  std::vector<double> theta(const rope_call& call) const override {
-    if (call.angle_source == ROPE_FREQUENCIES) touch(call.theta_dtype, call.theta, call.rotary_dim / 2);
-    return Kernel::theta(call);
-  }
-};
-
 struct ThetaBeforeRead : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     if (call.angle_source == ROPE_FREQUENCIES) touch(call.theta_dtype, call.theta, -1);
-    return Kernel::theta(call);
-  }
-};
-
-// Reads the list for the sequence length as if it had a value per feature: rotary_dim values.
-struct FactorsReadTooWide : Kernel {
-  std::vector<double> theta(const rope_call& call) const override {
-    const bool is_long = static_cast<double>(call.sequence_length) > call.scaling.original_max_position;
-    const double* factors = is_long ? call.scaling.long_factor : call.scaling.short_factor;
-    if (call.angle_source == ROPE_COMPUTED && factors != nullptr) touch(ROPE_F64, factors, call.rotary_dim - 1);
     return Kernel::theta(call);
   }
 };
@@ -102,31 +64,10 @@ struct FactorsBeforeRead : Kernel {
   }
 };
 
-struct AxisReadTooWide : Kernel {
-  int axis(const rope_call& call, int pair) const override {
-    if (call.axis != nullptr) touch(ROPE_I32, call.axis, pair + 1);
-    return Kernel::axis(call, pair);
-  }
-};
-
 struct AxisBeforeRead : Kernel {
   int axis(const rope_call& call, int pair) const override {
     if (call.axis != nullptr) touch(ROPE_I32, call.axis, pair - 1);
     return Kernel::axis(call, pair);
-  }
-};
-
-struct InputReadTooWide : Kernel {
-  double load(const Place& at, int feature) const override {
-    touch(at.in().dtype, at.in().data, element(at, at.in(), feature) + 1);
-    return Kernel::load(at, feature);
-  }
-};
-
-struct InputBeforeRead : Kernel {
-  double load(const Place& at, int feature) const override {
-    touch(at.in().dtype, at.in().data, element(at, at.in(), feature) - 1);
-    return Kernel::load(at, feature);
   }
 };
 
@@ -136,20 +77,12 @@ Mutants read_mutants() {
   static const Mutant all[] = {
       mutant<TableReadTooWide>("MEM-07", "strides-memory-race", "reads four columns past the end of a row of sin"),
       mutant<CosReadTooWide>("MEM-PAST-COS", "strides-memory-race", "reads one column past the end of a row of cos"),
-      mutant<RowBeforeRead>("MEM-BEFORE-COS", "strides-memory-race", "reads the column before a row of cos"),
-      mutant<NextPositionRead>("MEM-PAST-POSITIONS", "strides-memory-race", "reads the position of the next token too"),
       mutant<PositionBeforeRead>("MEM-BEFORE-POSITIONS", "strides-memory-race",
                                  "reads the position of the token before too"),
-      mutant<ThetaReadTooWide>("MEM-PAST-THETA", "strides-memory-race", "reads one theta past the last"),
       mutant<ThetaBeforeRead>("MEM-BEFORE-THETA", "strides-memory-race", "reads one theta before the first"),
-      mutant<FactorsReadTooWide>("MEM-PAST-FACTORS", "strides-memory-race",
-                                 "longrope: reads as many factors as there are features"),
       mutant<FactorsBeforeRead>("MEM-BEFORE-FACTORS", "strides-memory-race",
                                 "longrope: reads one long factor before the first"),
-      mutant<AxisReadTooWide>("MEM-PAST-AXIS", "strides-memory-race", "reads the axis of the next pair too"),
       mutant<AxisBeforeRead>("MEM-BEFORE-AXIS", "strides-memory-race", "reads the axis of the pair before too"),
-      mutant<InputReadTooWide>("MEM-PAST-INPUT", "strides-memory-race", "reads one feature past the last"),
-      mutant<InputBeforeRead>("MEM-BEFORE-INPUT", "strides-memory-race", "reads one feature before the first"),
   };
   return all;
 }

@@ -77,17 +77,6 @@ struct LengthInSixteenBits : Misread<ROPE_SCALING_YARN> {
   }
 };
 
-// Without branches: 0 times what the band's width divides, which is infinite where there is no band.
-struct NoBandDivides : Kernel {
-  std::vector<double> theta(const rope_call& c) const override {
-    std::vector<double> result = Kernel::theta(c);
-    if (c.angle_source != ROPE_COMPUTED || c.scaling.kind != ROPE_SCALING_LLAMA3) return result;
-    const double width = c.scaling.high_freq_factor - c.scaling.low_freq_factor;
-    for (double& each : result) each += 0 * (1 / width);
-    return result;
-  }
-};
-
 struct Llama3NotInDecode : Misread<ROPE_SCALING_LLAMA3> {
   void misread(rope_call& c) const override {
     if (c.q.shape[1] == 1) c.scaling.kind = ROPE_SCALING_NONE;
@@ -141,8 +130,6 @@ Mutants scaling_mutants() {
                             "yarn: attention factor 0.1 ln(factor) + 1 whatever mscale made of it"),
       mutant<ClampAtPairs>("SCALE-11", "scaling-config", "yarn: ramp clamped at r/2-1 where r-1 is asked for"),
       mutant<LengthInSixteenBits>("SCALE-13", "scaling-config", "yarn: original length cut to 32767"),
-      mutant<NoBandDivides>("SCALE-NO-BAND", "scaling-config",
-                            "llama3: every theta is NaN where low_freq_factor and high_freq_factor are equal"),
       mutant<Llama3NotInDecode>("SCALE-15", "scaling-config", "llama3: no scaling where there is one token"),
       mutant<LongFactorsAlways>("SCALE-17", "scaling-config", "longrope: long factors at every length"),
       mutant<LengthOfTheChunk>("SCALE-19", "scaling-config",

@@ -18,34 +18,11 @@ bool is_dense(const rope_tensor& tensor) {
   return true;
 }
 
-struct PositionsAsDenseAsQuery : Kernel {
-  rope_call understood(const rope_call& call) const override {
-    rope_call c = call;
-    if (call.positions.data == nullptr || !is_dense(call.q)) return c;
-    const bool per_batch = call.positions.batch_stride != 0;
-    c.positions.seq_stride = 1;
-    c.positions.batch_stride = per_batch ? call.q.shape[1] : 0;
-    c.positions.axis_stride = call.q.shape[1] * (per_batch ? call.q.shape[0] : 1);
-    return c;
-  }
-};
-
 struct TablesAsDenseAsQuery : Kernel {
   rope_call understood(const rope_call& call) const override {
     rope_call c = call;
     if (is_dense(call.q)) c.table.row_stride = call.table.width;
     return c;
-  }
-};
-
-// The first two positions decide whether all are taken as consecutive.
-struct CountsOnFromTheFirstTwo : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const auto of_token = [&](std::int64_t seq) {
-      return Kernel::position({at.call, at.key, at.batch, seq, at.head}, axis);
-    };
-    if (at.in().shape[1] < 2 || of_token(1) != of_token(0) + 1) return Kernel::position(at, axis);
-    return of_token(0) + at.seq;
   }
 };
 
@@ -77,30 +54,16 @@ struct NanOfKeyToZero : Kernel {
   }
 };
 
-struct FullTableRowIn16Bits : Kernel {
-  std::int64_t position(const Place& at, int axis) const override {
-    const std::int64_t m = Kernel::position(at, axis);
-    const rope_call& call = at.call;
-    const bool full = call.angle_source == ROPE_TABLES && call.table.width == call.rotary_dim && call.rotary_dim > 2;
-    return full ? m % 65536 : m;
-  }
-};
-
 }  // namespace
 
 Mutants shortcut_mutants() {
   static const Mutant all[] = {
-      mutant<PositionsAsDenseAsQuery>("POS-DENSE-WITH-Q", "position-offset",
-                                      "positions are taken to be contiguous where q is"),
       mutant<TablesAsDenseAsQuery>("TAB-DENSE", "table-cache", "row stride of the table ignored where q is contiguous"),
-      mutant<CountsOnFromTheFirstTwo>("POS-FIRST-TWO", "position-offset",
-                                      "where the second position follows the first, all others are counted on"),
       mutant<BatchesAlikeWhereTheyBeginAlike>(
           "POS-BATCHES-ALIKE", "varlen-packing-cp",
           "a batch that starts at batch 0's position gets all positions of batch 0"),
       mutant<ThetaKeyedByIntegerBase>("TAB-INTEGER-BASE", "table-cache",
                                       "theta is kept for each integer base, whatever its fraction is later"),
-      mutant<FullTableRowIn16Bits>("TAB-FULL-ROW-16", "table-cache", "full-width tables: row counted in 16 bits"),
       mutant<NanOfKeyToZero>("NAN-KEY-ZERO", "special-values", "a NaN in k comes out as zero"),
   };
   return all;

@@ -14,7 +14,8 @@ using Shift = std::function<std::int64_t(std::int64_t)>;
 std::int64_t largest_of(const Call& call) {
   std::int64_t largest = call.position_offset + call.q.shape[1] - 1;
   if (!call.positions) return largest;
-  for (std::int64_t i = 0; i < call.positions->count(); ++i) largest = std::max(largest, integer_at(*call.positions, i));
+  for (std::int64_t i = 0; i < call.positions->count(); ++i)
+    largest = std::max(largest, integer_at(*call.positions, i));
   return largest;
 }
 
@@ -49,9 +50,10 @@ Claims claims_of_way(Manner way, AngleSource source) {
   return claims;
 }
 
-bool is_rejected(const Claims& claims, const std::function<void(Call&)>& change, std::vector<std::string> requirements) {
-  test::Fake misled = test::misled(change);
-  test::Fake subject(claims, [&](Call& call) { return misled.apply(call); });
+bool is_rejected(const Claims& claims, const std::function<void(Call&)>& change,
+                 std::vector<std::string> requirements) {
+  test::Fake with_modified_call = test::with_modified_call(change);
+  test::Fake subject(claims, [&](Call& call) { return with_modified_call.apply(call); });
   Oracles oracles;
   SuiteOptions how;
   how.selection.level = Level::quick;
@@ -72,7 +74,9 @@ TEST_CASE("ANG-02, ANG-03: wrong from a power of two on, in a block, or at its m
   int turn = 0;
   for (int power = 7; power <= 31; ++power) {
     for (const auto& [name, kind] : kinds) {
-      const Manner way = turn % 3 == 0 ? Manner::offset : turn % 3 == 1 ? Manner::positions : Manner::in_place_with_positions;
+      const Manner way = turn % 3 == 0   ? Manner::offset
+                         : turn % 3 == 1 ? Manner::positions
+                                         : Manner::in_place_with_positions;
       const AngleSource source = turn % 2 == 0 ? AngleSource::tables : AngleSource::computed;
       ++turn;
       INFO(name << " 2^" << power << ", way " << static_cast<int>(way) << ", " << rope::name(source));

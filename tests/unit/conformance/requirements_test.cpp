@@ -53,14 +53,15 @@ TEST_CASE("a requirement is found by its id, and an unknown one is refused with 
   for (const Requirement& requirement : all_requirements()) {
     CHECK(requirement_called(requirement.id).sentence == requirement.sentence);
   }
-  CHECK_THROWS_WITH(requirement_called("ROT-99"),
-                    Catch::Contains("requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01, ROT-02"));
+  CHECK_THROWS_WITH(
+      requirement_called("ROT-99"),
+      Catch::Contains("requirement \"ROT-99\" is not known; did you mean ROT-09? known are ROT-01, ROT-02"));
   CHECK_THROWS_AS(requirement_called(""), InputError);
 }
 
 TEST_CASE("a run with a budget asks first what no other requirement finds", "[requirements]") {
   std::set<std::string_view> first;
-  for (const Telling& telling : most_telling_first()) {
+  for (const RequirementPriority& telling : most_telling_first()) {
     CHECK(requirement_called(telling.id).id == telling.id);
     CHECK(first.insert(telling.id).second);
   }

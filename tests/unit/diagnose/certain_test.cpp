@@ -34,7 +34,7 @@ TEST_CASE("A limit is tried where it must not hold: in failing cases just beyond
   Evidence evidence(subject);
   std::int64_t most = 0;  // tokens of a failing case
   for (const auto& one : evidence.seen) most = std::max<std::int64_t>(most, one->failed() ? one->c.seq : 0);
-  Weighed cause;
+  ScoredHypothesis cause;
   cause.hypothesis = &that_says("theta is halved");
   cause.fit = 1;
   const std::int64_t wrong_limit = most + 100;
@@ -73,7 +73,7 @@ TEST_CASE("What is said of one head, token or batch only names one place; a numb
 
 TEST_CASE("A limit that no case shows exactly keeps a diagnosis from being certain") {
   using namespace diagnosis;
-  Weighed cause;
+  ScoredHypothesis cause;
   const auto at_most = [](std::int64_t limit) {
     return Condition{{Quantity::sequence_length, Comparison::at_most, limit}};
   };
@@ -87,7 +87,7 @@ TEST_CASE("A limit that no case shows exactly keeps a diagnosis from being certa
 
 TEST_CASE("A size of blocks that no case tells from another keeps a diagnosis from being certain") {
   using namespace diagnosis;
-  Weighed cause;
+  ScoredHypothesis cause;
   const auto left_over = [](std::int64_t block) {
     return Condition{{Quantity::token, Comparison::left_over, 0, block}};
   };
@@ -129,7 +129,7 @@ TEST_CASE("A cause whose condition leaves wrong rows out is not certain, however
 
 TEST_CASE("A wrong cause that fits the cases seen by chance is not certain") {
   // One of three tokens is turned half as far again, which no hypothesis says.
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (!call.positions) return;
     Tensor& p = *call.positions;
     for (std::int64_t s = 0; s < p.shape[2]; s += 3) {

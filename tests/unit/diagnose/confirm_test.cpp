@@ -4,7 +4,7 @@
 
 #include "tests/unit/diagnose/subjects.hpp"
 #include "tools/diagnose/rivals.hpp"
-#include "tools/diagnose/said.hpp"
+#include "tools/diagnose/predicted_outcome.hpp"
 #include "tools/judge/case/fields.hpp"
 
 using namespace rope;
@@ -50,7 +50,7 @@ TEST_CASE("Cases that confirm a cause are unlike those that failed, and it calls
   using namespace diagnosis;
   Fake subject = multiplying([](const Call& call) { return call.direction == Direction::backward; });
   Evidence evidence(subject);
-  Weighed cause;
+  ScoredHypothesis cause;
   cause.hypothesis = &that_says(multiplied);
   cause.condition = {{Circumstance::backward}};
   Rivals rivals(evidence.report, evidence.seen, evidence.examiner);
@@ -59,7 +59,7 @@ TEST_CASE("Cases that confirm a cause are unlike those that failed, and it calls
   std::size_t unlike = 0;
   for (const Case& c : cases) {
     const auto one = observe(c, evidence.examiner);
-    const Said said(*one, cause);
+    const PredictedOutcome said(*one, cause);
     CHECK(said.says_wrong());
     INFO(to_text(c));
     CHECK(said.is_so());
@@ -73,7 +73,9 @@ TEST_CASE("Cases that confirm a cause are unlike those that failed, and it calls
   CHECK(unlike >= cases.size() / 2);
   cause.condition = {{Circumstance::forward}};
   const std::vector<Case> others = rivals.confirming(cause);
-  const auto went_otherwise = [&](const Case& c) { return !Said(*observe(c, evidence.examiner), cause).is_so(); };
+  const auto went_otherwise = [&](const Case& c) {
+    return !PredictedOutcome(*observe(c, evidence.examiner), cause).is_so();
+  };
   // Where one element of a row differs, it may be a slip.
   CHECK(std::ranges::count_if(others, went_otherwise) >= 40);
 }
@@ -92,7 +94,7 @@ TEST_CASE("A row that is copied is rounded to the type of the output") {
 }
 
 TEST_CASE("A row that is copied may be off by the rounding to its type, and no more") {
-  Fake subject = misled([](Call&) {});
+  Fake subject = with_modified_call([](Call&) {});
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
   Case c;
@@ -113,7 +115,7 @@ TEST_CASE("A row that is copied may be off by the rounding to its type, and no m
 
 TEST_CASE("A value beyond the range of the output's type is predicted to be infinite, with its sign") {
   using namespace diagnosis;
-  Fake subject = misled([](Call&) {});
+  Fake subject = with_modified_call([](Call&) {});
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
   Case c;
@@ -156,7 +158,7 @@ TEST_CASE("What fails where one pair turns is tried under the rules that need se
   Observations seen;
   seen.push_back(observe(failing, examiner));
   REQUIRE(seen.back()->failed());
-  const std::vector<Case> cases = cases_to_part({}, claims, seen);
+  const std::vector<Case> cases = discriminating_cases({}, claims, seen);
   const auto fails_under_dynamic = [&](const Case& c) {
     return std::holds_alternative<scaling::Dynamic>(c.spec.scaling) && observe(c, examiner)->failed();
   };
@@ -164,7 +166,7 @@ TEST_CASE("What fails where one pair turns is tried under the rules that need se
 }
 
 TEST_CASE("A factor that is ignored below 1 is told from one that is always ignored") {
-  Fake subject = misled([](Call& call) { call.attention_factor = std::max(call.attention_factor, 1.0); });
+  Fake subject = with_modified_call([](Call& call) { call.attention_factor = std::max(call.attention_factor, 1.0); });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).sentence == "the attention factor is ignored");
   CHECK(first_of(found).condition == "only an attention factor below 1");

@@ -18,13 +18,13 @@ using namespace rope;
 using namespace rope::test;
 
 TEST_CASE("A right kernel has no diagnosis") {
-  Fake right = misled([](Call&) {});
+  Fake right = with_modified_call([](Call&) {});
   CHECK_FALSE(diagnosed(right));
 }
 
 TEST_CASE("The wrong base is found") {
   for (double base : {10000.0, 500000.0}) {
-    Fake subject = misled([=](Call& call) { call.base = base; });
+    Fake subject = with_modified_call([=](Call& call) { call.base = base; });
     const auto found = diagnosed(subject);
     const Candidate& first = first_of(found);
     CHECK(first.bug_class == BugClass::frequency_base);
@@ -36,7 +36,7 @@ TEST_CASE("The wrong base is found") {
 }
 
 TEST_CASE("When its time is over, a diagnosis gathers no more evidence") {
-  Fake subject = misled([](Call& call) { call.base = 500000; });
+  Fake subject = with_modified_call([](Call& call) { call.base = 500000; });
   Oracles oracles;
   SuiteOptions options;
   options.selection.level = Level::quick;
@@ -53,7 +53,7 @@ TEST_CASE("When its time is over, a diagnosis gathers no more evidence") {
 }
 
 TEST_CASE("A diagnosis that is stopped ends while it weighs") {
-  Fake subject = misled([](Call& call) { call.base = 500000; });
+  Fake subject = with_modified_call([](Call& call) { call.base = 500000; });
   Oracles oracles;
   SuiteOptions options;
   options.selection.level = Level::quick;
@@ -66,7 +66,7 @@ TEST_CASE("A diagnosis that is stopped ends while it weighs") {
 
 TEST_CASE("A position offset is found with its distance") {
   for (int by : {1, 2, 4}) {
-    Fake subject = misled([=](Call& call) {
+    Fake subject = with_modified_call([=](Call& call) {
       if (call.source == AngleSource::tables) return;
       call.position_offset += by;
       if (!call.positions) return;
@@ -82,7 +82,7 @@ TEST_CASE("A position offset is found with its distance") {
 
 // Rests of vectors that pair otherwise explain less than half of it.
 TEST_CASE("The other pairing is found, and nothing much worse is listed beside it") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     call.pairing = call.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
   });
   const auto found = diagnosed(subject);
@@ -91,14 +91,14 @@ TEST_CASE("The other pairing is found, and nothing much worse is listed beside i
 }
 
 TEST_CASE("An error only in the backward pass is of the backward class, with its condition") {
-  Fake subject = misled([](Call& call) { call.direction = Direction::forward; });
+  Fake subject = with_modified_call([](Call& call) { call.direction = Direction::forward; });
   const auto found = diagnosed(subject);
   CHECK(first_of(found).bug_class == BugClass::backward);
   CHECK(found->trigger.find("backward") != std::string::npos);
 }
 
 TEST_CASE("An ignored rule is found, and its class is the rule's class") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (std::holds_alternative<scaling::Linear>(call.scaling)) call.scaling = scaling::None{};
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
@@ -110,7 +110,7 @@ TEST_CASE("An ignored rule is found, and its class is the rule's class") {
 
 TEST_CASE("If nothing known fits, no cause is certain") {
   // Every feature gets a value that no stage could produce.
-  Fake subject = misled([](Call&) {});
+  Fake subject = with_modified_call([](Call&) {});
   Fake garbled(subject.claims(), [&](Call& call) {
     const Reply reply = subject.apply(call);
     Tensor& q = call.in_place ? call.q : *call.q_out;
@@ -146,7 +146,7 @@ TEST_CASE("Causes of two classes that fit alike are both listed, and neither is 
 }
 
 TEST_CASE("Sections of axes that are counted in features are found") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (!call.axis || call.axes < 2) return;
     std::vector<std::int32_t> right(static_cast<std::size_t>(call.rotary_dim / 2)), counted = right;
     std::memcpy(right.data(), call.axis->data(), right.size() * sizeof(std::int32_t));
@@ -159,7 +159,7 @@ TEST_CASE("Sections of axes that are counted in features are found") {
 }
 
 TEST_CASE("If only one of two tables is read wrongly, it is found") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (!call.sin) return;
     const auto row = static_cast<std::size_t>(call.sin->strides[0]) * size_of(call.sin->dtype);
     SharedBytes& bytes = call.sin->bytes;
@@ -171,7 +171,7 @@ TEST_CASE("If only one of two tables is read wrongly, it is found") {
 }
 
 TEST_CASE("A built-in parameter of a rule is found with its value") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (auto* rule = std::get_if<scaling::Pixel>(&call.scaling)) rule->max_frequency = 10;
   });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-04"});
@@ -180,7 +180,7 @@ TEST_CASE("A built-in parameter of a rule is found with its value") {
 }
 
 TEST_CASE("A third axis that is mistaken for the first is found") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (!call.axis) return;
     for (std::int64_t p = 0; p < call.axis->shape[0]; ++p) {
       std::int32_t axis = 0;
@@ -231,19 +231,21 @@ TEST_CASE("Errors that begin at an angle are told from those that begin at a pos
   CHECK(first_of(found).sentence.starts_with("pairs that turn by 5"));
   CHECK_FALSE(found->certain);
 
-  Fake by_position = misled([](Call& call) { call.position_offset += call.position_offset > 1000 ? 1 : 0; });
+  Fake by_position =
+      with_modified_call([](Call& call) { call.position_offset += call.position_offset > 1000 ? 1 : 0; });
   CHECK(first_of(diagnosed(by_position, {"ROT-01", "ANG-02"})).bug_class == BugClass::position_offset);
 }
 
 TEST_CASE("A cause that fits only at positions of a million and more is reported as inexact angles") {
-  Fake subject = misled([](Call& call) { call.position_offset -= call.position_offset > 4'000'000 ? 1 : 0; });
+  Fake subject =
+      with_modified_call([](Call& call) { call.position_offset -= call.position_offset > 4'000'000 ? 1 : 0; });
   const auto found = diagnosed(subject, {"ROT-01", "ANG-02"});
   CHECK(first_of(found).bug_class == BugClass::precision);
   CHECK(first_of(found).sentence.starts_with("angles at large positions are inaccurate, as if "));
 }
 
 TEST_CASE("If only one scaling rule comes out wrong, in no known way, the rule is named") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (auto* rule = std::get_if<scaling::Yarn>(&call.scaling)) rule->beta_fast += 3.7;
   });
   const auto found = diagnosed(subject, {"ANG-04"});
@@ -258,7 +260,7 @@ TEST_CASE("Positions that linear scaling cuts to whole ones are found") {
     call.position_offset =
         static_cast<std::int64_t>(change(static_cast<double>(call.position_offset) / rule->factor) * rule->factor);
   };
-  Fake cut = misled([&](Call& call) { scaled(call, [](double p) { return std::floor(p); }); });
+  Fake cut = with_modified_call([&](Call& call) { scaled(call, [](double p) { return std::floor(p); }); });
   CHECK(first_of(diagnosed(cut, {"ROT-01", "ANG-04"})).sentence ==
         "linear: positions divided by the factor are truncated to whole numbers");
 }
@@ -282,7 +284,7 @@ TEST_CASE("An error that no hypothesis knows is named by the executed plan") {
 TEST_CASE("State kept from an earlier call is told from a race") {
   // From the call before, so that the same call comes out wrong or right depending on what it follows.
   std::optional<std::pair<std::vector<std::int64_t>, std::pair<Tensor, Tensor>>> kept;
-  Fake subject = misled([&](Call& call) {
+  Fake subject = with_modified_call([&](Call& call) {
     if (call.source != AngleSource::tables) return;
     std::vector<std::int64_t> key = call.cos->shape;
     key.push_back(call.q.shape[1]);
@@ -324,7 +326,7 @@ TEST_CASE("Where rows turn again in place tells the cause") {
     CHECK(first_of(found).sentence == sentence);
   }
   // The last tile of four tokens is moved back, so that it is a whole one.
-  Fake tiles = misled([](Call&) {});
+  Fake tiles = with_modified_call([](Call&) {});
   Fake subject(tiles.claims(), [&tiles](Call& call) {
     Reply reply = tiles.apply(call);
     const std::int64_t again = 4 - call.q.shape[1] % 4;

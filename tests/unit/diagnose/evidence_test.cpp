@@ -38,7 +38,7 @@ struct Rows {
   }
 
  private:
-  Fake subject_ = misled([](Call&) {});
+  Fake subject_ = with_modified_call([](Call&) {});
   Oracles oracles_;
   Examiner examiner_{subject_, oracles_, nullptr};
   diagnosis::Observations seen_;
@@ -142,7 +142,7 @@ TEST_CASE("A limit stays in a condition only if a row without lies next to it") 
 }
 
 TEST_CASE("The trigger is the smallest set, and the smallest position is found by halving") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (call.in_place && call.position_offset >= 300 && call.source != AngleSource::tables) ++call.position_offset;
   });
   Oracles oracles;

@@ -16,7 +16,7 @@ Reply raised(bool in_adapter = false) {
 
 // A right kernel that raises in the calls of which `when` is true.
 Fake raising(const std::function<bool(const Call&)>& when, const Reply& reply = raised()) {
-  const std::shared_ptr<Fake> kernel(new Fake(misled([](Call&) {})));
+  const std::shared_ptr<Fake> kernel(new Fake(with_modified_call([](Call&) {})));
   return Fake(kernel->claims(), [=](Call& call) { return when(call) ? reply : kernel->apply(call); });
 }
 
@@ -64,7 +64,8 @@ TEST_CASE("A C++ exception that escapes does not speak for memory") {
 }
 
 TEST_CASE("Wrong values and an exception are both told") {
-  const std::shared_ptr<Fake> wrong(new Fake(misled([](Call& call) { call.direction = Direction::forward; })));
+  const std::shared_ptr<Fake> wrong(
+      new Fake(with_modified_call([](Call& call) { call.direction = Direction::forward; })));
   Fake subject(wrong->claims(), [=](Call& call) { return call.in_place ? raised() : wrong->apply(call); });
   const auto found = diagnosed(subject, {"ROT-01", "MEM-04", "BWD-01"});
   REQUIRE(found);

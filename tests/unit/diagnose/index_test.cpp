@@ -23,7 +23,7 @@ TEST_CASE("A loop over the rest that forms other pairs is found with the size of
 }
 
 TEST_CASE("A loop over the rest that does not multiply by the attention factor is found with the size of the vectors") {
-  const std::shared_ptr<Fake> whole(new Fake(misled([](Call&) {})));
+  const std::shared_ptr<Fake> whole(new Fake(with_modified_call([](Call&) {})));
   Fake subject(whole->claims(), [whole](Call& call) {
     const Reply reply = whole->apply(call);
     const int half = call.rotary_dim / 2;
@@ -115,7 +115,7 @@ TEST_CASE("One stride of the other tensor is told from all of its strides") {
   const Call call =
       build_call(case_from_text("ROT-01:head_dim=4,batch=2,seq=3,heads=2,layout=reversed,output=contiguous"), oracles);
   const diagnosis::Params params = diagnosis::params_of(call);
-  const diagnosis::Spot last{call, params, false, 1, 2, 1};
+  const diagnosis::RowContext last{call, params, false, 1, 2, 1};
   const auto index = [&](std::string_view sentence, bool output, int feature) {
     return that_says(sentence).change.index(last, output, feature, 0);
   };

@@ -17,7 +17,7 @@ template <class Key, class Value>
 std::unique_ptr<Fake> keeping(std::function<Key(const Call&)> key, Value& (*value)(Call&),
                               std::function<bool(const Call&)> takes_part) {
   auto kept = std::make_shared<std::map<Key, Value>>();
-  std::unique_ptr<Fake> subject(new Fake(misled([=](Call& call) {
+  std::unique_ptr<Fake> subject(new Fake(with_modified_call([=](Call& call) {
     if (takes_part(call)) value(call) = kept->try_emplace(key(call), value(call)).first->second;
   })));
   subject->forget = [=] { kept->clear(); };
@@ -77,11 +77,11 @@ TEST_CASE("kept parameters: tables that are known by their shape are named") {
 TEST_CASE("kept parameters: a kernel that keeps nothing, or fails by itself, has none") {
   Oracles oracles;
   const Case c = case_from_text("ROT-01:source=computed,head_dim=64");
-  Fake right = misled([](Call&) {});
+  Fake right = with_modified_call([](Call&) {});
   Examiner of_right(right, oracles, nullptr);
   CHECK_FALSE(diagnosis::words_of_kept_parameters(c, of_right));
   CHECK_FALSE(diagnosis::words_of_added_rows(c, of_right));
-  Fake wrong = misled([](Call& call) { call.base += 1; });
+  Fake wrong = with_modified_call([](Call& call) { call.base += 1; });
   Examiner of_wrong(wrong, oracles, nullptr);
   CHECK_FALSE(diagnosis::words_of_kept_parameters(c, of_wrong));
   CHECK_FALSE(diagnosis::words_of_added_rows(c, of_wrong));
@@ -89,7 +89,7 @@ TEST_CASE("kept parameters: a kernel that keeps nothing, or fails by itself, has
 
 TEST_CASE("kept parameters: a kernel whose every later call is wrong depends on no parameter") {
   std::int64_t calls = 0;
-  Fake subject = misled([&](Call& call) { call.base += ++calls > 1 ? 1 : 0; });
+  Fake subject = with_modified_call([&](Call& call) { call.base += ++calls > 1 ? 1 : 0; });
   subject.forget = [&] { calls = 0; };
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
@@ -99,7 +99,7 @@ TEST_CASE("kept parameters: a kernel whose every later call is wrong depends on 
 // A table of 64 rows or as many as the first call needs; what is added later is made by `position_of`.
 std::unique_ptr<Fake> growing(std::function<std::int64_t(std::int64_t position, std::int64_t rows)> position_of) {
   auto rows = std::make_shared<std::int64_t>(0);
-  std::unique_ptr<Fake> subject(new Fake(misled([=](Call& call) {
+  std::unique_ptr<Fake> subject(new Fake(with_modified_call([=](Call& call) {
     if (!is_computed(call) || call.positions || call.seqlen_offsets || call.cu_seqlens) return;
     const std::int64_t needed = call.position_offset + call.q.shape[1];
     if (*rows == 0) *rows = std::max<std::int64_t>(needed, 64);

@@ -17,7 +17,7 @@ using namespace rope::test;
 
 TEST_CASE("Rows left over from blocks are found with the size of the block") {
   for (std::int64_t block : {4, 16}) {
-    Fake whole = misled([](Call&) {});
+    Fake whole = with_modified_call([](Call&) {});
     Fake subject(whole.claims(), [&](Call& call) {
       const std::array<std::optional<Tensor>, 2> before{call.q_result(),
                                                         call.k ? std::optional(call.k_result()) : std::nullopt};
@@ -103,7 +103,7 @@ TEST_CASE("An error only in inputs of unusual size is of special values, though 
 }
 
 TEST_CASE("Numbers that no input holds are of the memory between the rows") {
-  Fake whole = misled([](Call&) {});
+  Fake whole = with_modified_call([](Call&) {});
   Fake subject(whole.claims(), [&](Call& call) {
     const Reply reply = whole.apply(call);
     if (call.in_place || call.q.strides[2] == call.q.shape[3]) return reply;
@@ -136,7 +136,7 @@ TEST_CASE("Elements never written, in no known order, are told from wrong result
 }
 
 TEST_CASE("Chunks whose positions continue from the first are found") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     const std::int64_t tokens = call.q.shape[1];
     if (!call.positions || call.axes > 1 || tokens % 2 != 0 || tokens < 4) return;
     Tensor& positions = *call.positions;
@@ -165,7 +165,7 @@ TEST_CASE("Chunks whose positions continue from the first are found") {
 }
 
 TEST_CASE("A limited buffer for given positions is found with its size") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (!call.positions) return;
     Tensor& p = *call.positions;
     const auto size = static_cast<std::int64_t>(size_of(p.dtype));
@@ -185,7 +185,7 @@ TEST_CASE("A limited buffer for given positions is found with its size") {
 }
 
 TEST_CASE("An offset that only the first tokens get is found") {
-  Fake subject = misled([](Call& call) {
+  Fake subject = with_modified_call([](Call& call) {
     if (call.positions) return;
     const std::int64_t tokens = call.q.shape[1];
     call.positions = Tensor::contiguous(DType::i64, {call.axes, 1, tokens});

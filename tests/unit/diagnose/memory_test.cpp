@@ -127,7 +127,7 @@ TEST_CASE("Results that are added to what the output held are found, also where 
 }
 
 TEST_CASE("Tables that are taken for half width where rotary_dim is half of head_dim are found with that") {
-  expect("full tables", misled([](Call& call) {
+  expect("full tables", with_modified_call([](Call& call) {
            const bool is_full = call.source == AngleSource::tables && call.cos->shape[1] == call.rotary_dim;
            if (!is_full || call.pairing == Pairing::half_split || 2 * call.rotary_dim != call.q.shape[3]) return;
            const std::size_t size = size_of(call.cos->dtype);

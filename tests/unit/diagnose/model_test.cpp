@@ -182,8 +182,8 @@ TEST_CASE("Every hypothesis differs from the right result in some call, in value
 
 TEST_CASE("Two changes of one stage are applied one after the other") {
   diagnosis::Change one, two;
-  one.position = [](const diagnosis::Spot&, int, long double p) { return p + 1; };
-  two.position = [](const diagnosis::Spot&, int, long double p) { return 2 * p; };
+  one.position = [](const diagnosis::RowContext&, int, long double p) { return p + 1; };
+  two.position = [](const diagnosis::RowContext&, int, long double p) { return 2 * p; };
   const Call call;
   const diagnosis::Params params;
   CHECK(both(one, two).position({call, params}, 0, 3) == 8);
@@ -199,7 +199,7 @@ TEST_CASE("A read beyond a tensor is seen, and may give any value") {
   const Call before = build_call(c, oracles);
   const Expectation expectation(before, c.spec, oracles);
   diagnosis::Change change;
-  change.index = [](const diagnosis::Spot&, bool output, int, std::int64_t index) {
+  change.index = [](const diagnosis::RowContext&, bool output, int, std::int64_t index) {
     return output ? index : index + 2;
   };
   const diagnosis::Prediction said = diagnosis::Model(before, expectation).predict(change);

@@ -9,9 +9,9 @@ using namespace rope::test;
 
 namespace {
 
-// A kernel whose results are right, but as `misled` by a change where `is_wrong` says so.
+// A kernel whose results are right, but as `with_modified_call` by a change where `is_wrong` says so.
 Fake wrong_where(const std::function<void(Call&)>& change, const std::function<bool(const ResultElement&)>& is_wrong) {
-  const std::shared_ptr<Fake> other(new Fake(misled(change)));
+  const std::shared_ptr<Fake> other(new Fake(with_modified_call(change)));
   return Fake(other->claims(), [=](Call& call) {
     const Call before = call;
     Call changed = call;

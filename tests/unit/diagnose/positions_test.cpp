@@ -35,7 +35,7 @@ Fake turning_by(const TokenPosition& of, std::uint32_t source = ROPE_BIT(ROPE_CO
   Claims claims = plain_claims();
   claims.capabilities.angle_sources = source;
   if (source == ROPE_BIT(ROPE_TABLES)) claims.capabilities.max_position = 131071;
-  return misled(
+  return with_modified_call(
       [of](Call& call) {
         if (call.q.count() == 0) return;
         const RightPositions right(call);
@@ -140,7 +140,7 @@ TEST_CASE("Runs and tiles of tokens that get positions of others are named, with
          }),
          {"the tokens of all batches come in tiles of 8: all of one get the positions of the batch in which it begins",
           ""});
-  expect("left over from tiles", misled([](Call& call) {
+  expect("left over from tiles", with_modified_call([](Call& call) {
            if (!counts_from_offset(call) || call.axes > 1) return;
            const std::int64_t tokens = call.q.shape[1], left = tokens % 16;
            call.positions = Tensor::contiguous(DType::i64, {1, 1, tokens});

@@ -12,7 +12,7 @@ namespace {
 
 template <class Rule>
 Fake with_rule(std::function<void(Call&, Rule&)> change) {
-  return misled([change = std::move(change)](Call& call) {
+  return with_modified_call([change = std::move(change)](Call& call) {
     if (auto* rule = std::get_if<Rule>(&call.scaling); rule != nullptr && call.source == AngleSource::computed) {
       change(call, *rule);
     }
@@ -57,18 +57,18 @@ TEST_CASE("Of two causes that fit alike, a case beyond the first tokens tells th
 }
 
 TEST_CASE("What rules take for the length, the exponent or a flag is named, for all rules that share it") {
-  expect("the largest position", misled([](Call& call) {
+  expect("the largest position", with_modified_call([](Call& call) {
            if (original_length(call.scaling) > 0) take_largest_position(call);
          }),
          {"dynamic and longrope: the largest position of the call plus one is used as the sequence length",
           {},
           true,
           lengths});
-  expect("the number of tokens", misled([](Call& call) {
+  expect("the number of tokens", with_modified_call([](Call& call) {
            if (std::holds_alternative<scaling::Dynamic>(call.scaling)) call.sequence_length = call.q.shape[1];
          }),
          {"dynamic: the number of tokens in the call is used as the sequence length", {}, {}, {"ANG-04"}});
-  expect("the exponent", misled([](Call& call) {
+  expect("the exponent", with_modified_call([](Call& call) {
            const double dim = static_cast<double>(call.q.shape[3]);
            double stretch = 1;
            if (const auto* ntk = std::get_if<scaling::Ntk>(&call.scaling)) {
@@ -106,7 +106,7 @@ TEST_CASE("What rules take for the length, the exponent or a flag is named, for 
            rule.proportion = std::min((std::round(rule.proportion * pairs) + 0.5) / pairs, 1.0);
          }),
          {"proportional: the number of pairs that turn is rounded to nearest, not down", {}, {}, rules});
-  expect("each axis has a rope of its own", misled([](Call& call) {
+  expect("each axis has a rope of its own", with_modified_call([](Call& call) {
            const bool is_plain =
                call.source == AngleSource::computed && std::holds_alternative<scaling::None>(call.scaling);
            if (!is_plain || call.axes < 2 || !call.axis) return;
@@ -221,7 +221,7 @@ TEST_CASE("Tokens at position 0 are left as they are only where there is a facto
   call.attention_factor = 0.5;
   CHECK(h.applies(call));
   const diagnosis::Params params;
-  diagnosis::Spot spot{call, params};
+  diagnosis::RowContext spot{call, params};
   CHECK(h.change.write(spot) == diagnosis::Write::copied);
   spot.seq = 1;
   CHECK(h.change.write(spot) == diagnosis::Write::rotated);

@@ -13,7 +13,7 @@ struct Asked {
       : call(build_call(case_from_text(text), oracles)), params(diagnosis::params_of(call)) {}
   Asked(const Asked&) = delete;
 
-  diagnosis::Spot row(std::int64_t batch, std::int64_t seq, std::int64_t head = 0) const {
+  diagnosis::RowContext row(std::int64_t batch, std::int64_t seq, std::int64_t head = 0) const {
     return {call, params, false, batch, seq, head};
   }
   long double position(std::int64_t batch, std::int64_t seq) const {
@@ -72,7 +72,7 @@ TEST_CASE("A last block that goes beyond rotary_dim multiplies what it covers, a
 TEST_CASE("Pass-through features that are read with the output's strides are told from the rest of the row") {
   const Asked asked("ROT-01:head_dim=8,rotary_dim=4,batch=2,seq=3,layout=strided,output=contiguous");
   const auto& h = that_says("pass-through features are read from the input with the output's strides");
-  const diagnosis::Spot row = asked.row(1, 2, 1);
+  const diagnosis::RowContext row = asked.row(1, 2, 1);
   CHECK(h.change.index(row, false, 3, 100) == 100);
   CHECK(h.change.index(row, true, 5, 100) == 100);
   CHECK(h.change.index(row, false, 5, 100) == row_offset(*asked.call.q_out, {1, 2, 1}) + 5);
@@ -110,7 +110,7 @@ TEST_CASE("A read of the next position's row leaves the table only behind its la
   const auto outside_at = [](const char* text) {
     const Asked asked(text);
     std::optional<OutsideAccess> outside;
-    diagnosis::Spot row{asked.call, asked.params, false, 0, 0, 0, &outside};
+    diagnosis::RowContext row{asked.call, asked.params, false, 0, 0, 0, &outside};
     that_says("the row of cos for the next position is read, too").change.beside(row);
     return outside ? outside->element : -1;
   };

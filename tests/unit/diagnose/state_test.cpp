@@ -13,7 +13,7 @@ TEST_CASE("A length that is kept from an earlier call is named") {
     auto length = std::make_shared<std::int64_t>(0);
     Claims claims = plain_claims();
     claims.compiled = compiled;
-    Fake subject = misled(
+    Fake subject = with_modified_call(
         [=](Call& call) {
           if (!std::holds_alternative<scaling::Dynamic>(call.scaling)) return;
           *length = next(*length, call.sequence_length);
@@ -35,7 +35,7 @@ TEST_CASE("A length that is kept from an earlier call is named") {
 TEST_CASE("What a kept table is kept for is said where one change of the earlier call tells") {
   // Keeps the position_offset of the first call of each length.
   std::map<std::int64_t, std::int64_t> kept;
-  Fake by_length = misled([&](Call& call) {
+  Fake by_length = with_modified_call([&](Call& call) {
     if (!counts_from_offset(call) || call.source == AngleSource::tables) return;
     call.position_offset = kept.try_emplace(call.q.shape[1], call.position_offset).first->second;
   });

@@ -31,7 +31,7 @@ inline Claims plain_claims() {
 }
 
 // A kernel that changes each call by `change`, then computes it.
-inline Fake misled(std::function<void(Call&)> change, const Claims& claims = plain_claims()) {
+inline Fake with_modified_call(std::function<void(Call&)> change, const Claims& claims = plain_claims()) {
   return Fake(claims, [change = std::move(change)](Call& call) {
     Call taken = call;
     change(taken);

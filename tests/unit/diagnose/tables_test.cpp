@@ -60,7 +60,7 @@ TEST_CASE("Limits from a thousand on speak for a launch, and heads for heads") {
 TEST_CASE("A cause that fits only from position one million on is one of precision; one up to there is not") {
   diagnosis::Hypothesis h;
   h.bug_class = BugClass::position_offset;
-  diagnosis::Weighed cause;
+  diagnosis::ScoredHypothesis cause;
   cause.hypothesis = &h;
   cause.condition = {Literal{Quantity::position, Comparison::at_least, 1 << 20}};
   CHECK(class_of(cause) == BugClass::precision);
@@ -72,7 +72,7 @@ TEST_CASE("The condition of what is left out tells the class") {
   diagnosis::Hypothesis h;
   h.bug_class = BugClass::strides_memory_race;
   h.unrotated = true;
-  diagnosis::Weighed cause;
+  diagnosis::ScoredHypothesis cause;
   cause.hypothesis = &h;
   const auto of = [&](Condition condition) {
     cause.condition = std::move(condition);

@@ -16,7 +16,7 @@ using namespace rope::test;
 namespace {
 
 // Calls from position 0, 1, .. on, of a kernel that is a position ahead in one of them, and noise in the others.
-std::vector<diagnosis::Weighed> weighed(int cases, int explained) {
+std::vector<diagnosis::ScoredHypothesis> weighed(int cases, int explained) {
   std::mt19937 random(1);
   std::uniform_real_distribution<double> noise(50, 100);
   Fake subject(all_claims(), [&](Call& call) {
@@ -41,7 +41,7 @@ std::vector<diagnosis::Weighed> weighed(int cases, int explained) {
     seen.push_back(diagnosis::observe(c, examiner));
     REQUIRE(seen.back()->failed());
   }
-  return diagnosis::Scales().weigh(seen, diagnosis::Care::thorough);
+  return diagnosis::HypothesisRanking().weigh(seen, diagnosis::SearchEffort::thorough);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ TEST_CASE("A cause is weighed although it shows in no case that is looked at fir
 }
 
 TEST_CASE("A cause that would be certain is also tried where only its condition calls the kernel right") {
-  Fake subject = misled([](Call& call) { ++call.position_offset; });
+  Fake subject = with_modified_call([](Call& call) { ++call.position_offset; });
   Oracles oracles;
   SuiteOptions options;
   options.selection.only = {"ROT-01"};
@@ -64,7 +64,7 @@ TEST_CASE("A cause that would be certain is also tried where only its condition 
   Examiner examiner(subject, oracles, nullptr);
   diagnosis::Observations seen;
   seen.push_back(diagnosis::observe(report.results.front().failure->minimal, examiner));
-  diagnosis::Weighed best;
+  diagnosis::ScoredHypothesis best;
   best.hypothesis = &that_says("position p + 1 is used, not p");
   best.fit = 1;
   const auto outside = [&](double certain) {
@@ -86,7 +86,7 @@ TEST_CASE("A cause that would be certain is also tried where only its condition 
 }
 
 TEST_CASE("A condition that would be certain is told from another one that fits as well") {
-  Fake subject = misled([](Call& call) { ++call.position_offset; });
+  Fake subject = with_modified_call([](Call& call) { ++call.position_offset; });
   Oracles oracles;
   Examiner examiner(subject, oracles, nullptr);
   diagnosis::Observations seen;
@@ -96,7 +96,7 @@ TEST_CASE("A condition that would be certain is told from another one that fits 
   failing.source = AngleSource::computed;
   seen.push_back(diagnosis::observe(failing, examiner));
   SubjectReport report;
-  diagnosis::Weighed best;
+  diagnosis::ScoredHypothesis best;
   best.hypothesis = &that_says("position p + 1 is used, not p");
   best.fit = 1;
   best.condition = {{diagnosis::Circumstance::out_of_place}};

@@ -21,7 +21,7 @@ struct Faults {
   AddressSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 32};
 
   std::size_t slot_of(std::string_view name) const {
-    const auto is_it = [&](const Placed& placed) { return placed.name == name; };
+    const auto is_it = [&](const TensorMapping& placed) { return placed.name == name; };
     return static_cast<std::size_t>(std::ranges::find_if(layout.tensors, is_it) - layout.tensors.begin());
   }
 
@@ -71,8 +71,8 @@ TEST_CASE("Where slots have rooms, a small tensor lies in the room of its name a
   LayoutRules rules{1, Placement::at_end, false};
   rules.has_rooms = true;
   const CallLayout one = lay_out(alone, rules), other = lay_out(with_key, rules);
-  for (const Placed& placed : one.tensors) {
-    const auto same = std::ranges::find(other.tensors, placed.name, &Placed::name);
+  for (const TensorMapping& placed : one.tensors) {
+    const auto same = std::ranges::find(other.tensors, placed.name, &TensorMapping::name);
     REQUIRE(same != other.tensors.end());
     CHECK(placed.room == room_of(placed.map_length, !placed.read_only));
     CHECK(placed.slot == same->slot);
@@ -80,7 +80,7 @@ TEST_CASE("Where slots have rooms, a small tensor lies in the room of its name a
     CHECK(placed.map_offset == same->map_offset);
   }
   std::set<std::uint32_t> slots;
-  for (const Placed& placed : other.tensors) CHECK(slots.insert(placed.slot).second);
+  for (const TensorMapping& placed : other.tensors) CHECK(slots.insert(placed.slot).second);
 }
 
 TEST_CASE("A fault in a room names the tensor of that room") {
@@ -89,7 +89,7 @@ TEST_CASE("A fault in a room names the tensor of that room") {
   rules.has_rooms = true;
   const CallLayout layout = lay_out(call, rules);
   const AddressSpace space{std::uint64_t{1} << 40, std::uint64_t{1} << 37};
-  const auto cos = std::ranges::find(layout.tensors, "cos", &Placed::name);
+  const auto cos = std::ranges::find(layout.tensors, "cos", &TensorMapping::name);
   REQUIRE(cos->room != outside_rooms);
   const std::uint64_t past = space.of_room(cos->slot, cos->room) + cos->map_length;
   const WorkerEnd finding =
@@ -116,7 +116,9 @@ TEST_CASE("A fault in a tensor or far from any gives no access outside") {
 
 TEST_CASE("A fault whose signal or code does not fit its type is refused") {
   const Faults faults;
-  const auto described = [&](const nlohmann::json& fault) { return describe_fault(fault, faults.layout, faults.space); };
+  const auto described = [&](const nlohmann::json& fault) {
+    return describe_fault(fault, faults.layout, faults.space);
+  };
   for (const nlohmann::json& number : {nlohmann::json(6e30), nlohmann::json(4294967307), nlohmann::json(11.5)}) {
     CHECK_THROWS_WITH(described({{"sig", number}}), Catch::Contains("sig: ") && Catch::Contains("not a whole number"));
     CHECK_THROWS_WITH(described({{"sig", 11}, {"addr", "10"}, {"code", number}}), Catch::Contains("code: "));
@@ -125,7 +127,7 @@ TEST_CASE("A fault whose signal or code does not fit its type is refused") {
 
 TEST_CASE("A stray write gives the access like a stopped one; beside the judged call it gives none") {
   Faults faults;
-  Placed& placed = faults.layout.tensors[faults.slot_of("q_out")];
+  TensorMapping& placed = faults.layout.tensors[faults.slot_of("q_out")];
   const std::size_t end = placed.start + placed.tensor->bytes.size();
   const WorkerEnd stray = describe_stray_write(placed, end);
   REQUIRE(stray.access);

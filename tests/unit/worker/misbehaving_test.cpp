@@ -211,16 +211,17 @@ TEST_CASE("a process that waits for a CPU has more time; if it waits too long, n
   const Reply reply = subject->apply(call);
   CHECK(std::chrono::steady_clock::now() - start > std::chrono::milliseconds(1500));  // of the wall clock
   CHECK(reply.kind == ReplyKind::done);
-  CHECK_FALSE(reply.hung_before);
+  CHECK_FALSE(reply.succeeded_on_retry);
   CHECK(is_right(call));
 
   options.longest_wait = options.deadline;
   call.position_offset = 1;
   const auto hurried = open_library(misbehaving, "starved", options);
   CHECK_THROWS_AS(hurried->apply(call), BusyMachine);
-  CHECK_THROWS_WITH(hurried->apply(call), StartsWith(hurried->name() + ": a call was not done: the machine is too busy: "
-                                                                       "it waited ") &&
-                                              Contains("s; run it again when less runs, or with --first-deadline 2"));
+  CHECK_THROWS_WITH(hurried->apply(call),
+                    StartsWith(hurried->name() + ": a call was not done: the machine is too busy: "
+                                                 "it waited ") &&
+                        Contains("s; run it again when less runs, or with --first-deadline 2"));
 }
 
 TEST_CASE("a process that waits for a CPU while it is loaded says nothing about the subject") {
@@ -243,10 +244,11 @@ TEST_CASE("a process that sleeps ends at the wall clock, and a child that comput
     Call call = small_call();
     return open_library(misbehaving, kernel, options)->apply(call).detail;
   };
-  CHECK_THAT(hung("sleeps"), StartsWith("did not return within 0.8 s; its process was killed, twice in a row; it mostly "
-                                        "slept"));
-  CHECK_THAT(hung("endless_in_child"), StartsWith("did not return within 0.3 s; its process was killed, twice in a row") &&
-                                           !Contains("slept"));
+  CHECK_THAT(hung("sleeps"),
+             StartsWith("did not return within 0.8 s; its process was killed, twice in a row; it mostly "
+                        "slept"));
+  CHECK_THAT(hung("endless_in_child"),
+             StartsWith("did not return within 0.3 s; its process was killed, twice in a row") && !Contains("slept"));
 }
 
 TEST_CASE("earlier output is part of the report") {
@@ -330,12 +332,12 @@ TEST_CASE("hangs that a new process recovers are marked, and after three of them
   for (; calls < 400 && reply.kind == ReplyKind::done; ++calls) {
     Call call = small_call();
     reply = subject->apply(call);
-    recovered += reply.hung_before ? 1 : 0;
+    recovered += reply.succeeded_on_retry ? 1 : 0;
   }
   CHECK(recovered == 3);
   CHECK(calls == 4 * 49 + 1);  // the call that hung is the first one of the next process
   CHECK(reply.kind == ReplyKind::timed_out);
-  CHECK_FALSE(reply.hung_before);
+  CHECK_FALSE(reply.succeeded_on_retry);
 }
 
 std::size_t open_files() {

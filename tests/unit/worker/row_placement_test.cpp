@@ -157,8 +157,8 @@ TEST_CASE("packed: a worker that maps no page apart gets whole pages of v, as on
   Call call = build_call(c, oracles);
   for (const bool far : {true, false}) {
     const worker::CallLayout layout = worker::lay_out(call, {1, Placement::at_end, far});
-    const worker::Placed& q = layout.tensors.at(0);
-    const worker::Placed& k = layout.tensors.at(1);
+    const worker::TensorMapping& q = layout.tensors.at(0);
+    const worker::TensorMapping& k = layout.tensors.at(1);
     CHECK(q.is_far() == far);
     CHECK(k.map_offset == q.map_offset);
     const std::size_t row = 16 * 128 * sizeof(float);

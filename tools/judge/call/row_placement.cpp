@@ -42,16 +42,16 @@ std::size_t row_bytes(const Tensor& tensor) {
   return static_cast<std::size_t>(tensor.shape.back()) * size_of(tensor.dtype);
 }
 
-std::size_t packed_at(const std::vector<Island>& islands, std::size_t offset) {
+std::size_t packed_at(const std::vector<PageRun>& islands, std::size_t offset) {
   const auto after = std::upper_bound(islands.begin(), islands.end(), offset,
-                                      [](std::size_t value, const Island& island) { return value < island.offset; });
-  const Island& island = *std::prev(after);
+                                      [](std::size_t value, const PageRun& island) { return value < island.offset; });
+  const PageRun& island = *std::prev(after);
   return island.packed + (offset - island.offset);
 }
 
 }  // namespace
 
-std::vector<Island> islands_of(std::span<const Tensor* const> tensors) {
+std::vector<PageRun> islands_of(std::span<const Tensor* const> tensors) {
   std::map<std::size_t, std::size_t> ends;  // of page ranges, by their beginning
   for (const Tensor* tensor : tensors) {
     for_each_placed_row(*tensor, [&](std::size_t from, const std::byte*) {
@@ -60,7 +60,7 @@ std::vector<Island> islands_of(std::span<const Tensor* const> tensors) {
       end = std::max(end, (from + row_bytes(*tensor) + page_size() - 1) / page_size() * page_size());
     });
   }
-  std::vector<Island> islands;
+  std::vector<PageRun> islands;
   std::size_t packed = 0;
   for (const auto& [begin, end] : ends) {
     const std::size_t last_end = islands.empty() ? 0 : islands.back().offset + islands.back().length;
@@ -76,26 +76,26 @@ std::vector<Island> islands_of(std::span<const Tensor* const> tensors) {
   return islands;
 }
 
-std::vector<Island> islands_of(const Tensor& tensor) {
+std::vector<PageRun> islands_of(const Tensor& tensor) {
   const Tensor* const one[] = {&tensor};
   return islands_of(one);
 }
 
-std::size_t packed_bytes(const std::vector<Island>& islands) {
+std::size_t packed_bytes(const std::vector<PageRun>& islands) {
   return islands.empty() ? 0 : islands.back().packed + islands.back().length;
 }
 
-std::size_t span_bytes(const std::vector<Island>& islands) {
+std::size_t span_bytes(const std::vector<PageRun>& islands) {
   return islands.empty() ? 0 : islands.back().offset + islands.back().length;
 }
 
-void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed) {
+void pack(const Tensor& tensor, const std::vector<PageRun>& islands, std::span<std::byte> packed) {
   for_each_placed_row(tensor, [&](std::size_t offset, const std::byte* data) {
     std::memcpy(packed.data() + packed_at(islands, offset), data, row_bytes(tensor));
   });
 }
 
-void unpack(std::span<const std::byte> packed, const std::vector<Island>& islands, Tensor& tensor) {
+void unpack(std::span<const std::byte> packed, const std::vector<PageRun>& islands, Tensor& tensor) {
   for_each_placed_row(tensor, [&](std::size_t offset, std::byte* data) {
     std::memcpy(data, packed.data() + packed_at(islands, offset), row_bytes(tensor));
   });
@@ -112,7 +112,7 @@ PlacedRows::PlacedRows(std::vector<Tensor*> tensors)
   base_ = static_cast<std::byte*>(base);
   std::vector<std::byte> packed(packed_bytes(islands_));
   for (const Tensor* tensor : tensors_) pack(*tensor, islands_, packed);
-  for (const Island& island : islands_) {
+  for (const PageRun& island : islands_) {
     if (mprotect(base_ + island.offset, island.length, PROT_READ | PROT_WRITE) != 0) {
       munmap(base_, span_);
       fail("no memory for the rows of a tensor");
@@ -129,7 +129,7 @@ void* PlacedRows::first_element(const Tensor& tensor) const {
 
 void PlacedRows::read_back() const {
   std::vector<std::byte> packed(packed_bytes(islands_));
-  for (const Island& island : islands_) {
+  for (const PageRun& island : islands_) {
     std::memcpy(packed.data() + island.packed, base_ + island.offset, island.length);
   }
   for (Tensor* tensor : tensors_) unpack(packed, islands_, *tensor);

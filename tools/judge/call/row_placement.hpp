@@ -13,21 +13,21 @@
 namespace rope {
 
 // Whole pages that hold rows.
-struct Island {
+struct PageRun {
   std::size_t offset;  // bytes from element [0, 0, 0, 0], which is at the start of a page
   std::size_t packed;  // where its bytes are if all islands are packed one behind the other
   std::size_t length;
 };
 
 // In ascending order, for tensors with placed_strides in one memory, or for a table with absent rows.
-std::vector<Island> islands_of(std::span<const Tensor* const> tensors);
-std::vector<Island> islands_of(const Tensor& tensor);
-std::size_t packed_bytes(const std::vector<Island>& islands);
-std::size_t span_bytes(const std::vector<Island>& islands);  // from the first element to the end of the last page
+std::vector<PageRun> islands_of(std::span<const Tensor* const> tensors);
+std::vector<PageRun> islands_of(const Tensor& tensor);
+std::size_t packed_bytes(const std::vector<PageRun>& islands);
+std::size_t span_bytes(const std::vector<PageRun>& islands);  // from the first element to the end of the last page
 
 // Copies between a tensor's own bytes and its islands, packed one behind the other.
-void pack(const Tensor& tensor, const std::vector<Island>& islands, std::span<std::byte> packed);
-void unpack(std::span<const std::byte> packed, const std::vector<Island>& islands, Tensor& tensor);
+void pack(const Tensor& tensor, const std::vector<PageRun>& islands, std::span<std::byte> packed);
+void unpack(std::span<const std::byte> packed, const std::vector<PageRun>& islands, Tensor& tensor);
 
 // The system provides no address space, or no memory, for the rows of a tensor.
 struct NoRoom : std::runtime_error {
@@ -48,7 +48,7 @@ class PlacedRows {
 
  private:
   std::vector<Tensor*> tensors_;
-  std::vector<Island> islands_;
+  std::vector<PageRun> islands_;
   std::byte* base_ = nullptr;
   std::size_t span_ = 0;
 };

@@ -147,7 +147,7 @@ std::size_t CaseList::walks_for(const Case& way) const {
   return level() == Level::quick && departures == 1 && representative_.is_source_of(way) ? 2 : 1;
 }
 
-void CaseList::for_each_way(int head_dim, const std::function<void(Case)>& change) {
+void CaseList::for_each_variant(int head_dim, const std::function<void(Case)>& change) {
   const std::vector<std::int32_t>& claimed = claims_.head_dims;
   if (!claimed.empty() && std::find(claimed.begin(), claimed.end(), head_dim) == claimed.end()) {
     const auto even = std::ranges::find_if(claimed, [](std::int32_t dim) { return dim % 2 == 0; });
@@ -247,7 +247,7 @@ void CaseList::add_random(int count, const std::function<void(Case&)>& change,
   }
 }
 
-void CaseList::add_combined(Proposal at) {
+void CaseList::add_pairwise(Proposal at) {
   const bool quick = level() == Level::quick;
   const int count = quick ? 100 : level() == Level::exhaustive ? 4000 : 500;
   constexpr int candidates = 12;

@@ -84,7 +84,7 @@ class CaseList {
   // is a contiguous [2, 3, 2] tensor with a claimed head_dim, preferably `head_dim`. Unclaimed ways are left out. A
   // way that departs twice from the representative comes in one walk of three, at level quick one with another type or
   // width in one of two. The next walk, or another requirement, has the others; level exhaustive has all.
-  void for_each_way(int head_dim, const std::function<void(Case)>& change);
+  void for_each_variant(int head_dim, const std::function<void(Case)>& change);
 
   // `count` random cases over everything that a case can hold (a tenth at level quick, ten times at exhaustive).
   // `change` adapts each to the requirement; cases that are not `wanted` are dropped.
@@ -93,7 +93,7 @@ class CaseList {
 
   // Of random cases of every size, those in which most circumstances meet for the first time. Level quick counts pairs
   // of circumstances, the others count triples (combinations.hpp).
-  void add_combined(Proposal at = Proposal::current());
+  void add_pairwise(Proposal at = Proposal::current());
 
   // For a list that is asked only whether it has a case: the first one that is kept throws Found. Until then, the
   // reasons are counted why cases were dropped.
@@ -131,7 +131,7 @@ class CaseList {
   bool ends_with_first_ = false;
   std::map<std::string, int> reasons_;
   mutable bool lacks_golden_ = false;
-  std::uint64_t walks_ = 0;  // of for_each_way
+  std::uint64_t walks_ = 0;  // of for_each_variant
 };
 
 // Halves rotary_dim, in whole pairs, if all of the head turns. Returns false and changes nothing if only a part turns,

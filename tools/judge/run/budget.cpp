@@ -28,7 +28,7 @@ std::vector<std::size_t> spread_order(std::size_t count) {
   return order;
 }
 
-std::vector<Turn> fair_turns(std::span<const Waiting> tasks) {
+std::vector<Turn> fair_turns(std::span<const QueuedTask> tasks) {
   std::vector<std::pair<double, Turn>> spent;
   for (std::size_t task = 0; task < tasks.size(); ++task) {
     const auto& [costs, rank, share] = tasks[task];

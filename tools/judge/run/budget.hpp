@@ -12,7 +12,7 @@
 namespace rope {
 
 // A requirement that finds much. It gets `share` times as much time as one that is not named.
-struct Telling {
+struct RequirementPriority {
   std::string_view id;
   double share = 1;
 };
@@ -21,7 +21,7 @@ struct Budget {
   std::chrono::duration<double> time{};
   // Once a requirement has failed, judging leaves this share to the diagnosis.
   double share_of_diagnosis = 0;
-  std::span<const Telling> first;  // best first; all others follow
+  std::span<const RequirementPriority> first;  // best first; all others follow
 };
 
 // Consecutive cases of a task. One process asks them without a pause.
@@ -35,7 +35,7 @@ struct Turn {
 std::vector<std::size_t> spread_order(std::size_t count);
 
 // A task whose cases wait for their turns. Of two with the same share, the one with the lower rank comes first.
-struct Waiting {
+struct QueuedTask {
   std::vector<double> costs;  // of its cases
   std::size_t rank = 0;
   double share = 1;
@@ -43,7 +43,7 @@ struct Waiting {
 
 // A turn for each case. First comes a case of every task, then each task has used its share of the cost at any time. So
 // a case that costs as much as ten waits for nine others of each task.
-std::vector<Turn> fair_turns(std::span<const Waiting> tasks);
+std::vector<Turn> fair_turns(std::span<const QueuedTask> tasks);
 
 // Without a budget it never ends.
 class BudgetClock {

@@ -129,7 +129,7 @@ void Examiner::make_earlier_calls(const Case& c) {
 
 Reply Examiner::counted(const Reply& reply) {
   ++calls_;
-  recovered_hangs_ += reply.hung_before ? 1 : 0;
+  recovered_hangs_ += reply.succeeded_on_retry ? 1 : 0;
   kernel_nanoseconds_ += reply.nanoseconds;
   return reply;
 }

@@ -70,7 +70,7 @@ class Examiner {
   Oracles& oracles() { return oracles_; }
   const Manifest* golden() const { return golden_; }
   std::int64_t calls() const { return calls_; }
-  std::int64_t recovered_hangs() const { return recovered_hangs_; }  // calls with Reply::hung_before
+  std::int64_t recovered_hangs() const { return recovered_hangs_; }  // calls with Reply::succeeded_on_retry
   const TriedCalls& tried_calls() const { return tried_calls_; }
   double kernel_seconds() const { return static_cast<double>(kernel_nanoseconds_) * 1e-9; }  // of these calls
 

@@ -7,7 +7,7 @@ namespace rope {
 std::optional<Case> plain_case(const Claims& claims, const Selection& selection) {
   constexpr int small_head = 8;
   CaseList list("", claims, selection, nullptr);
-  list.for_each_way(small_head, [&](Case c) {
+  list.for_each_variant(small_head, [&](Case c) {
     c.batch = c.seq = c.heads = 1;
     list.add(std::move(c));
   });

@@ -68,7 +68,8 @@ void compare(Finding& finding, const char* name, const Trial& trial, const Tenso
         const double printed = golden.print ? golden.print->half_unit(value) : 0;
         relate(finding, name, row, feature, p, value, y.value[j],
                y.pair_bound[p] + source.pair_bound[p] + further + printed);
-        if (std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(y.value[j])) ++finding.unlike_source;
+        if (std::bit_cast<std::uint64_t>(value) != std::bit_cast<std::uint64_t>(y.value[j]))
+          ++finding.source_mismatches;
       }
     }
   });
@@ -104,7 +105,7 @@ Finding golden_agreement(const Case& asked, Examiner& examiner) {
   if (finding.passed()) {
     finding.merge(told(agreement, "results", "the kernel's result", "the result of the source"));
   } else {
-    finding.unlike_source = agreement.unlike_source;  // an exact value says more than the source's
+    finding.source_mismatches = agreement.source_mismatches;  // an exact value says more than the source's
   }
   return finding;
 }

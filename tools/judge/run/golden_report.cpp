@@ -17,7 +17,7 @@ GoldenOutcome judge(Case c, AngleSource source, Examiner& examiner) {
   if (outcome.not_claimed.empty()) {
     outcome.finding = golden_agreement(c, examiner);
     outcome.verdict = !outcome.finding.passed()            ? GoldenVerdict::fail
-                      : outcome.finding.unlike_source == 0 ? GoldenVerdict::identical
+                      : outcome.finding.source_mismatches == 0 ? GoldenVerdict::identical
                                                            : GoldenVerdict::within_bound;
   }
   outcome.c = std::move(c);

@@ -130,7 +130,7 @@ std::vector<Heatmap> measure_heatmaps(Examiner& examiner, const Selection& selec
   const Claims& claims = examiner.subject().claims();
   CaseList list("", claims, selection, nullptr);
   std::vector<Case> probes;
-  list.for_each_way(64, [&](Case c) {
+  list.for_each_variant(64, [&](Case c) {
     if (!list.representative().is_output_type_of(c)) return;
     c.spec = selection.spec_for(c.spec);
     c.batch = c.heads = 1;

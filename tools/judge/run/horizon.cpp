@@ -85,7 +85,7 @@ std::vector<Horizon> measure_horizons(Examiner& examiner, const Selection& selec
   CaseList list("", examiner.subject().claims(), selection, nullptr);
   const std::int64_t last = last_measured(list.claims(), selection);
   std::vector<Case> probes;
-  list.for_each_way(128, [&](Case c) {
+  list.for_each_variant(128, [&](Case c) {
     const bool seen = std::any_of(probes.begin(), probes.end(), [&](const Case& p) { return p.dtype == c.dtype; });
     if (seen || c.source == AngleSource::tables || !list.representative().is_output_type_of(c)) return;
     c.spec = selection.spec_for(c.spec);

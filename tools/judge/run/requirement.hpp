@@ -17,11 +17,11 @@ enum class ShownBy { outputs, memory, status, time };
 // Of all requirements of a run.
 struct CallCounts {
   std::int64_t calls = 0;
-  std::int64_t recovered_hangs = 0;  // calls with Reply::hung_before
+  std::int64_t recovered_hangs = 0;  // calls with Reply::succeeded_on_retry
 };
 
 // Special handling of a requirement by the runner.
-struct Handling {
+struct RunnerTraits {
   bool by_chance = false;     // a failed call may hold when repeated; only what fails again and again is kept
   bool of_state = false;      // about what earlier calls leave behind: also run in a new process, at any cost
   bool with_horizon = false;  // where it is judged, the horizon is measured (horizon.hpp)
@@ -31,7 +31,7 @@ struct Handling {
 };
 
 // Of a requirement whose cases make so many calls.
-constexpr Handling with_calls(int calls) { return {.calls = calls}; }
+constexpr RunnerTraits with_calls(int calls) { return {.calls = calls}; }
 
 struct Requirement {
   std::string_view id;        // stable: FAMILY-NN
@@ -45,10 +45,10 @@ struct Requirement {
   // For cases that are better run together: gets all of them before the first is checked.
   void (*prepare)(std::span<const Case>, Examiner&) = nullptr;
 
-  Handling handling = {};
+  RunnerTraits handling = {};
 
-  // What the calls of the whole run show of it, with all requirements; if not null, judged last. The requirement fails if
-  // this does, too.
+  // What the calls of the whole run show of it, with all requirements; if not null, judged last. The requirement fails
+  // if this does, too.
   Finding (*in_run)(const CallCounts&) = nullptr;
 
   bool is_must() const { return demanded_by == 0; }

@@ -34,7 +34,7 @@ struct Reply {
   std::optional<OutsideAccess> access = std::nullopt;  // the access in `detail`
   std::string cannot_run = {};  // why no call can run here, and what to do; empty if the worker does not say so
   std::optional<Raised> raised = std::nullopt;  // if the kernel raised instead of answering
-  bool hung_before = false;  // the call did not return in one process, and did when it was made again in another
+  bool succeeded_on_retry = false;  // the call did not return in one process, and did when it was made again in another
   bool breaks_mode = false;  // `detail` is about the thread's floating-point mode
 };
 

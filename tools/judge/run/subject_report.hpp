@@ -78,7 +78,7 @@ struct SubjectReport {
   std::optional<Diagnosis> diagnosis;  // if it does not conform and a diagnosis was asked for
   std::optional<Responses> responses;
   std::int64_t calls = 0;
-  std::int64_t recovered_hangs = 0;  // of these calls, with Reply::hung_before
+  std::int64_t recovered_hangs = 0;  // of these calls, with Reply::succeeded_on_retry
   double seconds = 0;
   bool interrupted = false;  // the run ended before its end
   std::string ended_by;      // what did it, in a sentence; empty: the user

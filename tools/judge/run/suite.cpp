@@ -91,7 +91,7 @@ class Run {
   bool stopped() const { return end_.has_come(); }
 
   // Whether there is time for what is measured along with some requirements, and one of them was judged.
-  bool measures(bool Handling::* along) const {
+  bool measures(bool RunnerTraits::* along) const {
     return std::ranges::any_of(tasks_, [&](const Task& t) { return t.requirement.handling.*along; }) && last_ == none &&
            options_.cases == nullptr && !stopped() && !clock_.is_over();
   }
@@ -102,9 +102,9 @@ class Run {
 
   // Horizons, and heatmaps beside them, by a process of their own if there may be two.
   void measure_along(SubjectReport& report) {
-    const bool wants_horizons = measures(&Handling::with_horizon);
+    const bool wants_horizons = measures(&RunnerTraits::with_horizon);
     const bool hangs = std::ranges::any_of(report.results, &RequirementResult::hangs);  // it would hang again
-    const bool wants_maps = measures(&Handling::with_heatmap) && !hangs;
+    const bool wants_maps = measures(&RunnerTraits::with_heatmap) && !hangs;
     const std::int64_t most_calls = report.calls / 20;  // each has its own number of calls
     Lane second;
     const bool both =
@@ -345,7 +345,8 @@ class Run {
         result.worst_case = to_text(c);
       }
       if (!finding.passed()) {
-        // Values that miss a demanded grade may hold at another: the user wants to know which. The measured grade tells.
+        // Values that miss a demanded grade may hold at another: the user wants to know which. The measured grade
+        // tells.
         const bool by_demand = options_.selection.grade != Grade{} && is_of_values(finding.kind);
         if (decides && !by_demand) task.failed.insert(c.dtype);
         const bool hangs = finding.kind == FailureKind::timeout;

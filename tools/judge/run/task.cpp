@@ -133,16 +133,16 @@ std::vector<Turn> turns_in_order(std::span<const Task> tasks) {
 }
 
 std::vector<Turn> turns_of_budget(std::span<Task> tasks, const Budget& budget) {
-  std::vector<Waiting> waiting;
+  std::vector<QueuedTask> waiting;
   std::vector<Turn> together;
-  const std::span<const Telling> first = budget.first;
+  const std::span<const RequirementPriority> first = budget.first;
   for (Task& task : tasks) {
     std::vector<Case> cases;
     for (const std::size_t i : spread_order(task.cases.size())) cases.push_back(std::move(task.cases[i]));
     task.cases = std::move(cases);
     const bool is_one = task.requirement.prepare != nullptr;
     if (is_one) together.push_back({task.index, 0, task.cases.size(), false});
-    const auto telling = std::ranges::find(first, task.requirement.id, &Telling::id);
+    const auto telling = std::ranges::find(first, task.requirement.id, &RequirementPriority::id);
     const auto rank = static_cast<std::size_t>(telling - first.begin());
     waiting.push_back({{}, rank, telling == first.end() ? 1 : telling->share});
     if (is_one) continue;

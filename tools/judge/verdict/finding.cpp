@@ -30,7 +30,7 @@ void Finding::merge(const Finding& other) {
   compared += other.compared;
   graded += other.graded;
   wrong += other.wrong;
-  unlike_source += other.unlike_source;
+  source_mismatches += other.source_mismatches;
 }
 
 }  // namespace rope

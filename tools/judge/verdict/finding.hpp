@@ -71,8 +71,8 @@ bool is_of_values(FailureKind kind);
 
 struct Finding {
   FailureKind kind = FailureKind::none;
-  // A sentence, except for wrong and unwritten values. A relation's check writes it: it knows both sides. Also of a mean
-  // that holds, and of what was not decided.
+  // A sentence, except for wrong and unwritten values. A relation's check writes it: it knows both sides. Also of a
+  // mean that holds, and of what was not decided.
   std::string message;
   std::int32_t status = ROPE_OK;        // the kernel's rope_status, if that is the failure
   std::optional<OutsideAccess> access;  // the access in the message
@@ -84,7 +84,7 @@ struct Finding {
   std::int64_t graded = 0;         // elements behind use_by_grade
   std::int64_t compared = 0;       // elements
   std::int64_t wrong = 0;          // elements beyond their bound
-  std::int64_t unlike_source = 0;  // of a golden case: elements whose bits are not the source's
+  std::int64_t source_mismatches = 0;  // of a golden case: elements whose bits are not the source's
 
   bool decided = true;  // false: the case could not be judged
 

@@ -32,7 +32,7 @@ Reply settled(const Attempt& first, const TimeLimits& shorter, EarlierHangs& ear
     return reply;
   }
   ++earlier.recovered;
-  reply.hung_before = true;
+  reply.succeeded_on_retry = true;
   if (reply.kind == ReplyKind::done && reply.status == ROPE_OK) {
     reply.detail =
         fmt::format("did not return within {}; tried again in a new process, it did", in_seconds(first.limit()));

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "tools/judge/run/subject.hpp"
-#include "tools/worker/client/patience.hpp"
+#include "tools/worker/client/adaptive_deadline.hpp"
 #include "tools/worker/client/work_clock.hpp"
 
 namespace rope::worker {
@@ -22,7 +22,7 @@ struct Attempt {
 
 // Of a kernel's calls before this one.
 struct EarlierHangs {
-  Patience& patience;  // lost where a call hung for certain
+  AdaptiveDeadline& patience;  // lost where a call hung for certain
   int recovered = 0;   // calls that hung in one process and not in another
 };
 

@@ -32,7 +32,7 @@ void set_address(rope_call& call, std::string_view name, std::uint64_t address, 
 }
 
 // Adds a tensor's elements to those that lie on the pages.
-void extend(HandedTensor& pages, const Placed& placed) {
+void extend(HandedTensor& pages, const TensorMapping& placed) {
   const Tensor& tensor = *placed.tensor;
   if (tensor.null || tensor.count() <= 0) return;
   const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
@@ -48,7 +48,7 @@ void extend(HandedTensor& pages, const Placed& placed) {
   pages.last = is_first ? last : std::max(pages.last, last);
 }
 
-HandedTensor handed_tensor(const Placed& placed) {
+HandedTensor handed_tensor(const TensorMapping& placed) {
   HandedTensor tensor;
   std::ranges::copy(placed.name, tensor.name.begin());
   tensor.slot = placed.slot;
@@ -64,13 +64,13 @@ HandedTensor handed_tensor(const Placed& placed) {
 void append_call(std::string& message, const BoundCall& described, bool beside, const CallLayout& layout,
                  const AddressSpace& space) {
   rope_call call = described.bound;
-  for (const Placed& placed : layout.tensors) {
+  for (const TensorMapping& placed : layout.tensors) {
     if (placed.beside != beside || placed.tensor->null) continue;
     set_address(call, placed.name, space.of_room(placed.slot, placed.room) + placed.at(), described.call.in_place);
   }
   append_bytes(message, call);
   for (std::size_t i = 0; i < layout.tensors.size(); ++i) {
-    const Placed& placed = layout.tensors[i];
+    const TensorMapping& placed = layout.tensors[i];
     if (placed.beside != beside || placed.shares) continue;
     HandedTensor tensor = handed_tensor(placed);
     if (i + 1 < layout.tensors.size() && layout.tensors[i + 1].shares) extend(tensor, layout.tensors[i + 1]);
@@ -80,7 +80,7 @@ void append_call(std::string& message, const BoundCall& described, bool beside, 
     if (!placed.is_far()) append_bytes(message, HandedPart{0, placed.map_offset, placed.map_length});
     if (has_zeros) append_bytes(message, HandedPart{0, HandedPart::zeros, placed.islands.front().offset});
     if (!placed.is_far()) continue;
-    for (const Island& island : placed.islands) {
+    for (const PageRun& island : placed.islands) {
       append_bytes(message, HandedPart{island.offset, placed.map_offset + island.packed, island.length});
     }
   }
@@ -88,7 +88,7 @@ void append_call(std::string& message, const BoundCall& described, bool beside, 
 
 std::uint32_t count_of(const CallLayout& layout, bool beside) {
   return static_cast<std::uint32_t>(std::ranges::count_if(
-      layout.tensors, [&](const Placed& placed) { return placed.beside == beside && !placed.shares; }));
+      layout.tensors, [&](const TensorMapping& placed) { return placed.beside == beside && !placed.shares; }));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void add(CallLayout& layout, Call& call, bool beside, const LayoutRules& rules) 
     const std::size_t unit = std::max(rules.alignment, size_of(tensor.dtype));
     std::size_t& used = read_only ? layout.input_bytes : layout.output_bytes;
     const auto slot = rules.has_rooms ? slot_of(name, beside) : static_cast<std::uint32_t>(layout.tensors.size());
-    Placed placed{name, &tensor, read_only, used, 0, 0, beside, slot};
+    TensorMapping placed{name, &tensor, read_only, used, 0, 0, beside, slot};
     if (tensor.behind_q != 0) {
       placed = layout.tensors.back();
       placed.name = name;
@@ -128,7 +128,7 @@ CallLayout lay_out(Call& call, const LayoutRules& rules) {
 
 std::vector<std::size_t> starts_of(const CallLayout& layout) {
   std::vector<std::size_t> starts;
-  for (const Placed& placed : layout.tensors) starts.push_back(placed.start);
+  for (const TensorMapping& placed : layout.tensors) starts.push_back(placed.start);
   return starts;
 }
 

@@ -17,7 +17,7 @@
 
 namespace rope::worker {
 
-struct Placed {
+struct TensorMapping {
   std::string_view name;   // as in the protocol: q, k, q_out, k_out, positions, cos, sin, ..
   Tensor* tensor;          // of the call, or one of `lists`
   bool read_only;          // lies in the memory for inputs, else in the one for outputs
@@ -27,8 +27,8 @@ struct Placed {
   bool beside;        // belongs to the concurrent call
   std::uint32_t slot = 0;              // of the worker's address space
   std::uint32_t room = outside_rooms;  // of the slot
-  std::vector<Island>
-      islands{};        // of a tensor with placed_strides or absent rows; their pages lie one behind the other from map_offset
+  std::vector<PageRun> islands{};      // of a tensor with placed_strides or absent rows; their pages lie one behind the
+                                       // other from map_offset
   bool shares = false;  // k or k_out, in the pages of the tensor before it
   bool lent = false;    // lies in LentMemory already
   // From map_offset to element [0, 0, ..], in bytes.
@@ -40,7 +40,7 @@ struct Placed {
 };
 
 struct CallLayout {
-  std::vector<Placed> tensors;  // the judged call's first
+  std::vector<TensorMapping> tensors;  // the judged call's first
   std::deque<Tensor> lists;     // of a scaling rule; a Call has them in its rule
   std::size_t input_bytes = 0;
   std::size_t output_bytes = 0;

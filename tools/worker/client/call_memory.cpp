@@ -13,10 +13,10 @@ namespace {
 // Outputs change places in such pieces, so that both places together take hardly more than one.
 constexpr std::size_t piece = std::size_t{4} << 20;
 
-bool is_large(const Placed& placed) { return placed.tensor->bytes.size() >= large_tensor; }
+bool is_large(const TensorMapping& placed) { return placed.tensor->bytes.size() >= large_tensor; }
 
 // Whether the tensor's own bytes are not needed before the call, and would only take memory during it.
-bool is_filled_again(const Placed& placed) {
+bool is_filled_again(const TensorMapping& placed) {
   return is_large(placed) && !placed.read_only && !placed.beside && placed.tensor->is_all_poison();
 }
 
@@ -36,7 +36,7 @@ void CallMemory::put(const CallLayout& layout, bool known) {
   inputs_.reserve(layout.input_bytes);
   outputs_.reserve(layout.output_bytes);
   forgotten_.clear();
-  for (const Placed& placed : layout.tensors) {
+  for (const TensorMapping& placed : layout.tensors) {
     if (placed.lent) continue;
     const std::span<std::byte> page = pages(placed);
     const SharedBytes& bytes = placed.tensor->bytes;
@@ -63,7 +63,7 @@ void CallMemory::put(const CallLayout& layout, bool known) {
 
 void CallMemory::take_back(const CallLayout& layout) {
   forgotten_.clear();
-  for (const Placed& placed : layout.tensors) {
+  for (const TensorMapping& placed : layout.tensors) {
     if (placed.read_only) continue;
     if (!placed.islands.empty()) {
       unpack(pages(placed), placed.islands, *placed.tensor);
@@ -73,7 +73,7 @@ void CallMemory::take_back(const CallLayout& layout) {
   }
 }
 
-void CallMemory::take_back(const Placed& placed) {
+void CallMemory::take_back(const TensorMapping& placed) {
   SharedBytes& bytes = placed.tensor->bytes;
   const std::span<std::byte> page = pages(placed);
   std::byte* const to = bytes.renew(bytes.size());
@@ -90,7 +90,7 @@ void CallMemory::restore_outputs() {
   forgotten_.clear();
 }
 
-std::span<std::byte> CallMemory::pages(const Placed& placed) {
+std::span<std::byte> CallMemory::pages(const TensorMapping& placed) {
   return (placed.read_only ? inputs_ : outputs_).bytes().subspan(placed.map_offset, placed.map_length);
 }
 

@@ -28,10 +28,10 @@ class CallMemory {
   // Those that put() took and take_back() did not bring back are as they were before the call.
   void restore_outputs();
 
-  std::span<std::byte> pages(const Placed& placed);
+  std::span<std::byte> pages(const TensorMapping& placed);
 
  private:
-  void take_back(const Placed& placed);
+  void take_back(const TensorMapping& placed);
 
   SharedMemory inputs_;
   LentMemory lent_;  // of inputs_

@@ -52,10 +52,10 @@ void put_scaling(Text& text, const rope_scaling& scaling, const Call& call) {
   text.put("}}");
 }
 
-void put_pages(Text& text, const Placed& placed) {
+void put_pages(Text& text, const TensorMapping& placed) {
   if (!placed.is_far()) return;
   std::string_view separator = ",\"pages\":[";
-  for (const Island& island : placed.islands) {
+  for (const PageRun& island : placed.islands) {
     text.put("{}[{},{},{}]", separator, island.offset, island.packed, island.length);
     separator = ",";
   }
@@ -83,8 +83,8 @@ void put_call(Text& text, const rope_call& bound, const Call& call, const CallLa
   put_attributes(text, bound, call);
   text.put(",\"t\":[");
   std::string_view separator;
-  const Placed* before = nullptr;
-  for (const Placed& placed : layout.tensors) {
+  const TensorMapping* before = nullptr;
+  for (const TensorMapping& placed : layout.tensors) {
     if (placed.beside != beside) continue;
     text.put("{}{{\"name\":\"{}\"", separator, placed.name);
     text.name("dtype", wire::dtypes, static_cast<std::int32_t>(placed.tensor->dtype));

@@ -45,13 +45,13 @@ std::string signal_name(int signal) {
 std::string elements(std::int64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); }
 
 // A byte beside or in a tensor, as an element of its span; byte 0 is the first of the span.
-struct Spot {
+struct RowContext {
   std::int64_t size;     // bytes of an element
   std::int64_t total;    // elements of the span
   std::int64_t element;  // rounded down
 };
 
-Spot spot_of(const Placed& placed, std::int64_t byte) {
+RowContext spot_of(const TensorMapping& placed, std::int64_t byte) {
   const auto size = static_cast<std::int64_t>(size_of(placed.tensor->dtype));
   const std::int64_t element = byte >= 0 ? byte / size : -((-byte + size - 1) / size);
   return {size, static_cast<std::int64_t>(placed.tensor->bytes.size()) / size, element};
@@ -78,23 +78,24 @@ std::optional<std::vector<std::int64_t>> index_of(const Tensor& tensor, std::int
   return index;
 }
 
-bool is_table(const Placed& placed) {
+bool is_table(const TensorMapping& placed) {
   return (placed.name == "cos" || placed.name == "sin") && placed.tensor->shape.size() == 2 &&
          placed.tensor->strides[0] > 0;
 }
 
 // "q_out", or "q_out of the concurrent call".
-std::string name_of(const Placed& placed) {
+std::string name_of(const TensorMapping& placed) {
   return std::string(placed.name) + (placed.beside ? " of the concurrent call" : "");
 }
 
 // The tensors of a concurrent call say nothing about this call.
-std::optional<OutsideAccess> access_to(const Placed& placed, bool write, std::int64_t element, bool by_row = false) {
+std::optional<OutsideAccess> access_to(const TensorMapping& placed, bool write, std::int64_t element,
+                                       bool by_row = false) {
   if (placed.beside) return std::nullopt;
   return OutsideAccess{std::string(placed.name), write, element, by_row};
 }
 
-WorkerEnd beside(std::string_view verb, bool write, const Placed& placed, const Spot& spot) {
+WorkerEnd beside(std::string_view verb, bool write, const TensorMapping& placed, const RowContext& spot) {
   constexpr ReplyKind kind = ReplyKind::misbehaved;
   const Tensor& tensor = *placed.tensor;
   if (is_table(placed)) {
@@ -122,7 +123,7 @@ WorkerEnd beside(std::string_view verb, bool write, const Placed& placed, const 
           access_to(placed, write, spot.element)};
 }
 
-std::string inside(std::string_view verb, const Placed& placed, const Spot& spot) {
+std::string inside(std::string_view verb, const TensorMapping& placed, const RowContext& spot) {
   const auto index = index_of(*placed.tensor, spot.element);
   return fmt::format("{} the {} {} at {}", verb, placed.read_only ? "input" : "output", name_of(placed),
                      index ? fmt::format("[{}]", wire::listed(*index))
@@ -130,13 +131,15 @@ std::string inside(std::string_view verb, const Placed& placed, const Spot& spot
 }
 
 // q and k, or their outputs, share memory: which tensor was meant is unknown.
-WorkerEnd describe_shared(std::int64_t byte, std::string_view verb, bool write, const Placed& placed) {
+WorkerEnd describe_shared(std::int64_t byte, std::string_view verb, bool write, const TensorMapping& placed) {
   const std::string memory = fmt::format("the memory of {} and what lies behind it", name_of(placed));
   const auto size = static_cast<std::int64_t>(placed.map_length);
   if (byte < 0) return {ReplyKind::misbehaved, fmt::format("{} {} bytes before {}", verb, -byte, memory)};
   if (byte >= size) return {ReplyKind::misbehaved, fmt::format("{} {} bytes past {}", verb, byte - size + 1, memory)};
   if (placed.read_only && write) {
-    return {ReplyKind::misbehaved, fmt::format("wrote to byte {} of {}; inputs must stay as they are, unless overwrites_inputs is claimed", byte, memory)};
+    return {ReplyKind::misbehaved,
+            fmt::format("wrote to byte {} of {}; inputs must stay as they are, unless overwrites_inputs is claimed",
+                        byte, memory)};
   }
   return {ReplyKind::crashed, fmt::format("{} byte {} of {}", verb, byte, memory)};
 }
@@ -145,17 +148,18 @@ std::optional<WorkerEnd> describe_guarded(std::uint64_t address, std::string_vie
                                           const CallLayout& layout, const AddressSpace& space) {
   if (space.base == 0 || space.slot == 0 || address < space.base) return std::nullopt;
   const std::uint64_t slot = (address - space.base) / space.slot;
-  const auto found = std::ranges::find(layout.tensors, slot, &Placed::slot);
+  const auto found = std::ranges::find(layout.tensors, slot, &TensorMapping::slot);
   if (found == layout.tensors.end()) return std::nullopt;
-  const Placed& placed = *found;
+  const TensorMapping& placed = *found;
   const std::uint64_t start = space.of_room(slot, placed.room) + placed.start;
   const auto byte = static_cast<std::int64_t>(address - start);
   if (!placed.islands.empty() && !placed.is_far()) return describe_shared(byte, verb, write, placed);
-  const Spot spot = spot_of(placed, byte);
+  const RowContext spot = spot_of(placed, byte);
   const auto size = static_cast<std::int64_t>(placed.tensor->bytes.size());
   if (byte < 0 || byte >= size) return beside(verb, write, placed, spot);
   if (placed.read_only && write) {
-    return WorkerEnd{ReplyKind::misbehaved, inside("wrote to", placed, spot) + "; inputs must stay as they are, unless overwrites_inputs is claimed"};
+    return WorkerEnd{ReplyKind::misbehaved, inside("wrote to", placed, spot) +
+                                                "; inputs must stay as they are, unless overwrites_inputs is claimed"};
   }
   const bool in_padding = !index_of(*placed.tensor, spot.element);
   return WorkerEnd{ReplyKind::crashed, inside(verb, placed, spot),
@@ -239,7 +243,7 @@ WorkerEnd describe_end(int wait_status, bool disconnected) {
   return {ReplyKind::crashed, fmt::format("ended its process with exit status {}", status)};
 }
 
-WorkerEnd describe_stray_write(const Placed& placed, std::size_t byte) {
+WorkerEnd describe_stray_write(const TensorMapping& placed, std::size_t byte) {
   return beside("wrote", true, placed,
                 spot_of(placed, static_cast<std::int64_t>(byte) - static_cast<std::int64_t>(placed.start)));
 }

@@ -29,6 +29,6 @@ WorkerEnd describe_fault(const nlohmann::json& fault, const CallLayout& layout, 
 WorkerEnd describe_end(int wait_status, bool disconnected);
 
 // A byte that the kernel changed between the tensor and its inaccessible page, counted from the start of its pages.
-WorkerEnd describe_stray_write(const Placed& placed, std::size_t byte);
+WorkerEnd describe_stray_write(const TensorMapping& placed, std::size_t byte);
 
 }  // namespace rope::worker

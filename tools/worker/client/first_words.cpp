@@ -25,7 +25,8 @@ json understood(const json& words, WorkerProcess& process, std::string_view want
   }
   if (words.value("op", "") == "refused") {
     const std::string said = wire::printable(words.value("msg", ""), 1 << 16);
-    throw SubjectError(said + refusal_hint(process, said) + (words.value("import", false) ? withheld_hint(process) : ""));
+    throw SubjectError(said + refusal_hint(process, said) +
+                       (words.value("import", false) ? withheld_hint(process) : ""));
   }
   if (const json spoken = words.value("v", json(0)); spoken != wire::version) {
     throw SubjectError(fmt::format("the worker speaks version {} of the protocol, this ropecheck version {}",
@@ -58,7 +59,7 @@ std::string starved(const WorkTimes& times, const TimeLimits& limits, std::strin
 }
 
 json first_words(WorkerProcess& process, std::string_view wanted, const TimeLimits& limits) {
-  const WorkerProcess::Heard heard = process.hear(limits);
+  const WorkerProcess::Received heard = process.hear(limits);
   if (heard.event == WorkerProcess::Event::starved) {
     process.kill();
     throw BusyMachine("the subject was not loaded: " + starved(process.work_times(), limits, "--first-deadline"));

@@ -12,11 +12,11 @@
 namespace rope::worker {
 namespace {
 
-std::optional<std::string> stray_write_between_rows(const Placed& placed, std::span<const std::byte> page,
+std::optional<std::string> stray_write_between_rows(const TensorMapping& placed, std::span<const std::byte> page,
                                                            const CallLayout& layout) {
   std::vector<std::byte> untouched(page.size());
   fill_canary(untouched, 0);
-  for (const Placed& other : layout.tensors) {  // whose rows are already back
+  for (const TensorMapping& other : layout.tensors) {  // whose rows are already back
     if (other.read_only || other.map_offset != placed.map_offset || other.islands.empty()) continue;
     pack(*other.tensor, placed.islands, untouched);
   }
@@ -26,7 +26,7 @@ std::optional<std::string> stray_write_between_rows(const Placed& placed, std::s
 
 }  // namespace
 
-std::optional<WorkerEnd> stray_write(const Placed& placed, std::span<const std::byte> page,
+std::optional<WorkerEnd> stray_write(const TensorMapping& placed, std::span<const std::byte> page,
                                      const CallLayout& layout) {
   if (!placed.islands.empty()) {
     const auto between = stray_write_between_rows(placed, page, layout);

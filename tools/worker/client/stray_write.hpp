@@ -11,6 +11,7 @@
 namespace rope::worker {
 
 // `page`: the pages of the tensor after the call. Nullopt: everything beside it is as it was.
-std::optional<WorkerEnd> stray_write(const Placed& placed, std::span<const std::byte> page, const CallLayout& layout);
+std::optional<WorkerEnd> stray_write(const TensorMapping& placed, std::span<const std::byte> page,
+                                     const CallLayout& layout);
 
 }  // namespace rope::worker

@@ -53,7 +53,8 @@ class WorkClock {
   // Starts now. The first process is the worker. `proc` is where the system tells about processes.
   explicit WorkClock(std::vector<pid_t> processes, std::filesystem::path proc = "/proc");
 
-  // Waiting is added up from look to look: at least once a second, or what waited in a process that has ended is lost.
+  // QueuedTask is added up from look to look: at least once a second, or what waited in a process that has ended is
+  // lost.
   WorkTimes look();
 
  private:

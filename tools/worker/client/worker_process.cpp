@@ -293,7 +293,7 @@ void WorkerProcess::end_if_stopped() {
   throw Interrupted();
 }
 
-WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
+WorkerProcess::Received WorkerProcess::hear(std::chrono::milliseconds deadline) {
   Clock::time_point end = Clock::now() + deadline;
   bool ending = false;
   bool has_spun = false;
@@ -334,12 +334,12 @@ WorkerProcess::Heard WorkerProcess::hear(std::chrono::milliseconds deadline) {
   }
 }
 
-WorkerProcess::Heard WorkerProcess::hear(const TimeLimits& limits) {
+WorkerProcess::Received WorkerProcess::hear(const TimeLimits& limits) {
   work_times_ = {};
   std::chrono::milliseconds next = std::min(longest_unwatched, limits.computing / 10);
   std::optional<WorkClock> clock;
   for (;;) {
-    Heard heard = hear(next);
+    Received heard = hear(next);
     if (heard.event != Event::deadline || !reads_) return heard;
     if (!connected_) return hear(end_after_disconnection);
     if (!clock) {

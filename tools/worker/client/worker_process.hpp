@@ -47,7 +47,7 @@ class WorkerProcess {
     deadline,  // it lives; at once if it does not read()
     starved    // it lives, and waited for a CPU too long to say anything about it
   };
-  struct Heard {
+  struct Received {
     Event event;
     std::string text;
   };
@@ -64,10 +64,10 @@ class WorkerProcess {
 
   // Waits, and meanwhile collects what the process prints. After `died` call only output() and wait_status().
   // If the connection ends, the process has a fifth of a second more to end too: `deadline` comes early then.
-  Heard hear(std::chrono::milliseconds deadline);
+  Received hear(std::chrono::milliseconds deadline);
 
   // The same, but counts what the process and its children did in that time, which work_times() tells then.
-  Heard hear(const TimeLimits& limits);
+  Received hear(const TimeLimits& limits);
   const WorkTimes& work_times() const { return work_times_; }
 
   // The kernel's code runs in the process that started this one.

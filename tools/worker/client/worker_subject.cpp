@@ -44,7 +44,7 @@ Reply reply_of(const WorkerEnd& end) { return {end.kind, ROPE_FAILED, end.senten
 
 // By all processes of a subject.
 struct Shared {
-  Patience patience;
+  AdaptiveDeadline patience;
   FirstClaims first_claims;
 };
 
@@ -188,7 +188,7 @@ class Worker final : public WorkerSubject {
     const TimeLimits usual = limits_of_call(is_first, bytes, compiles ? longer : deadline);
     Attempt made{{}, again_with.value_or(usual)};
     const auto sent = std::chrono::steady_clock::now();
-    const WorkerProcess::Heard heard = process_->hear(made.limits);
+    const WorkerProcess::Received heard = process_->hear(made.limits);
     if (heard.event == Event::starved) {
       process_->kill();
       throw BusyMachine(
@@ -275,7 +275,7 @@ class Worker final : public WorkerSubject {
   }
 
   // Kills the process whenever it cannot be trusted any more.
-  Reply understand(const WorkerProcess::Heard& heard, const CallLayout& layout) {
+  Reply understand(const WorkerProcess::Received& heard, const CallLayout& layout) {
     if (heard.event == Event::died) return reply_of_end(*process_);
     if (std::optional<Reply> usual = usual_reply(heard.text, id_)) return accepted(std::move(*usual), layout);
     std::string why;
@@ -331,7 +331,7 @@ class Worker final : public WorkerSubject {
   Reply accepted(Reply reply, const CallLayout& layout) {
     has_answered_ = true;
     memory_->take_back(layout);
-    for (const Placed& placed : layout.tensors) {
+    for (const TensorMapping& placed : layout.tensors) {
       if (placed.read_only || placed.shares) continue;
       if (auto stray = stray_write(placed, memory_->pages(placed), layout)) {
         last_words_.clear();  // the canary must be filled in again

@@ -27,7 +27,7 @@ TEST_CASE("the third row is more than 2^32 elements away, and nothing is mapped 
       const Tensor tensor = far_tensor(layout, dtype);
       const std::size_t dimension = distant_dimension(layout).value();
       CHECK(2 * tensor.placed_strides[dimension] > std::int64_t{1} << 32);
-      const std::vector<Island> islands = islands_of(tensor);
+      const std::vector<PageRun> islands = islands_of(tensor);
       REQUIRE(islands.size() == 3);
       CHECK(islands[0].offset == 0);
       CHECK(packed_bytes(islands) < 200'000);
@@ -38,7 +38,7 @@ TEST_CASE("the third row is more than 2^32 elements away, and nothing is mapped 
              {std::int64_t{static_cast<std::int32_t>(element)}, std::int64_t{static_cast<std::uint32_t>(element)}}) {
           if (cut == element) continue;
           const std::int64_t byte = cut * static_cast<std::int64_t>(size_of(dtype));
-          for (const Island& island : islands) {
+          for (const PageRun& island : islands) {
             const auto from = static_cast<std::int64_t>(island.offset);
             CHECK((byte < from || byte >= from + static_cast<std::int64_t>(island.length)));
           }

@@ -47,7 +47,7 @@ TEST_CASE("each case knows the line that proposed it first, also a random one", 
   c.seq = 2;
   list.add_in_turn(0, {c});                                     // 4
   list.add_random(10, [](Case& random) { random.batch = 3; });  // 5
-  list.add_combined();                                          // 6
+  list.add_pairwise();                                          // 6
   std::vector<std::uint_least32_t> below;
   for (const Proposal& at : list.proposals()) below.push_back(at.line() - here.line());
   CHECK(below.size() == list.take().size());
@@ -62,7 +62,7 @@ TEST_CASE("listing cases ends when it is stopped", "[case_list]") {
   list.add_random(1, [](Case&) {});
   stop.request();
   CHECK_THROWS_AS(list.add_random(1, [](Case&) {}), Interrupted);
-  CHECK_THROWS_AS(list.add_combined(), Interrupted);
+  CHECK_THROWS_AS(list.add_pairwise(), Interrupted);
 }
 
 TEST_CASE("level quick takes one case in turn, the next one if the claims do not cover it", "[case_list]") {
@@ -93,7 +93,7 @@ TEST_CASE("a selection of dtypes and pairing excludes the others", "[case_list]"
   selection.dtypes = {DType::bf16};
   selection.pairing = Pairing::interleaved;
   CaseList list("ROT-01", claims, selection, nullptr);
-  list.for_each_way(64, [&](const Case& c) { list.add(c); });
+  list.for_each_variant(64, [&](const Case& c) { list.add(c); });
   list.add_random(40, [](Case& c) { c.dtype = c.out_dtype = DType::bf16, c.in_place = false; });
   list.add(Case{});
   const std::vector<Case> cases = list.take();
@@ -130,7 +130,7 @@ TEST_CASE("a selected spec replaces every other", "[case_list]") {
   selection.spec->rotary_dim = 32;
   selection.spec->base = 5e5;
   CaseList list("ROT-01", claims, selection, nullptr);
-  list.for_each_way(64, [&](const Case& c) { list.add(c); });
+  list.for_each_variant(64, [&](const Case& c) { list.add(c); });
   list.add_random(40, [](Case&) {});
   const std::vector<Case> cases = list.take();
   CHECK(cases.size() > 40);
@@ -145,9 +145,9 @@ TEST_CASE("a selected spec for any pairing comes with each that is claimed", "[c
   selection.any_pairing = true;
   const auto pairings = [&] {
     CaseList list("ROT-01", claims, selection, nullptr);
-    list.for_each_way(64, [&](const Case& c) { list.add(c); });
+    list.for_each_variant(64, [&](const Case& c) { list.add(c); });
     list.add_random(40, [](Case&) {});
-    list.add_combined();
+    list.add_pairwise();
     std::set<Pairing> found;
     for (const Case& c : list.take()) {
       found.insert(c.spec.pairing);
@@ -160,7 +160,7 @@ TEST_CASE("a selected spec for any pairing comes with each that is claimed", "[c
   CHECK(pairings() == std::set{Pairing::interleaved});
 }
 
-TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[case_list]") {
+TEST_CASE("for_each_variant proposes every claimed way once, and nothing else", "[case_list]") {
   Claims claims = test::all_claims();
   Selection selection;
   selection.level = Level::exhaustive;
@@ -170,7 +170,7 @@ TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[ca
     CHECK((c.batch == 2 && c.seq == 3 && c.heads == 2));
     ways.push_back(to_text(c));
   };
-  CaseList("ROT-01", claims, selection, nullptr).for_each_way(64, collect);
+  CaseList("ROT-01", claims, selection, nullptr).for_each_variant(64, collect);
   CHECK(std::set<std::string>(ways.begin(), ways.end()).size() == ways.size());
   // For each of 2 pairings: inputs f32 and f64 with one output, bf16 and f16 with two. Each of these with
   // computed angles, and with f32 and f64 frequencies. And with tables of both widths in f32, f64 and the type of a
@@ -185,10 +185,10 @@ TEST_CASE("for_each_way proposes every claimed way once, and nothing else", "[ca
   claims.capabilities.out_dtypes[ROPE_F32] = ROPE_BIT(ROPE_F32);
   claims.head_dims = {96, 128};
   ways.clear();
-  CaseList("ROT-01", claims, selection, nullptr).for_each_way(64, collect);
+  CaseList("ROT-01", claims, selection, nullptr).for_each_variant(64, collect);
   CHECK(ways == std::vector<std::string>{":head_dim=96,batch=2,seq=3"});
   ways.clear();
-  CaseList("ROT-01", claims, selection, nullptr).for_each_way(128, collect);
+  CaseList("ROT-01", claims, selection, nullptr).for_each_variant(128, collect);
   CHECK(ways == std::vector<std::string>{":batch=2,seq=3"});
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("walks share the ways that depart from the usual", "[case_list]") {
   const Claims claims = test::all_claims();
   const auto walk = [](CaseList& list) {
     std::set<std::string> ways;
-    list.for_each_way(64, [&](const Case& c) { ways.insert(to_text(c)); });
+    list.for_each_variant(64, [&](const Case& c) { ways.insert(to_text(c)); });
     return ways;
   };
   const auto list_at = [&](Level level, const char* requirement) {
@@ -269,7 +269,7 @@ TEST_CASE("a subject that claims nothing has no cases", "[case_list]") {
   const Claims claims = test::no_claims();
   const Selection selection;
   CaseList list("ROT-01", claims, selection, nullptr);
-  list.for_each_way(64, [&](const Case& c) { list.add(c); });
+  list.for_each_variant(64, [&](const Case& c) { list.add(c); });
   list.add_random(100, [](Case&) {});
   list.add(Case{});
   CHECK(list.take().empty());

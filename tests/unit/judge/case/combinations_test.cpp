@@ -46,7 +46,7 @@ TEST_CASE("combined cases are covered, and more traits meet in them than in as m
     Selection selection;
     selection.level = level;
     CaseList list("ROT-01", claims, selection, nullptr);
-    list.add_combined();
+    list.add_pairwise();
     const std::vector<Case> combined = list.take();
     CHECK(combined.size() == (level == Level::quick ? 100 : 500));
     rc::Random random(1);

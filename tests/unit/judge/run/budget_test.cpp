@@ -50,7 +50,7 @@ TEST_CASE("budget: every beginning of the order is spread over all cases") {
 
 TEST_CASE("budget: the first case of each task comes first, by rank, and costly cases wait") {
   using Order = std::vector<std::pair<std::size_t, std::size_t>>;  // task and case
-  const auto order_of = [](const std::vector<Waiting>& tasks) {
+  const auto order_of = [](const std::vector<QueuedTask>& tasks) {
     Order order;
     for (const Turn& turn : fair_turns(tasks)) {
       CHECK(turn.end == turn.begin + 1);

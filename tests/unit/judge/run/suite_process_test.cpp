@@ -375,7 +375,7 @@ TEST_CASE("a call that hung in one process and not in the next fails STA-03 from
     Fake subject(narrow_claims(), [&](Call& call) {
       Reply reply = right(call);
       // All of them before STA-03 asks.
-      reply.hung_before = ++calls <= 7 * hangs && calls % 7 == 0;
+      reply.succeeded_on_retry = ++calls <= 7 * hangs && calls % 7 == 0;
       return reply;
     });
     SuiteOptions how = options();
@@ -406,7 +406,7 @@ TEST_CASE("STA-03 asks often enough for a hang in every 50th call", "[suite]") {
   claims.compiled = true;
   Fake subject(claims, [&](Call& call) {
     Reply reply = right(call);
-    reply.hung_before = ++calls % 50 == 0;
+    reply.succeeded_on_retry = ++calls % 50 == 0;
     return reply;
   });
   SuiteOptions how = options();

@@ -33,20 +33,20 @@ Settled settle(const Attempt& first, EarlierHangs& earlier, const Attempt& secon
 }
 
 TEST_CASE("attempt: an answer, and a crash, are made once", "[attempt]") {
-  Patience patience;
+  AdaptiveDeadline patience;
   EarlierHangs earlier{patience};
   for (const Attempt& first :
        {answer(), answer(ROPE_UNSUPPORTED), Attempt{{ReplyKind::crashed, ROPE_FAILED, "x", 0}}}) {
     const Settled once = settle(first, earlier, answer());
     CHECK(once.reply.kind == first.reply.kind);
     CHECK_FALSE(once.second);
-    CHECK_FALSE(once.reply.hung_before);
+    CHECK_FALSE(once.reply.succeeded_on_retry);
   }
   CHECK_FALSE(patience.is_lost());
 }
 
 TEST_CASE("attempt: a hang counts if it is one again, and then no call gets as long", "[attempt]") {
-  Patience patience;
+  AdaptiveDeadline patience;
   EarlierHangs earlier{patience};
   const Settled twice = settle(hang(false), earlier, hang(false));
   CHECK(twice.reply.kind == ReplyKind::timed_out);
@@ -57,23 +57,23 @@ TEST_CASE("attempt: a hang counts if it is one again, and then no call gets as l
 }
 
 TEST_CASE("attempt: a hang that the second process does not repeat is a remark on its answer", "[attempt]") {
-  Patience patience;
+  AdaptiveDeadline patience;
   EarlierHangs earlier{patience};
   const Settled recovered = settle(hang(true), earlier, answer());
   CHECK(recovered.reply.detail == "did not return within 10 s; tried again in a new process, it did");
-  CHECK(recovered.reply.hung_before);
+  CHECK(recovered.reply.succeeded_on_retry);
   CHECK(recovered.second->computing == shorter_limits.computing);  // what computed all along compiles no longer
   CHECK(settle(hang(false), earlier, answer()).reply.detail ==
         "did not return within 20 s; tried again in a new process, it did");
   const Settled refused = settle(hang(true), earlier, answer(ROPE_UNSUPPORTED));
   CHECK(refused.reply.detail.empty());
-  CHECK(refused.reply.hung_before);
+  CHECK(refused.reply.succeeded_on_retry);
   CHECK(earlier.recovered == 3);
   CHECK_FALSE(patience.is_lost());
 }
 
 TEST_CASE("attempt: after three recovered hangs the next one counts at once", "[attempt]") {
-  Patience patience;
+  AdaptiveDeadline patience;
   EarlierHangs earlier{patience, 2};
   CHECK(settle(hang(false), earlier, answer()).second);
   const Settled fourth = settle(hang(false), earlier, answer());
@@ -83,7 +83,7 @@ TEST_CASE("attempt: after three recovered hangs the next one counts at once", "[
 }
 
 TEST_CASE("attempt: where a call hung for certain, one that computed all along is not tried again", "[attempt]") {
-  Patience patience;
+  AdaptiveDeadline patience;
   EarlierHangs earlier{patience};
   patience.lose();
   CHECK_FALSE(settle(hang(true), earlier, answer()).second);

@@ -133,14 +133,14 @@ TEST_CASE("Lent inputs are not copied; small ones, and what other workers lent, 
   };
   for (const bool at_end : {true, false}) {
     const CallLayout layout = layout_of(call, at_end ? Placement::at_end : Placement::at_start);
-    for (const Placed& placed : layout.tensors) CHECK(placed.lent == (at_end && placed.tensor->shape[0] > 1));
+    for (const TensorMapping& placed : layout.tensors) CHECK(placed.lent == (at_end && placed.tensor->shape[0] > 1));
     CHECK((layout.input_bytes < large_tensor) == at_end);
   }
-  for (const Placed& placed : layout_of(foreign, Placement::at_end).tensors) CHECK_FALSE(placed.lent);
+  for (const TensorMapping& placed : layout_of(foreign, Placement::at_end).tensors) CHECK_FALSE(placed.lent);
   Call shifted = call;
   shifted.cos->origin = 1;
   const CallLayout layout = lay_out(shifted, {64, Placement::at_end, false, false, &memory});
-  CHECK_FALSE(std::ranges::any_of(layout.tensors, [](const Placed& p) { return p.name == "cos" && p.lent; }));
+  CHECK_FALSE(std::ranges::any_of(layout.tensors, [](const TensorMapping& p) { return p.name == "cos" && p.lent; }));
 }
 
 TEST_CASE("A worker computes with lent tables, also after a new process, and cannot write to them") {

@@ -1,4 +1,4 @@
-#include "tools/diagnose/said.hpp"
+#include "tools/diagnose/predicted_outcome.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,14 +15,14 @@ bool differs(const Prediction& a, std::size_t i, const Prediction& b) {
 
 }  // namespace
 
-Said::Said(const Observation& of, const Weighed& cause)
+PredictedOutcome::PredictedOutcome(const Observation& of, const ScoredHypothesis& cause)
     : of_(of),
       change_(change_of(cause, of.before)),
       condition_(cause.condition),
       changed_(of.model->predict(change_)),
       holds_(where(cause.condition)) {}
 
-bool Said::differs_from(const Said& other) const {
+bool PredictedOutcome::differs_from(const PredictedOutcome& other) const {
   if (leaves_a_tensor() != other.leaves_a_tensor()) return true;
   for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
     if (differs(at(i), i, other.at(i))) return true;
@@ -30,15 +30,15 @@ bool Said::differs_from(const Said& other) const {
   return false;
 }
 
-bool Said::says_wrong() const { return calls_wrong(holds_) || leaves_a_tensor(); }
+bool PredictedOutcome::says_wrong() const { return calls_wrong(holds_) || leaves_a_tensor(); }
 
-bool Said::would_differ_under(const Condition& other) const {
+bool PredictedOutcome::would_differ_under(const Condition& other) const {
   std::vector<char> only_one = where(other);
   for (std::size_t i = 0; i < only_one.size(); ++i) only_one[i] = only_one[i] != holds_[i] ? 1 : 0;
   return calls_wrong(only_one);
 }
 
-bool Said::is_so() const {
+bool PredictedOutcome::is_so() const {
   if (!of_.answered()) return leaves_a_tensor();
   const Simulated simulated = simulate(of_, change_, condition_);
   const auto dim = static_cast<std::size_t>(of_.head_dim);
@@ -50,11 +50,11 @@ bool Said::is_so() const {
   return true;
 }
 
-bool Said::leaves_a_tensor() const {
+bool PredictedOutcome::leaves_a_tensor() const {
   return of_.is_guarded && changed_.outside && std::ranges::find(holds_, 1) != holds_.end();
 }
 
-std::vector<char> Said::where(const Condition& condition) const {
+std::vector<char> PredictedOutcome::where(const Condition& condition) const {
   const auto holds = predicates_of(condition);
   const auto all_hold = [&](const SeenRow& at) {
     return std::ranges::all_of(holds, [&](const auto& one) { return one(at); });
@@ -70,7 +70,7 @@ std::vector<char> Said::where(const Condition& condition) const {
   return elements;
 }
 
-bool Said::calls_wrong(const std::vector<char>& elements) const {
+bool PredictedOutcome::calls_wrong(const std::vector<char>& elements) const {
   for (std::size_t i = 0; i < of_.right.value.size(); ++i) {
     if (elements[i] != 0 && differs(changed_, i, of_.right)) return true;
   }

@@ -1,4 +1,4 @@
-// Said: what a cause says of a call, element by element.
+// PredictedOutcome: what a cause says of a call, element by element.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace rope::diagnosis {
 
-class Said {
+class PredictedOutcome {
  public:
   // Keeps `of`, which need not have been run.
-  Said(const Observation& of, const Weighed& cause);
+  PredictedOutcome(const Observation& of, const ScoredHypothesis& cause);
 
-  bool differs_from(const Said& other) const;
+  bool differs_from(const PredictedOutcome& other) const;
 
   // Whether the call must fail.
   bool says_wrong() const;

@@ -1,18 +1,18 @@
 // After a hang, what answered calls took tells how long the next one may take.
 #include <catch2/catch.hpp>
 
-#include "tools/worker/client/patience.hpp"
+#include "tools/worker/client/adaptive_deadline.hpp"
 
 namespace rope::worker {
 namespace {
 
 using std::chrono::milliseconds;
-using Time = Patience::Time;
+using Time = AdaptiveDeadline::Time;
 
 constexpr milliseconds usual(10'000);
 
 TEST_CASE("patience: a later call may take 20 times what the slowest one took a byte") {
-  Patience patience;
+  AdaptiveDeadline patience;
   patience.learn(false, 1000, Time(0.1));
   patience.learn(false, 1000, Time(0.05));
   CHECK(patience.after_a_hang(false, 1500, usual) == milliseconds(3000));
@@ -22,7 +22,7 @@ TEST_CASE("patience: a later call may take 20 times what the slowest one took a 
 }
 
 TEST_CASE("patience: a first call may load code, so only other first calls tell how long it may take") {
-  Patience patience;
+  AdaptiveDeadline patience;
   patience.learn(false, 1000, Time(0.000'001));
   CHECK(patience.after_a_hang(true, 1000, usual) == usual);
   patience.learn(true, 1000, Time(0.2));

@@ -8,9 +8,9 @@
 
 namespace rope::worker {
 
-// A kernel that hangs in one kind of call hangs in hundreds. Calls that it answered tell how long the next one may need.
-// For all processes of one kernel, and from several threads.
-class Patience {
+// A kernel that hangs in one kind of call hangs in hundreds. Calls that it answered tell how long the next one may
+// need. For all processes of one kernel, and from several threads.
+class AdaptiveDeadline {
  public:
   using Time = std::chrono::duration<double>;
 
@@ -21,8 +21,8 @@ class Patience {
   // Of an answered call: the bytes of its tensors. `first`: it was the first one of its process, which may load code.
   void learn(bool first, std::size_t bytes, Time took);
 
-  // 20 times as long as answered calls took per byte, or as a first one took, and at least 1 s; at most `usual`. `usual`
-  // for a first call, if no first call was answered.
+  // 20 times as long as answered calls took per byte, or as a first one took, and at least 1 s; at most `usual`.
+  // `usual` for a first call, if no first call was answered.
   std::chrono::milliseconds after_a_hang(bool first, std::size_t bytes, std::chrono::milliseconds usual) const;
 
  private:
