@@ -30,6 +30,7 @@ inline void add_index(Hypotheses& all, BugClass bug_class, const std::string& se
     if ((side == From::input && output) || (side == From::output && !output)) return right;
     return index(s, output ? s.out() : s.in(), output, feature);
   };
+  h.change.writes_elsewhere = side != From::input;
   all.push_back(std::move(h));
 }
 

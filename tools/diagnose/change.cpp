@@ -37,7 +37,7 @@ Change both(const Change& first, const Change& then) {
   // Names all members, so this does not compile after a member is added to Change.
   const auto& [params, theta, position, pairs, pair_of, factors_of, axis_of, angle, turn, table, row, direct, source,
                operand_key, index, load, rotate, store, pass, write, heads, table_dtype, beside, skips, still, by_head,
-               makes, rereads, adds] = first;
+               makes, rereads, writes_elsewhere, adds] = first;
   return {
       .params = in_turn(params, then.params),
       .theta = in_turn(theta, then.theta),
@@ -67,6 +67,7 @@ Change both(const Change& first, const Change& then) {
       .by_head = by_head || then.by_head,
       .makes = then.makes == Factors::both ? makes : then.makes,
       .rereads = rereads || then.rereads,
+      .writes_elsewhere = writes_elsewhere || then.writes_elsewhere,
       .adds = adds || then.adds,
   };
 }

@@ -189,6 +189,7 @@ Change made_by(const bugs::Move& move) {
       head = moved_row(move, s, s.in()).head;
     };
   } else {
+    change.writes_elsewhere = move.role != Role::input;
     change.index = [=](const RowContext& s, bool output, int feature, std::int64_t right) {
       if (move.role == (output ? Role::input : Role::output)) return right;
       const Tensor& t = output ? s.out() : s.in();
@@ -296,6 +297,7 @@ Change made_by(const bugs::Stride& stride) {
   using Side = bugs::Stride::Side;
   using Whose = bugs::Stride::Whose;
   Change change;
+  change.writes_elsewhere = stride.side != Side::input;
   change.index = [=](const RowContext& s, bool output, int feature, std::int64_t right) {
     const bool is_other_tensor = stride.whose == (s.key ? Whose::q : Whose::k);
     if (is_other_tensor || stride.side == (output ? Side::input : Side::output)) return right;

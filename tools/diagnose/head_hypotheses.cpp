@@ -97,7 +97,8 @@ void add_other_tensors(Hypotheses& all) {
   }
 }
 
-constexpr double of_tiles_of_heads = 0.01;  // in calls with few heads they say what is left over in k
+// In calls with few heads they say what is left over in k, or that k is left out, which is said in fewer words.
+constexpr double of_tiles_of_heads = 0.025;
 
 // The heads of q and k are one list in tiles. A tile belongs to the tensor of its first head, or only as many tiles are
 // made as q's heads need.

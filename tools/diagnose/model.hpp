@@ -93,6 +93,7 @@ struct Change {
   bool by_head = false;                                          // heads of one token differ in their angles
   Factors makes = Factors::both;
   bool rereads = false;  // a pair's second result uses the first, which was just written, as its input
+  bool writes_elsewhere = false;  // results get into other rows than their own
   bool adds = false;     // a result is added to what its element held
 };
 

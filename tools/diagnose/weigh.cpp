@@ -1,6 +1,7 @@
 #include "tools/diagnose/weigh.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "tools/diagnose/elements_in_part.hpp"
@@ -278,7 +279,9 @@ class Weigher {
 
   static void put_under_condition(ScoredHypothesis& result, EvidenceTally& account) {
     const Condition of_elements = result.condition;
-    const Condition of_rows = separate(account.applied, account.not_applied);
+    Condition of_rows = separate(account.applied, account.not_applied);
+    // A row that is written elsewhere spoils another one, which no place of its own can excuse.
+    if (result.hypothesis->change.writes_elsewhere) std::erase_if(of_rows, std::mem_fn(&Literal::is_of_places));
     for (Condition& other : result.other_conditions) other.insert(other.end(), of_rows.begin(), of_rows.end());
     for (const Condition& other : others_as_good(of_rows, account.applied, account.not_applied)) {
       result.other_conditions.push_back(of_elements);

@@ -162,3 +162,16 @@ TEST_CASE("Rows that a launch with two sizes exchanged leaves out are named by b
   CHECK(with_condition(found) == "the output is never written, only in tokens from the number of heads on");
   CHECK(first_of(found).bug_class == BugClass::launch_limits);
 }
+
+TEST_CASE("What is never written is not said to be written over another row, which is right") {
+  Fake kernel = leaving_out([](const ResultElement& e) {
+    const bool has_own = e.call.positions && e.call.positions->strides[1] != 0;
+    return has_own && e.row.batch > 0 && e.row.batch + 1 == e.call.q.shape[0];
+  });
+  CHECK(first_of(diagnosed(kernel, {"ROT-01", "POS-04"})).sentence == "the output is never written");
+}
+
+TEST_CASE("A k that comes out as it went in is not said to lie in the last tile of q's heads") {
+  Fake kernel = altered([](const ResultElement& e) { return e.key ? e.x : e.y; });
+  CHECK(with_condition(diagnosed(kernel)) == "the output is the input, unrotated, only in k");
+}
