@@ -25,6 +25,8 @@ const std::map<std::string, std::string> exceptions = {
     {"impls/include/rope_kernel.h", "the contract: the enumerators"},
     {"tools/python/ropecheck/scalings.py", "written from rules.hpp; the test scaling_pages holds it"},
     {"reference/model_rule.cpp", "which of Hugging Face's own rules take their lengths from where in its files"},
+    {"reference/model_gguf.cpp", "which rules llama.cpp names in a file's metadata, and how it computes them"},
+    {"reference/model_params.cpp", "which rules the files of Meta and Mistral have"},
     {"reference/model_fields.cpp", "words that tell of rope in the names of fields"},
     {"reference/model_size.cpp", "what partial_rotary_factor means for one of Hugging Face's rules"},
     {"tools/diagnose/factor_hypotheses.cpp", "bugs that kernels have in one rule"},
