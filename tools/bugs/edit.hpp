@@ -28,12 +28,12 @@ enum Stage : unsigned {
 // The numbers to which values are rounded.
 struct Grid {
   enum class Kind {
-    nearest,   // of `type`; ties to even
-    cut_off,   // of `type`, towards zero
-    tf32,      // 10 bits behind the first
+    nearest,  // of `type`; ties to even
+    cut_off,  // of `type`, towards zero
+    tf32,     // 10 bits behind the first
     type_of_q,
     output_cut_off,  // the type of the output, towards zero
-    steps_of_bits,  // multiples of 2^-bits
+    steps_of_bits,   // multiples of 2^-bits
     clipped_steps,   // the same, from -8 to 8
     below_one        // the same, less than 1
   };
@@ -65,7 +65,7 @@ struct Mix {
 struct Write {
   enum class Fate {
     not_written,
-    copied,     // the input, unrotated
+    copied,  // the input, unrotated
     zero,
     one,
     twice,      // turned a second time, by the same cos and sin
@@ -92,13 +92,13 @@ struct Move {
   enum class Map {
     first,
     last,
-    next,             // the last one's is its own
-    next_around,      // the last one's is the first
+    next,         // the last one's is its own
+    next_around,  // the last one's is the first
     previous,
     reversed,
-    first_of_block,   // of `block`
-    saturated,        // block - 1 at most
-    wrapped,          // i mod block
+    first_of_block,  // of `block`
+    saturated,       // block - 1 at most
+    wrapped,         // i mod block
     reversed_in_block,
     transposed,  // as a matrix of `block` rows, where these hold all
     masked       // i & (n - 1)
@@ -116,12 +116,12 @@ struct Move {
 struct Count {
   enum class How {
     zero,
-    token,      // its index
-    plus,       // p + number
-    wrapped,    // p mod number
-    saturated,  // number - 1 at most
-    narrow,     // p in `number` bits, with a sign
-    from_end,   // sequence_length - 1 - p
+    token,             // its index
+    plus,              // p + number
+    wrapped,           // p mod number
+    saturated,         // number - 1 at most
+    narrow,            // p in `number` bits, with a sign
+    from_end,          // sequence_length - 1 - p
     last_of_sequence,  // the tokens are the sequence's last
     plus_offset,
     plus_tokens,  // how many the call has
@@ -138,17 +138,17 @@ struct Set {
   enum class What { base, factor, rotary_dim, pairing };
   enum class To {
     number,
-    times,     // the number
+    times,  // the number
     squared,
     inverse,
     root,
-    whole,     // cut to a whole number
+    whole,  // cut to a whole number
     head_dim,
-    half,      // to an even number
+    half,  // to an even number
     half_head,
-    over_head,  // squared, over head_dim
+    over_head,       // squared, over head_dim
     over_root_head,  // times the number, over sqrt(head_dim)
-    other       // of two
+    other            // of two
   };
   What what = What::base;
   To to = To::number;

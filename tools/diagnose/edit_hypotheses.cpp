@@ -24,9 +24,7 @@ InCalls applies(const bugs::Round& round) {
 
 InCalls applies(const bugs::Mix&) { return {}; }
 
-InCalls applies(const bugs::Write& write) {
-  return write.part == bugs::Write::Part::all ? InCalls{} : is_partial;
-}
+InCalls applies(const bugs::Write& write) { return write.part == bugs::Write::Part::all ? InCalls{} : is_partial; }
 
 InCalls applies(const bugs::Move& move) {
   using enum bugs::Move::Role;

@@ -251,15 +251,15 @@ std::int64_t Edited::restrided(const Place& at, const rope_tensor& tensor, int f
 
 std::int64_t Edited::element(const Place& at, const rope_tensor& tensor, int feature) const {
   if (const auto* stride = edit_if<Stride>()) {
-    const bool is_side = stride->side == Stride::Side::both ||
-                         (&tensor == &at.in()) == (stride->side == Stride::Side::input);
+    const bool is_side =
+        stride->side == Stride::Side::both || (&tensor == &at.in()) == (stride->side == Stride::Side::input);
     const bool is_tensor = stride->whose == Stride::Whose::both || at.key == (stride->whose == Stride::Whose::k);
     if (is_side && is_tensor && holds(guard_, at, feature)) return restrided(at, tensor, feature);
   }
   const auto* move = edit_if<Move>();
   const bool reads = &tensor == &at.in();
-  const bool moves = move != nullptr && (move->role == Move::Role::row ||
-                                         move->role == (reads ? Move::Role::input : Move::Role::output));
+  const bool moves = move != nullptr &&
+                     (move->role == Move::Role::row || move->role == (reads ? Move::Role::input : Move::Role::output));
   const bool here = moves && holds(guard_, at, feature);
   return Kernel::element(here ? moved(at, tensor) : at, tensor, feature);
 }
@@ -315,8 +315,8 @@ void Edited::rotate(const Place& at, Pair pair, const Row& row) const {
 void Edited::store(const Place& at, int feature, double value) const {
   const auto* write = edit_if<Write>();
   const bool is_passed = feature >= at.call.rotary_dim;
-  const bool is_part = write != nullptr && (write->part == Write::Part::all ||
-                                            is_passed == (write->part == Write::Part::passed));
+  const bool is_part =
+      write != nullptr && (write->part == Write::Part::all || is_passed == (write->part == Write::Part::passed));
   if (!is_part || !holds(guard_, at, feature)) return Kernel::store(at, feature, value);
   if (write->fate == Write::Fate::not_written) return;
   const bool adds = write->fate == Write::Fate::added;

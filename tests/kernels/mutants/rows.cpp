@@ -202,8 +202,8 @@ template <std::size_t... i>
 std::vector<Mutant> listed(std::index_sequence<i...>) {
   static const Words words[] = {words_of(all_rows[i])...};
   return {{all_rows[i].id, words[i].bug_class.c_str(), words[i].sentence.c_str(),
-           [](const rope_call* call) { return edited<i>().apply(call); },
-           []() -> const Kernel& { return edited<i>(); }, edited<i>().stages()}...};
+           [](const rope_call* call) { return edited<i>().apply(call); }, []() -> const Kernel& { return edited<i>(); },
+           edited<i>().stages()}...};
 }
 
 }  // namespace

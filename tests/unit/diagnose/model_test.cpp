@@ -8,6 +8,7 @@
 
 #include "reference/input_error.hpp"
 #include "tests/unit/judge/case/any_case.hpp"
+#include "tests/unit/diagnose/modelled_call.hpp"
 #include "tools/diagnose/hypothesis.hpp"
 #include "tools/judge/case/build_call.hpp"
 #include "tools/judge/case/coverage.hpp"
@@ -149,21 +150,8 @@ TEST_CASE("Every hypothesis differs from the right result in some call, in value
   Oracles oracles;
   std::vector<Case> cases = uncommon();
   for (int i = 0; i < 600; ++i) cases.push_back(drawn(random));
-  struct Seen {
-    Case c;
-    Call before;
-    Expectation expectation;
-    diagnosis::Model model;
-    diagnosis::Prediction right;
-    Seen(const Case& one, Oracles& all)
-        : c(one),
-          before(build_call(c, all)),
-          expectation(before, c.spec, all),
-          model(before, expectation),
-          right(model.predict({})) {}
-  };
-  std::vector<std::unique_ptr<Seen>> seen;
-  for (const Case& c : cases) seen.push_back(std::make_unique<Seen>(c, oracles));
+  std::vector<std::unique_ptr<ModelledCall>> seen;
+  for (const Case& c : cases) seen.push_back(std::make_unique<ModelledCall>(c, oracles));
   std::vector<std::string> never;
   for (const diagnosis::Hypothesis& h : diagnosis::all_hypotheses()) {
     const bool differs = std::any_of(seen.begin(), seen.end(), [&](const auto& s) {

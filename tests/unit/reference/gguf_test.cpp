@@ -87,7 +87,7 @@ TEST_CASE("gguf: keys are once there, and keys and texts are UTF-8") {
   bad_gguf(GgufWriter().tensor("\xed\xa0\x80").file(), "byte 24: the name of tensor 0 is not UTF-8");
 }
 
-TEST_CASE("gguf: metadata that goes on past what is read is refused with that length") {
+TEST_CASE("gguf: metadata longer than 64 MiB is refused; the message has the limit") {
   const std::string length = GgufWriter::bytes(std::uint64_t{67108864});
   const std::string content = GgufWriter().entry("a", 8, length).file() + std::string(67108864, 'a');
   bad_gguf(content.substr(0, 67108865), "byte 67108864: the value of a goes on; allowed are 67108864 bytes before");
