@@ -3,6 +3,7 @@
 import contextlib
 import io
 import unittest
+import unittest.mock
 
 from judging import diagnosis, manifest
 from judging.subjects import SETS, Subject
@@ -43,6 +44,17 @@ class Counting(unittest.TestCase):
         for named, right in [(["precision", "backward"], True), (["backward", "precision"], False), ([], False)]:
             self.assertEqual(measured(AsTold(A=named), [subject("A")])[0], {"mutants.so#A": right})
         self.assertTrue(diagnosis.is_right(("precision", "backward"), [{"class": "backward"}]))
+
+    def test_a_row_of_the_table_of_bugs_is_called_by_its_words(self):
+        def problems(words):
+            with unittest.mock.patch.object(diagnosis, "ROWS", {"A"}):
+                return measured(AsTold(A=["precision"]), [subject("A", f"precision: {words}")])[1]
+
+        self.assertEqual(problems("s, only in k"), [])
+        self.assertIn('not called by its row, "x, only in k", but: s', problems("x, only in k")[0])
+        with unittest.mock.patch.object(diagnosis, "CALLED_OTHERWISE", {"A": "why"}):
+            self.assertEqual(problems("x"), [])
+            self.assertIn("take it out", problems("s")[0])
 
     def test_of_two_bugs_either_class_is_right(self):
         pair = diagnosis.joined(subject("A"), subject("B", "backward: y"))

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "impls/position.hpp"
+#include "reference/dtype.hpp"
 
 namespace rope::mutants {
 namespace {
@@ -127,6 +128,9 @@ bool is_of_call(const Literal& literal) {
 
 std::string words_of(const Literal& literal) {
   const std::string what = words[static_cast<std::size_t>(literal.of)], n = std::to_string(literal.n);
+  if (literal.of == Of::dtype) {
+    return std::string(name(static_cast<DType>(literal.n))) + (literal.is == Literal::Is::equal ? "" : " or bf16");
+  }
   switch (literal.is) {
     case Literal::Is::equal: return literal.of < Of::dtype ? what : what + " " + n;
     case Literal::Is::at_least: return what + " " + n + " or more";

@@ -147,9 +147,9 @@ TEST_CASE("The kernel of each row of the table of bugs computes what its hypothe
       REQUIRE(actual.size() == said.value.size());
       ++compared;
       differing += said.value != one->right.value || said.written != one->right.written ? 1 : 0;
-      // In f64, where the kernel works in double and the model in more digits, an angle of 2^20 differs by 2^-33. So of
-      // 512 values at most one is next to a middle between two numbers of f32, 2^-24 apart, and falls to the other
-      // side: by one step of the grid, of a value as large as the largest one.
+      // In f64 the kernel works in double and the model in more digits, so an angle of 2^20 differs by 2^-33. Numbers of
+      // f32 are 2^-24 apart: one value of 512 is so near to a middle that it falls to the other side. Then it is off by
+      // one step of the grid, of a value as large as the largest one.
       std::size_t may_fall = round != nullptr && dtype == DType::f64 ? 1 + actual.size() / 512 : 0;
       const auto reach =
           std::fabs(*std::ranges::max_element(one->right.value, {}, [](double y) { return std::fabs(y); }));
