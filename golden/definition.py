@@ -9,8 +9,21 @@ def axes_of(spec):
     sections = np.array(axes.get("sections", [len(p)]))
     if axes.get("order", "chunked") == "chunked":
         return np.repeat(np.arange(len(sections)), sections)
+    if axes["order"] == "spread":
+        return np.array(spread(list(sections)))
+    if axes["order"] == "others_first":
+        return np.array([a for _, a in sorted((t if a else len(p), a) for a, n in enumerate(sections) for t in range(n))])
     own = p % len(sections)
     return np.where(p < len(sections) * sections[own], own, 0)
+
+
+def spread(pairs):
+    axis, last = [], [0] * int(len(pairs) == 3 and pairs[0] > 0)
+    pairs[0] -= len(last)
+    while len(axis) < sum(pairs):
+        left = [a for a, n in enumerate(pairs) if axis.count(a) < n]
+        axis.append(min(left, key=lambda a: (axis[-1:] == [a], axis.count(a) / pairs[a])))
+    return axis + last
 
 
 def theta_of(spec, n):

@@ -266,12 +266,13 @@ std::string ModelReader::rule_called(const std::string& name, const Source& sour
   }
   if (is_rule_of_transformers(name)) return name;
   // Qwen2-VL's word for its axes, which other vendors took.
-  const bool has_axes = !is_known_ && name == "mrope" && source.rule.contains("mrope_section");
+  const bool names_axes = name == "mrope" || (name == openpangu && source.rule.contains("mrope_interleaved"));
+  const bool has_axes = !is_known_ && names_axes && source.rule.contains("mrope_section");
   if (!has_axes) {
     doubt(fmt::format("{}: \"{}\" is not a rule of transformers {} for this type", place, name,
                       transformers_version()));
   }
-  return name == "mrope" ? "default" : name;
+  return has_axes || name == "mrope" ? "default" : name;
 }
 
 // A base for each layer; 0 is a layer without rope.

@@ -32,6 +32,9 @@ inline std::optional<double> number_in(const Json& object, const char* key) {
   return found.is_number() ? std::optional(found.get<double>()) : std::nullopt;
 }
 
+// vLLM's name of the default rule with axes that are spread.
+inline constexpr std::string_view openpangu = "openpangu";
+
 class ModelReader {
  public:
   // `row` describes model_type; is_known: the row is transformers' own, not the usual one.

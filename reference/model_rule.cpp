@@ -174,10 +174,13 @@ void ModelReader::read_axes(const Source& source, ObjectReader& dictionary, Rope
                       in_turn ? "interleaved" : "in chunks"));
   }
   if (!is_known_ && given && !order) doubt("mrope_interleaved is not there: false");
-  if (!is_known_ && given && order == true) {
-    doubt("mrope_interleaved: the order of Qwen3-VL, axes 0 1 2 0 1 2 ..; openPangu's and Bailing's is another");
+  const bool is_openpangu = source.rule.value(source.kind_key, "") == openpangu;
+  if (!is_known_ && given && order == true && !is_openpangu) {
+    doubt("mrope_interleaved: the order of Qwen3-VL, axes 0 1 2 0 1 2 ..; --axes-order spread is openPangu's and "
+          "Bailing's, 0 1 2 1 2 ..");
   }
-  if (order.value_or(in_turn)) spec.axes.order = AxisLayout::Order::interleaved;
+  if (!order.value_or(in_turn)) return;
+  spec.axes.order = is_openpangu ? AxisLayout::Order::spread : AxisLayout::Order::interleaved;
 }
 
 }  // namespace rope

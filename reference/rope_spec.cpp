@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "reference/axis_orders.hpp"
 #include "reference/input_error.hpp"
 
 namespace rope {
@@ -59,19 +60,8 @@ void validate(const RopeSpec& spec) {
 
 std::vector<int> axis_of_pairs(const RopeSpec& spec) {
   const std::vector<int>& sections = spec.axes.sections;
-  std::vector<int> axis(static_cast<std::size_t>(spec.rotary_dim / 2), 0);
-  if (sections.empty()) return axis;
-  if (spec.axes.order == AxisLayout::Order::chunked) {
-    auto next = axis.begin();
-    for (std::size_t a = 0; a < sections.size(); ++a) next = std::fill_n(next, sections[a], static_cast<int>(a));
-    return axis;
-  }
-  const int n = spec.axes.count();
-  for (int p = 0; p < static_cast<int>(axis.size()); ++p) {
-    const int a = p % n;
-    if (p < n * sections[static_cast<std::size_t>(a)]) axis[static_cast<std::size_t>(p)] = a;
-  }
-  return axis;
+  if (sections.empty()) return std::vector<int>(static_cast<std::size_t>(spec.rotary_dim / 2), 0);
+  return axis_order(spec.axes.order).axis_of_pairs(sections);
 }
 
 }  // namespace rope

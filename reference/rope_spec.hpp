@@ -20,10 +20,8 @@ std::string_view name(Pairing pairing);
 
 // Which position coordinate each pair follows. Without sections all follow axis 0.
 struct AxisLayout {
-  enum class Order {
-    chunked,     // the first sections[0] pairs follow axis 0, the next sections[1] axis 1, ..: Qwen2-VL
-    interleaved  // pair p follows axis p mod n while p < n * sections[axis], else axis 0: Qwen3-VL
-  };
+  // The same numeric values as rope_axis_order in impls/include/rope_kernel.h, which says what they mean.
+  enum class Order { chunked = 0, interleaved = 1, spread = 2, others_first = 3 };
   std::vector<int> sections;  // pairs of each axis; their sum is rotary_dim/2
   Order order = Order::chunked;
   bool restart = false;  // frequencies start again in each section, as if it were a rope of its own: 2-D axial

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "reference/axis_orders.hpp"
 #include "reference/did_you_mean.hpp"
 #include "reference/foreign_json.hpp"
 #include "reference/input_error.hpp"
@@ -19,9 +20,10 @@ using PairingWords = std::array<std::pair<std::string_view, Pairing>, 2>;
 constexpr PairingWords words(Pairing) {
   return {{{"half_split", Pairing::half_split}, {"interleaved", Pairing::interleaved}}};
 }
-using OrderWords = std::array<std::pair<std::string_view, AxisLayout::Order>, 2>;
-constexpr OrderWords words(AxisLayout::Order) {
-  return {{{"chunked", AxisLayout::Order::chunked}, {"interleaved", AxisLayout::Order::interleaved}}};
+std::vector<std::pair<std::string_view, AxisLayout::Order>> words(AxisLayout::Order) {
+  std::vector<std::pair<std::string_view, AxisLayout::Order>> found;
+  for (const AxisOrder& each : axis_orders()) found.emplace_back(each.word, each.order);
+  return found;
 }
 
 template <class Enum>

@@ -201,8 +201,12 @@ enum rope_layout {
 
 /* In which order the pairs follow the axes. */
 enum rope_axis_order {
-  ROPE_AXES_CHUNKED = 0,    /* axis[p] never falls: Qwen2-VL */
-  ROPE_AXES_INTERLEAVED = 1 /* axis[p] is p mod axes until an axis has all its pairs, then 0: Qwen3-VL */
+  ROPE_AXES_CHUNKED = 0,     /* axis[p] never falls: Qwen2-VL */
+  ROPE_AXES_INTERLEAVED = 1, /* axis[p] is p mod axes until an axis has all its pairs, then 0: Qwen3-VL */
+  ROPE_AXES_SPREAD = 2,      /* 0 1 2 1 2 0 ..: next is the axis of whose pairs the smallest part is placed, but not the
+                              * same twice while another is left. Of equal ones it is the first. The last pair of three
+                              * axes follows axis 0, and does not count before: openPangu, Bailing */
+  ROPE_AXES_OTHERS_FIRST = 3 /* 1 2 1 2 .. 0 0: the others in turn, then axis 0: ERNIE 4.5 VL */
 };
 
 /* What a kernel claims. Only claims are tested. A claimed call must not get ROPE_UNSUPPORTED. Whatever is claimed, the
@@ -235,7 +239,7 @@ typedef struct rope_capabilities {
                                * 0: contiguous; where STRIDED is claimed, any */
   uint32_t axis_counts;       /* mask of the numbers of position axes: ROPE_BIT(3) if there are always three.
                                * 0: 1; where AXES is claimed, also 2 and 3 */
-  uint32_t axis_orders;       /* mask of rope_axis_order, of calls with several axes; 0: both */
+  uint32_t axis_orders;       /* mask of rope_axis_order, of calls with several axes; 0: all */
   uint32_t yarn_truncate;     /* mask of the values that this field of rope_scaling has: ROPE_BIT(1) if it is always 1.
                                * 0: both */
   uint32_t yarn_clamp_pairs;  /* in the same way */

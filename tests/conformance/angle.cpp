@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "reference/axis_orders.hpp"
 #include "tests/conformance/lengths.hpp"
 #include "tests/conformance/requirements.hpp"
 
@@ -194,16 +195,14 @@ void halves_cases(CaseList& list) {
 
 std::vector<AxisLayout> axis_layouts(int pairs) {
   const int third = pairs / 3;
-  AxisLayout chunked;
-  chunked.sections = {pairs - 2 * third, third, third};
-  AxisLayout interleaved = chunked;
-  interleaved.order = AxisLayout::Order::interleaved;
   AxisLayout axial;
   axial.sections = {pairs - pairs / 2, pairs / 2};
   axial.restart = true;
   AxisLayout first_alone;  // whatever the other sections say; the call names no axes then
   first_alone.sections = {pairs, 0, 0};
-  return {chunked, interleaved, axial, first_alone};
+  std::vector<AxisLayout> found{axial, first_alone};
+  for (const AxisOrder& each : axis_orders()) found.push_back({{pairs - 2 * third, third, third}, each.order, false});
+  return found;
 }
 
 void axis_cases(CaseList& list) {

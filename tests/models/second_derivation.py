@@ -12,6 +12,7 @@ import os
 import random
 import subprocess
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 BUILD = Path(sys.argv[1]).resolve()
@@ -141,6 +142,18 @@ def factors_of_xpos(spec: dict) -> list:
     return [(mpf(2 * p) / spec["rotary_dim"] + gamma) / (1 + gamma) for p in range(spec["rotary_dim"] // 2)]
 
 
+def evenly(sections: list[int]) -> list[int]:
+    """openPangu: each pair to the axis that lags behind, by exact fractions; axis 0 keeps one of its pairs for the end."""
+    kept = 1 if len(sections) == 3 and sections[0] else 0
+    whole = [sections[0] - kept, *sections[1:]]
+    axis: list[int] = []
+    for _ in range(sum(whole)):
+        lag = {a: Fraction(axis.count(a), s) for a, s in enumerate(whole) if axis.count(a) < s}
+        others = {a: f for a, f in lag.items() if a != (axis or [None])[-1]} or lag
+        axis.append(min(others, key=lambda a: (others[a], a)))
+    return axis + [0] * kept
+
+
 def expected(spec: dict, n: int) -> tuple[list, list[tuple[int, int]], list[int]]:
     """theta, the two features and the axis of each pair."""
     r, scaling, axes = spec["rotary_dim"], spec.get("scaling", {"kind": "none"}), spec.get("axes", {})
@@ -156,6 +169,11 @@ def expected(spec: dict, n: int) -> tuple[list, list[tuple[int, int]], list[int]
         for a in range(1, len(sections)):
             for p in range(a, len(sections) * sections[a], len(sections)):
                 axis[p] = a
+    elif axes.get("order") == "spread":
+        axis = evenly(sections)
+    elif axes.get("order") == "others_first":
+        # ERNIE 4.5 VL: the n-th pair of an axis comes with the n-th of the others; axis 0 has the last.
+        axis = [a for _, a in sorted((n if a else r, a) for a, s in enumerate(sections) for n in range(s))]
     split = spec["pairing"] == "half_split"
     features = [(p, p + r // 2) if split else (2 * p, 2 * p + 1) for p in range(r // 2)]
     return theta, features, axis
@@ -210,6 +228,8 @@ def drawn(draw: random.Random) -> tuple[dict, int]:
         if not spec["axes"]["restart"] and draw.random() < 0.5:
             shared = pairs // count
             spec["axes"] |= {"sections": [pairs - (count - 1) * shared] + [shared] * (count - 1), "order": "interleaved"}
+        elif not spec["axes"]["restart"]:
+            spec["axes"]["order"] = draw.choice(["chunked", "spread", "others_first"])
     if draw.random() < 0.85:
         restarts = spec.get("axes", {}).get("restart", False)
         smallest = min(sections) if restarts else pairs
@@ -257,6 +277,7 @@ def main() -> int:
     replies = answers(asked)
     assert len(replies) == count
     wrong, thetas = 0, 0
+    assert {spec.get("axes", {}).get("order", "") for spec, _ in asked} >= {"spread", "others_first", "interleaved"}
     kinds: dict[str, int] = {}
     for (spec, n), reply in zip(asked, replies, strict=True):
         thetas += len(reply["pairs"])

@@ -3,8 +3,10 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "reference/axis_orders.hpp"
 #include "reference/foreign_json.hpp"
 #include "tools/command/option_values.hpp"
 #include "tools/report/read_file.hpp"
@@ -27,6 +29,12 @@ std::string contents(const std::string& file, std::string_view option, std::stri
   throw InputError(fmt::format("{}; give the path of {}", error.what(), what));
 }
 
+std::vector<std::string_view> words_of_orders() {
+  std::vector<std::string_view> words;
+  for (const AxisOrder& each : axis_orders()) words.push_back(each.word);
+  return words;
+}
+
 }  // namespace
 
 void SpecOptions::add_to(CLI::App& command) {
@@ -45,8 +53,9 @@ void SpecOptions::add_to(CLI::App& command) {
   command.add_option("--rotary-dim", rotary_dim_, "features that rotate, from the first; default all")->group(group);
   command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
   command.add_option("--scaling", scaling_, "kind,name=value,..; for example linear,factor=4")->group(group);
-  takes_list_of(command.add_option("--axes", axes_, "of each position axis, 16:24:24"), kinds::pairs, ':')->group(group);
-  takes_one_of(command.add_option("--axes-order", axes_order_, "default: chunked"), {"chunked", "interleaved"})
+  takes_list_of(command.add_option("--axes", axes_, "of each position axis, 16:24:24"), kinds::pairs, ':')
+      ->group(group);
+  takes_one_of(command.add_option("--axes-order", axes_order_, "default: chunked"), words_of_orders())
       ->group(group);
   command.add_flag("--axes-restart", axes_restart_, "frequencies start again on each axis")->group(group);
   command.add_option("--attention-factor", attention_factor_, "lambda, in place of the rule's own")->group(group);
@@ -80,7 +89,8 @@ bool SpecOptions::any_pairing() const { return is_by_flags() && !pairing_; }
 std::optional<double> SpecOptions::base() const {
   const bool is_whole_spec = file_.empty() && model_file_.empty() && !has_flags_beside_base();
   if (!is_whole_spec || !base_) return std::nullopt;
-  if (!std::isfinite(*base_) || *base_ <= 0) throw InputError(fmt::format("--base: {} is not a number above 0", *base_));
+  if (!std::isfinite(*base_) || *base_ <= 0)
+    throw InputError(fmt::format("--base: {} is not a number above 0", *base_));
   return base_;
 }
 
@@ -125,11 +135,7 @@ std::vector<ModelRope> SpecOptions::specs() const {
   if (has_axes() && axes_.empty())
     throw InputError("--axes is missing; --axes-order and --axes-restart say how it is read");
   spec.axes.sections = axes_;
-  if (axes_order_ == "interleaved") {
-    spec.axes.order = AxisLayout::Order::interleaved;
-  } else if (axes_order_ && axes_order_ != "chunked") {
-    throw InputError(fmt::format("--axes-order: \"{}\" is not known; use chunked or interleaved", *axes_order_));
-  }
+  if (axes_order_) spec.axes.order = std::ranges::find(axis_orders(), *axes_order_, &AxisOrder::word)->order;
   spec.axes.restart = axes_restart_;
   spec.attention_factor = attention_factor_;
   validate(spec);

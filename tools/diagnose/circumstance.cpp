@@ -165,7 +165,7 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
     {Circumstance::one_axis, "one axis", nothing, [](const SeenRow& r) { return of(r).spec.axes.count() == 1; }},
     {Circumstance::alternating_axes, "axes that alternate", BugClass::multi_axis,
      [](const SeenRow& r) {
-       return of(r).spec.axes.count() > 1 && of(r).spec.axes.order == AxisLayout::Order::interleaved;
+       return of(r).spec.axes.count() > 1 && of(r).spec.axes.order != AxisLayout::Order::chunked;
      }},
     {Circumstance::axes_in_blocks, "axes in blocks", BugClass::multi_axis,
      [](const SeenRow& r) {

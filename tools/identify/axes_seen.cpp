@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reference/axis_orders.hpp"
 #include "reference/input_error.hpp"
 #include "tools/identify/phase_probe.hpp"
 
@@ -55,9 +56,9 @@ bool lay_out_axes(RopeSpec& spec, int axes, const std::vector<ExecutedPair>& pai
     return true;
   };
   if (follows(spec)) return true;
-  for (const auto order : {AxisLayout::Order::chunked, AxisLayout::Order::interleaved}) {
+  for (const AxisOrder& each : axis_orders()) {
     RopeSpec other = spec;
-    other.axes.order = order;
+    other.axes.order = each.order;
     other.axes.sections.assign(static_cast<std::size_t>(axes), 0);
     for (const ExecutedPair& pair : pairs) {
       if (pair.axis >= 0) ++other.axes.sections[static_cast<std::size_t>(pair.axis)];

@@ -48,6 +48,7 @@ class Situation:
 HERE = Situation("as it is")  # whoever asks
 OF_A_USER = (
     Situation("a user", is_user=True),
+    Situation("a user, `--sandbox require`", is_user=True, options=("--sandbox", "require")),
     # By a ROPECHECK_ variable ropecheck finds what a worker leaves behind.
     Situation("a user without user namespaces", is_user=True, has_namespaces=False,
               harmless=("kill_parent/first", "stop_parent/first"), open_to=("see_test",)),

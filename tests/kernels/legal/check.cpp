@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
+#include "reference/axis_orders.hpp"
 #include "tests/kernels/legal/claims.hpp"
 #include "tests/kernels/legal/element.hpp"
 
@@ -107,13 +109,11 @@ bool axes_are_claimed(const rope_call& call, const rope_capabilities& claims) {
   if (call.positions.data == nullptr) return true;
   if (claims.axis_counts != 0 && !in_mask(claims.axis_counts, axes)) return false;
   if (call.axis == nullptr || claims.axis_orders == 0) return true;
-  bool chunked = true, interleaved = true;
-  for (int pair = 0; pair < call.rotary_dim / 2; ++pair) {
-    chunked = chunked && (pair == 0 || call.axis[pair] >= call.axis[pair - 1]);
-    interleaved = interleaved && (call.axis[pair] == 0 || call.axis[pair] == pair % axes);
-  }
-  return (chunked && in_mask(claims.axis_orders, ROPE_AXES_CHUNKED)) ||
-         (interleaved && in_mask(claims.axis_orders, ROPE_AXES_INTERLEAVED));
+  std::vector<int> sections(static_cast<std::size_t>(axes), 0), axis(call.axis, call.axis + call.rotary_dim / 2);
+  for (const int a : axis) ++sections[static_cast<std::size_t>(a)];
+  return std::ranges::any_of(axis_orders(), [&](const AxisOrder& each) {
+    return in_mask(claims.axis_orders, static_cast<int>(each.order)) && each.axis_of_pairs(sections) == axis;
+  });
 }
 
 // What the rule itself gives, as models write it.

@@ -100,7 +100,7 @@ void draw_every_call(Draw& draw, rope_capabilities& claims) {
   }
   if ((claims.features & ROPE_BIT(ROPE_FEATURE_AXES)) != 0 && draw.chance(40)) {
     claims.axis_counts = draw.subset(ROPE_BIT(1) | ROPE_BIT(2) | ROPE_BIT(3), 50);
-    claims.axis_orders = draw.subset(ROPE_BIT(ROPE_AXES_CHUNKED) | ROPE_BIT(ROPE_AXES_INTERLEAVED), 50);
+    claims.axis_orders = draw.subset(ROPE_BIT(ROPE_AXES_OTHERS_FIRST + 1) - 1, 50);
   }
   claims.yarn_truncate = draw.subset(3, 60);
   claims.yarn_clamp_pairs = draw.subset(3, 60);

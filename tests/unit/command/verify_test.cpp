@@ -51,10 +51,16 @@ TEST_CASE("command: a budget that leaves something out gives no verdict, unless 
 TEST_CASE("command: a kernel that hangs now and then does not conform, and every report says so") {
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return (folder / name).string(); };
-  const Result result = ropecheck({"verify", (build_folder() / "hanging.so").string() + "#every_50th", "--level", "quick",
-                                   "--only", "ROT-02,STA-03", "--head-dim", "8", "--deadline", "0.3",
-                                   "--wall-deadline", "0.3", "--json", file("json"), "--junit", file("junit"),
-                                   "--markdown", file("md"), "--html", file("html")});
+  const Result result = ropecheck({"verify",          (build_folder() / "hanging.so").string() + "#every_50th",
+                                   "--level",         "quick",
+                                   "--only",          "ROT-02,STA-03",
+                                   "--head-dim",      "8",
+                                   "--deadline",      "0.3",
+                                   "--wall-deadline", "0.3",
+                                   "--json",          file("json"),
+                                   "--junit",         file("junit"),
+                                   "--markdown",      file("md"),
+                                   "--html",          file("html")});
   CHECK(result.exit_code == 1);
   const Json subject = Json::parse(read(folder / "json"))["subjects"][0];
   CHECK(subject["recovered_hangs"] >= 2);
@@ -158,10 +164,12 @@ TEST_CASE("command: an invalid spec given by flags is refused by field, value an
   spec({"--rotary-dim", "32"}, {"--head-dim is missing"});
   spec({"--base", "500000", "--rotary-dim", "32"}, {"--head-dim is missing"});
   spec({"--base", "-1"}, {"--base: -1 is not a number above 0"});
-  spec({"--head-dim", "64", "--scaling", "linaer,factor=2"}, {"\"linaer\" is not known; did you mean linear? use one of none, linear"});
+  spec({"--head-dim", "64", "--scaling", "linaer,factor=2"},
+       {"\"linaer\" is not known; did you mean linear? use one of none, linear"});
   spec({"--head-dim", "64", "--scaling", "linear"}, {"--scaling.factor: missing", "\"linear\" needs it"});
   spec({"--axes-order", "interleaved", "--head-dim", "64"}, {"--axes is missing"});
-  spec({"--axes", "16:16", "--axes-order", "mixed", "--head-dim", "64"}, {"\"mixed\"", "chunked or interleaved"});
+  spec({"--axes", "16:16", "--axes-order", "mixed", "--head-dim", "64"},
+       {"\"mixed\"", "chunked, interleaved, spread or others_first"});
 }
 
 TEST_CASE("command: a wrong spec file is refused by file, byte or field") {
@@ -202,7 +210,8 @@ TEST_CASE("command: a subject without a kernel is refused by path and reason") {
   check_refused(3, {"verify", (build_folder() / "no_kernels.so").string()},
                 {"no_kernels.so does not export rope_kernel_count", "see impls/include/rope_kernel.h"});
   check_refused(3, {"verify", (build_folder() / "zero_kernels.so").string()}, {"zero_kernels.so holds no kernels"});
-  check_refused(3, {"verify", mutants + "#PAIR-99"}, {mutants + " holds no kernel PAIR-99; did you mean PAIR-", "? it holds none, PAIR-01"});
+  check_refused(3, {"verify", mutants + "#PAIR-99"},
+                {mutants + " holds no kernel PAIR-99; did you mean PAIR-", "? it holds none, PAIR-01"});
   const std::string crashing = (build_folder() / "throwing.so").string();
   check_refused(3, {"verify", crashing, "--env", "CRASH_WHILE_LOADING"},
                 {crashing + ": the subject aborted", "while it was loaded, before any call"},
@@ -238,8 +247,8 @@ TEST_CASE("command: a subject that cannot be started is refused, and those besid
     all.insert(all.end(), env.begin(), env.end());
     return ropecheck(all, crash);
   };
-  const Result both = with({"verify", crashing, "cmd:true", "half_split", zero, "/nowhere/lib.so", "--only", "ROT-02", "--level", "quick",
-                            "--json", report, "--html", page});
+  const Result both = with({"verify", crashing, "cmd:true", "half_split", zero, "/nowhere/lib.so", "--only", "ROT-02",
+                            "--level", "quick", "--json", report, "--html", page});
   CHECK(both.exit_code == 3);
   CHECK_THAT(both.out, Contains("half_split: conforms"));
   CHECK_THAT(both.err, Contains(crashing + " is refused: ") && Contains("the subject aborted") &&
@@ -292,8 +301,8 @@ TEST_CASE("command: on a terminal there is colour, and a line of progress that g
 
 TEST_CASE("command: NO_COLOR, TERM=dumb and --color decide on colours, --quiet on the rest") {
   const auto on_terminal = [](const std::string& more, const Words& variables) {
-    const std::string command =
-        (build_folder() / "ropecheck").string() + " verify --only ROT-02 half_split --dtype f32 --level quick --verbose " + more;
+    const std::string command = (build_folder() / "ropecheck").string() +
+                                " verify --only ROT-02 half_split --dtype f32 --level quick --verbose " + more;
     return run_program({"script", "-qec", command, "/dev/null"}, variables).out;
   };
   CHECK_THAT(on_terminal("", {"TERM=xterm", "NO_COLOR="}), Contains("\x1b[32mpass"));

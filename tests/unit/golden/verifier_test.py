@@ -26,7 +26,7 @@ sys.path.insert(0, str(GOLDEN))
 import bounds  # noqa: E402
 import seeds  # noqa: E402
 import verify  # noqa: E402
-from definition import lambda_of  # noqa: E402
+from definition import axes_of, lambda_of  # noqa: E402
 
 CASES = {case["id"]: case for case in json.loads((GOLDEN / "manifest.json").read_text())["cases"]}
 CONTROLS = [case for case in CASES.values() if case["status"] == "deviates"]
@@ -55,6 +55,14 @@ def every_control_is_found() -> None:
     assert len(CONTROLS) >= 18
     for case in CONTROLS:
         assert faults(case), f"{case['id']}: no fault found"
+
+
+def axes_are_in_the_order_that_the_page_says() -> None:
+    for order, sections, axes in (("spread", [16, 24, 24], "012120121"), ("spread", [2, 3, 3], "01212120"),
+                                  ("spread", [1, 6, 1], "12111110"), ("others_first", [3, 1, 4], "12222000"),
+                                  ("interleaved", [5, 1, 2], "01200200")):  # fmt: skip
+        found = axes_of({"rotary_dim": 2 * sum(sections), "axes": {"sections": sections, "order": order}})
+        assert "".join(map(str, found)).startswith(axes), (order, sections, found)
 
 
 def verdict_on(*cases: dict) -> tuple[int, list[str]]:
@@ -274,6 +282,7 @@ def the_bound_of_tables_holds_and_one_unit_does_not() -> None:
 for test in (
     the_committed_set_is_as_its_manifest_says,
     every_control_is_found,
+    axes_are_in_the_order_that_the_page_says,
     a_status_that_the_numbers_do_not_show_is_told,
     every_field_of_a_spec_matters,
     each_array_is_checked,

@@ -142,6 +142,9 @@ TEST_CASE("model config: an unknown type's axes in turn are a guess: there are t
   CHECK_THROWS_WITH(read(text(true)), Contains("mrope_interleaved: the order of Qwen3-VL"));
   CHECK(guessed(text(true)).ropes[0].spec.axes.order == AxisLayout::Order::interleaved);
   CHECK(read(text(false)).ropes[0].spec.axes.order == AxisLayout::Order::chunked);
+  std::string pangu = text(true);
+  pangu.replace(pangu.find("mrope"), 5, "openpangu");
+  CHECK(read(pangu).ropes[0].spec.axes.order == AxisLayout::Order::spread);
 }
 
 }  // namespace

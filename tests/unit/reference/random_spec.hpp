@@ -7,6 +7,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "reference/axis_orders.hpp"
 #include "reference/rope_spec.hpp"
 
 namespace rope::test {
@@ -76,7 +77,7 @@ inline AxisLayout any_axes(int pairs) {
     axes.sections.push_back(a + 1 == count ? left : *rc::gen::inRange(0, left + 1));
     left -= axes.sections.back();
   }
-  if (count > 0 && coin()) axes.order = AxisLayout::Order::interleaved;
+  if (count > 0) axes.order = axis_orders()[*rc::gen::inRange<std::size_t>(0, axis_orders().size())].order;
   return axes;
 }
 

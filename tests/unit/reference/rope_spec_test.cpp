@@ -113,6 +113,18 @@ TEST_CASE("pairs follow axes in blocks or in turn", "[rope_spec]") {
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 0, 1, 2, 0, 0});
   spec.axes = {{5, 1, 2}, AxisLayout::Order::interleaved, false};
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 0, 0, 2, 0, 0});
+  // As a test of vLLM has it: github.com/vllm-project/vllm, MRotaryEmbeddingInterleaved, force_last.
+  spec.axes = {{2, 3, 3}, AxisLayout::Order::spread, false};
+  CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 1, 2, 1, 2, 0});
+  spec.axes = {{4, 4}, AxisLayout::Order::spread, false};
+  CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 0, 1, 0, 1, 0, 1});
+  spec.axes = {{1, 6, 1}, AxisLayout::Order::spread, false};
+  CHECK(axis_of_pairs(spec) == std::vector<int>{1, 2, 1, 1, 1, 1, 1, 0});
+  // ERNIE 4.5 VL.
+  spec.axes = {{2, 3, 3}, AxisLayout::Order::others_first, false};
+  CHECK(axis_of_pairs(spec) == std::vector<int>{1, 2, 1, 2, 1, 2, 0, 0});
+  spec.axes = {{3, 1, 4}, AxisLayout::Order::others_first, false};
+  CHECK(axis_of_pairs(spec) == std::vector<int>{1, 2, 2, 2, 2, 0, 0, 0});
 }
 
 TEST_CASE("the random specs of these tests are valid", "[rope_spec]") {

@@ -61,7 +61,7 @@ RopeSpec spec_from_flags(const std::string& text) {
   if (flags.contains("--axes")) {
     std::istringstream sections(flags.at("--axes"));
     for (std::string one; std::getline(sections, one, ':');) spec.axes.sections.push_back(std::stoi(one));
-    if (flags.at("--axes-order") == "interleaved") spec.axes.order = AxisLayout::Order::interleaved;
+    spec.axes.order = std::ranges::find(axis_orders(), flags.at("--axes-order"), &AxisOrder::word)->order;
     spec.axes.restart = flags.contains("--axes-restart");
   }
   if (flags.contains("--attention-factor")) spec.attention_factor = std::stod(flags.at("--attention-factor"));

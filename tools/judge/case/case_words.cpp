@@ -3,11 +3,10 @@
 #include <array>
 #include <vector>
 
+#include "reference/axis_orders.hpp"
+
 namespace rope {
 namespace {
-
-constexpr Word<AxisLayout::Order> orders[] = {{AxisLayout::Order::chunked, "chunked"},
-                                              {AxisLayout::Order::interleaved, "interleaved"}};
 
 constexpr Word<PositionForm> forms[] = {
     {PositionForm::offset, "offset"},
@@ -91,7 +90,12 @@ std::span<const Word<Pairing>> words_of() {
 
 template <>
 std::span<const Word<AxisLayout::Order>> words_of() {
-  return orders;
+  static const auto words = [] {
+    std::vector<Word<AxisLayout::Order>> found;
+    for (const AxisOrder& each : axis_orders()) found.push_back({each.order, each.word});
+    return found;
+  }();
+  return words;
 }
 
 template <>

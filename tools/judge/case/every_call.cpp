@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 
+#include "reference/axis_orders.hpp"
 #include "tools/judge/call/claimed_rule.hpp"
 #include "tools/judge/case/case_words.hpp"
 #include "tools/judge/case/coverage.hpp"
@@ -24,7 +25,12 @@ std::string_view word_of(Enum value) {
 bool admits(std::uint32_t mask, int bit) { return mask == 0 || (mask >> bit & 1u) != 0; }
 
 rope_axis_order order_of(const AxisLayout& axes) {
-  return axes.order == AxisLayout::Order::chunked ? ROPE_AXES_CHUNKED : ROPE_AXES_INTERLEAVED;
+  return static_cast<rope_axis_order>(axes.order);
+}
+
+AxisLayout::Order first_claimed_order(const rope_capabilities& k) {
+  const auto claimed = [&](const AxisOrder& each) { return admits(k.axis_orders, static_cast<int>(each.order)); };
+  return std::ranges::find_if(axis_orders(), claimed)->order;
 }
 
 // Whether all pairs follow axis 0. Then the order says nothing.
@@ -113,9 +119,8 @@ void give_claimed_axes(Case& c, const Claims& claims) {
   const rope_capabilities& k = claims.capabilities;
   AxisLayout& axes = c.spec.axes;
   if (!axes.sections.empty() && !admits(k.axis_orders, order_of(axes))) {
-    const bool chunked = axes.order == AxisLayout::Order::chunked;
-    axes.order = chunked ? AxisLayout::Order::interleaved : AxisLayout::Order::chunked;
-    axes.restart = axes.restart && !chunked;
+    axes.order = first_claimed_order(k);
+    axes.restart = axes.restart && axes.order == AxisLayout::Order::chunked;
   }
   const int pairs = c.spec.rotary_dim / 2;
   const bool claimed = admits(k.axis_counts, axes.count());
@@ -128,7 +133,7 @@ void give_claimed_axes(Case& c, const Claims& claims) {
   axes.sections.assign(static_cast<std::size_t>(count), 0);
   axes.sections.front() = pairs - others;
   std::fill_n(axes.sections.begin() + 1, others, 1);
-  axes.order = admits(k.axis_orders, ROPE_AXES_CHUNKED) ? AxisLayout::Order::chunked : AxisLayout::Order::interleaved;
+  axes.order = first_claimed_order(k);
   axes.restart = false;
   if (count == 1) axes.sections.clear();
   keep_in_step(c);
@@ -165,8 +170,9 @@ std::vector<std::string> words_of_every_call(const Claims& claims) {
     if (k.axis_counts == 0 || !admits(k.axis_counts, count)) continue;
     words.push_back(fmt::format("{} position {}", count, count == 1 ? "axis" : "axes"));
   }
-  add_named(k.axis_orders, "axes in the order", ROPE_AXES_CHUNKED, AxisLayout::Order::chunked);
-  add_named(k.axis_orders, "axes in the order", ROPE_AXES_INTERLEAVED, AxisLayout::Order::interleaved);
+  for (const AxisOrder& each : axis_orders()) {
+    add_named(k.axis_orders, "axes in the order", static_cast<int>(each.order), each.order);
+  }
   for (const std::string& choice : claimed_choices(k)) words.push_back(choice);
   if (k.own_attention_factor != 0) words.emplace_back("the rule's own attention factor");
   if (k.length_of_call != 0) words.emplace_back("a sequence as long as the largest position");

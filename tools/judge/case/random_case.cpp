@@ -1,3 +1,4 @@
+#include "reference/axis_orders.hpp"
 #include "tools/judge/case/random_case.hpp"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ AxisLayout draw_axes(Draw& draw, int pairs) {
   const int third = pairs / 3;
   axes.sections = draw.one_in(3) ? std::vector<int>{pairs - pairs / 2, pairs / 2}
                                  : std::vector<int>{pairs - 2 * third, third, third};
-  axes.order = draw.one_in(2) ? AxisLayout::Order::chunked : AxisLayout::Order::interleaved;
+  axes.order = axis_orders()[static_cast<std::size_t>(draw.below(std::ssize(axis_orders())))].order;
   return axes;
 }
 

@@ -48,7 +48,7 @@ class Capabilities:
     required_features: tuple[str, ...] = ()
     layouts: tuple[str, ...] = ()  # empty: contiguous, with "strided" any
     axis_counts: tuple[int, ...] = ()  # empty: 1, with "axes" also 2 and 3
-    axis_orders: tuple[str, ...] = ()  # empty: both
+    axis_orders: tuple[str, ...] = ()  # empty: all
     modes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the claimed values of a rule's parameter
     own_attention_factor: bool = False
     length_of_call: bool = False
@@ -288,7 +288,8 @@ def kernel(
     :param layouts: the only layouts of q, k and outputs: "contiguous", "heads_first" ([batch, heads, seq, head_dim]),
         "packed" (q's heads, then k's, then v's, in each token). "strided" is not claimed then.
     :param axis_counts: the only numbers of position axes, such as 3.
-    :param axis_orders: "chunked" or "interleaved": the only order in which pairs follow the axes.
+    :param axis_orders: the only orders in which pairs follow the axes: "chunked", "interleaved", "spread",
+        "others_first".
     :param own_attention_factor: the kernel makes the attention factor from the rule; the call's never differs.
     :param length_of_call: under a rule that follows it, `sequence_length` is the call's largest position + 1.
     :param compiles_each_shape: the first call with each shape may take as long as the first call of all.

@@ -30,7 +30,7 @@ FEATURES = (
 )
 REQUIRABLE = ("positions", "in_place", "key")  # features that every call may have
 LAYOUTS = ("contiguous", "heads_first", "packed")
-AXIS_ORDERS = ("chunked", "interleaved")
+AXIS_ORDERS = ("chunked", "interleaved", "spread", "others_first")
 MODES = ("yarn_truncate", "yarn_clamp_pairs")  # parameters of rules that are 0 or 1
 # Up to here the built-in kernels' angles are exact enough for f64; larger positions are not tried.
 LARGEST_POSITION = 1 << 36

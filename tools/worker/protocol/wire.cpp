@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 16> feature_names{
     "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust", "any_strides",
     "seqlen_offsets", "cu_seqlens"};
 constexpr std::array<std::string_view, 3> layout_names{"contiguous", "heads_first", "packed"};
-constexpr std::array<std::string_view, 2> axis_order_names{"chunked", "interleaved"};
+constexpr std::array<std::string_view, 4> axis_order_names{"chunked", "interleaved", "spread", "others_first"};
 constexpr std::array<std::string_view, 2> device_names{"cpu", "cuda"};
 
 }  // namespace

@@ -143,9 +143,9 @@ TEST_CASE("every value that a case can hold turns up", "[random_case]") {
     if (c.source == AngleSource::computed) note("rule", c.spec.scaling.index());
   }
   // 4 dtypes, 3 sources, 6 forms, 2 position dtypes, 6 patterns, 2 directions. 5 layouts, 3 of the output, 2 pairings,
-  // 3 counts of axes, 2 orders, the rules, and both values of the other fourteen.
+  // 3 counts of axes, 4 orders, the rules, and both values of the other fourteen.
   CAPTURE(seen);
-  CHECK(seen.size() == 4 + 3 + 6 + 2 + 6 + 2 + 5 + 3 + 2 + 3 + 2 + scaling_kind_count + 2 * 14);
+  CHECK(seen.size() == 4 + 3 + 6 + 2 + 6 + 2 + 5 + 3 + 2 + 3 + 4 + scaling_kind_count + 2 * 14);
 }
 
 TEST_CASE("every scaling rule is drawn; apart from none, all about equally often", "[random_case]") {
