@@ -71,6 +71,8 @@ void check_tensors(const rope_call& call, const rope_capabilities& claims) {
 
 void check_rotation(const rope_call& call, const rope_capabilities& claims) {
   expect(call.rotary_dim >= 2 && call.rotary_dim % 2 == 0 && call.rotary_dim <= call.q.shape[3]);
+  expect(call.rotary_offset >= 0 && call.rotary_offset % 2 == 0);
+  expect(call.rotary_offset <= call.q.shape[3] - call.rotary_dim);
   expect_enumerator(call.pairing, ROPE_INTERLEAVED);
   expect_claimed(claims.pairings, call.pairing);
   expect_enumerator(call.direction, ROPE_BACKWARD);

@@ -24,7 +24,7 @@ constexpr rope_capabilities everything_on_cpu(std::uint32_t pairings) {
   claims.half_tables = 1;
   claims.full_tables = 1;
   claims.scalings = ROPE_BIT(scaling_kind_count) - 1;
-  claims.features = ROPE_BIT(ROPE_FEATURE_CU_SEQLENS + 1) - 1;
+  claims.features = ROPE_BIT(ROPE_FEATURE_ROTARY_OFFSET + 1) - 1;
   claims.alignment = 1;
   claims.max_position = std::int64_t{1} << 36;  // turn.hpp says why
   claims.device = ROPE_CPU;

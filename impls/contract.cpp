@@ -85,6 +85,7 @@ RopeSpec spec_of(const rope_call& call) {
   RopeSpec spec;
   spec.head_dim = static_cast<int>(call.q.shape[3]);
   spec.rotary_dim = call.rotary_dim;
+  spec.rotary_offset = call.rotary_offset;
   spec.pairing = static_cast<Pairing>(call.pairing);
   spec.base = call.base;
   spec.scaling = to_scaling(call.scaling, call.rotary_dim);

@@ -43,9 +43,9 @@ bool any_loop(const Rotation& rotation, const Use& use) {
 template <class T>
 class Turner {
  public:
-  Turner(const rope_tensor& in, const rope_tensor& out, int rotary_dim, const Rotation& rotation)
-      : in_(in), out_(out), rotary_dim_(rotary_dim), rotation_(rotation) {
-    block_ = std::clamp<std::int64_t>(block_elements / rotary_dim, 1, std::max<std::int64_t>(in.shape[2], 1));
+  Turner(const rope_tensor& in, const rope_tensor& out, const rope_call& call, const Rotation& rotation)
+      : in_(in), out_(out), rotary_dim_(call.rotary_dim), rotary_offset_(call.rotary_offset), rotation_(rotation) {
+    block_ = std::clamp<std::int64_t>(block_elements / rotary_dim_, 1, std::max<std::int64_t>(in.shape[2], 1));
   }
 
   void turn(std::int64_t batch, std::int64_t seq, const Turns<T>& turns) {
@@ -53,7 +53,10 @@ class Turner {
     if (!any_loop<T>(rotation_, in_one_pass)) turn_by_way_of_rows(batch, seq, turns);
     if (rotary_dim_ == in_.shape[3]) return;
     for (std::int64_t h = 0; h < in_.shape[2]; ++h) {
-      pass_through(head_of(in_, batch, seq, h), head_of(out_, batch, seq, h));
+      const std::byte* in = head_of(in_, batch, seq, h);
+      std::byte* out = head_of(out_, batch, seq, h);
+      pass_through(in, out, 0, rotary_offset_);
+      pass_through(in, out, rotary_offset_ + rotary_dim_, in_.shape[3]);
     }
   }
 
@@ -65,8 +68,8 @@ class Turner {
         out_.strides[3] != 1) {
       return false;
     }
-    loop.rotate({reinterpret_cast<const E*>(head_of(in_, batch, seq, 0)), in_.strides[2],
-                 reinterpret_cast<E*>(head_of(out_, batch, seq, 0)), out_.strides[2], in_.shape[2]},
+    loop.rotate({reinterpret_cast<const E*>(turning(in_, batch, seq, 0)), in_.strides[2],
+                 reinterpret_cast<E*>(turning(out_, batch, seq, 0)), out_.strides[2], in_.shape[2]},
                 turns);
     return true;
   }
@@ -77,7 +80,7 @@ class Turner {
     for (std::int64_t first = 0; first < in_.shape[2]; first += block_) {
       const std::int64_t n = std::min(block_, in_.shape[2] - first);
       for (std::int64_t h = 0; h < n; ++h) {
-        load_row(dtype_of(in_), head_of(in_, batch, seq, first + h), in_.strides[3], rows + h * rotary_dim_,
+        load_row(dtype_of(in_), turning(in_, batch, seq, first + h), in_.strides[3], rows + h * rotary_dim_,
                  rotary_dim_);
       }
       const Heads<T> heads{rows, rotary_dim_, rows, rotary_dim_, n};
@@ -87,20 +90,26 @@ class Turner {
         rotation_.f64(heads, turns);
       }
       for (std::int64_t h = 0; h < n; ++h) {
-        store_row(dtype_of(out_), rows + h * rotary_dim_, head_of(out_, batch, seq, first + h), out_.strides[3],
+        store_row(dtype_of(out_), rows + h * rotary_dim_, turning(out_, batch, seq, first + h), out_.strides[3],
                   rotary_dim_);
       }
     }
   }
 
+  // The first feature that turns.
+  std::byte* turning(const rope_tensor& tensor, std::int64_t batch, std::int64_t seq, std::int64_t head) const {
+    return head_of(tensor, batch, seq, head) +
+           rotary_offset_ * tensor.strides[3] * static_cast<std::int64_t>(size_of(dtype_of(tensor)));
+  }
+
   // Uses the working type only if the dtype changes: a conversion would quiet a signalling NaN.
-  void pass_through(const std::byte* in, std::byte* out) {
+  void pass_through(const std::byte* in, std::byte* out, std::int64_t from, std::int64_t to) {
     const auto size = static_cast<std::int64_t>(size_of(dtype_of(in_)));
     const auto out_size = static_cast<std::int64_t>(size_of(dtype_of(out_)));
-    in += rotary_dim_ * in_.strides[3] * size;
-    out += rotary_dim_ * out_.strides[3] * out_size;
-    const std::int64_t rest = in_.shape[3] - rotary_dim_;
-    if (in == out) return;
+    in += from * in_.strides[3] * size;
+    out += from * out_.strides[3] * out_size;
+    const std::int64_t rest = to - from;
+    if (in == out || rest == 0) return;
     if (in_.dtype == out_.dtype) {
       copy_row(static_cast<std::size_t>(size), in, in_.strides[3], out, out_.strides[3], rest);
       return;
@@ -112,7 +121,7 @@ class Turner {
 
   const rope_tensor& in_;
   const rope_tensor& out_;
-  int rotary_dim_;
+  int rotary_dim_, rotary_offset_;
   const Rotation& rotation_;
   std::int64_t block_;  // heads that are turned at a time
   LineVector<T> rows_;
@@ -123,8 +132,8 @@ template <class T>
 void rotate(const rope_call& call, const Rotation& rotation) {
   AngleRows<T> angles(call);
   std::vector<Turner<T>> turners;
-  turners.emplace_back(call.q, call.q_out, call.rotary_dim, rotation);
-  if (call.k.data != nullptr) turners.emplace_back(call.k, call.k_out, call.rotary_dim, rotation);
+  turners.emplace_back(call.q, call.q_out, call, rotation);
+  if (call.k.data != nullptr) turners.emplace_back(call.k, call.k_out, call, rotation);
   for (std::int64_t s = 0; s < call.q.shape[1]; ++s) {
     Turns<T> turns{};
     for (std::int64_t b = 0; b < call.q.shape[0]; ++b) {

@@ -22,9 +22,11 @@ std::byte* element(const rope_tensor& t, std::int64_t b, std::int64_t s, std::in
 }
 
 int axis_of(const rope_call& call, int pair) { return call.axis == nullptr ? 0 : call.axis[pair]; }
-int first_of(const rope_call& call, int pair) { return call.pairing == ROPE_HALF_SPLIT ? pair : 2 * pair; }
+int first_of(const rope_call& call, int pair) {
+  return call.rotary_offset + (call.pairing == ROPE_HALF_SPLIT ? pair : 2 * pair);
+}
 int second_of(const rope_call& call, int pair) {
-  return call.pairing == ROPE_HALF_SPLIT ? pair + call.rotary_dim / 2 : 2 * pair + 1;
+  return first_of(call, pair) + (call.pairing == ROPE_HALF_SPLIT ? call.rotary_dim / 2 : 1);
 }
 
 RotationPlan plan_of(const rope_call& call) {
@@ -59,8 +61,8 @@ std::vector<MatrixBlock> blocks_of_tables(const rope_call& call, std::span<const
     const std::int64_t row = position[static_cast<std::size_t>(axis_of(call, p))];
     const int first = first_of(call, p);
     const int second = second_of(call, p);
-    const int first_column = full ? first : p;
-    const int second_column = full ? second : p;
+    const int first_column = full ? first - call.rotary_offset : p;
+    const int second_column = full ? second - call.rotary_offset : p;
     blocks.push_back({first,
                       second,
                       {{at(table.cos, row, first_column), -at(table.sin, row, first_column)},
@@ -81,7 +83,7 @@ RotationMatrix rotation_at(const rope_call& call, const RotationPlan& plan, std:
   return rotation_matrix(std::move(blocks));
 }
 
-void turn(const rope_tensor& in, const rope_tensor& out, const RotationMatrix& rotation, int rotary_dim, std::int64_t b,
+void turn(const rope_tensor& in, const rope_tensor& out, const RotationMatrix& rotation, std::int64_t b,
           std::int64_t s) {
   const auto in_dtype = static_cast<DType>(in.dtype);
   const auto out_dtype = static_cast<DType>(out.dtype);
@@ -90,11 +92,15 @@ void turn(const rope_tensor& in, const rope_tensor& out, const RotationMatrix& r
   for (std::int64_t h = 0; h < in.shape[2]; ++h) {
     for (std::int64_t i = 0; i < in.shape[3]; ++i) x.push_back(load(in_dtype, element(in, b, s, h, i)));
   }
+  const auto turns = [&](std::int64_t i) {
+    const auto from = static_cast<std::int64_t>(rotation.from);
+    return i >= from && i < from + static_cast<std::int64_t>(rotation.d);
+  };
   const std::vector<double> y = multiply(rotation, x, static_cast<int>(width));
   for (std::int64_t h = 0; h < in.shape[2]; ++h) {
     for (std::int64_t i = 0; i < in.shape[3]; ++i) {
       std::byte* target = element(out, b, s, h, i);
-      if (i < rotary_dim || in_dtype != out_dtype) {
+      if (turns(i) || in_dtype != out_dtype) {
         store(out_dtype, target, y[static_cast<std::size_t>(h) * width + static_cast<std::size_t>(i)]);
       } else {  // bit for bit; going through double would quiet a signalling NaN
         std::memmove(target, element(in, b, s, h, i), size_of(in_dtype));
@@ -111,8 +117,8 @@ std::int32_t apply(const rope_call* call) {
     for (std::int64_t b = 0; b < call->q.shape[0]; ++b) {
       for (std::int64_t s = 0; s < call->q.shape[1]; ++s) {
         const RotationMatrix rotation = rotation_at(*call, plan, b, s);
-        turn(call->q, call->q_out, rotation, call->rotary_dim, b, s);
-        if (call->k.data != nullptr) turn(call->k, call->k_out, rotation, call->rotary_dim, b, s);
+        turn(call->q, call->q_out, rotation, b, s);
+        if (call->k.data != nullptr) turn(call->k, call->k_out, rotation, b, s);
       }
     }
   } catch (const std::exception&) {

@@ -1,5 +1,6 @@
 #include "reference/naive_matrix.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -44,9 +45,12 @@ std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks) {
 
 RotationMatrix rotation_matrix(std::vector<MatrixBlock> blocks) {
   const std::size_t d = 2 * blocks.size();
-  RotationMatrix rotation{d, std::vector<double>(d * d), std::move(blocks)};
+  int from = blocks.empty() ? 0 : blocks.front().first;
+  for (const MatrixBlock& block : blocks) from = std::min({from, block.first, block.second});
+  RotationMatrix rotation{d, static_cast<std::size_t>(from), std::vector<double>(d * d), std::move(blocks)};
   auto R = xt::adapt(rotation.entries, Shape{d, d});
-  for (const auto& [i, j, entries] : rotation.blocks) {
+  for (const auto& [first, second, entries] : rotation.blocks) {
+    const int i = first - from, j = second - from;
     R(i, i) = entries[0][0];
     R(i, j) = entries[0][1];
     R(j, i) = entries[1][0];
@@ -56,7 +60,7 @@ RotationMatrix rotation_matrix(std::vector<MatrixBlock> blocks) {
 }
 
 std::vector<double> multiply(const RotationMatrix& rotation, std::span<const double> x, int head_dim) {
-  const std::size_t d = rotation.d;
+  const std::size_t d = rotation.d, end = rotation.from + d;
   const auto width = static_cast<std::size_t>(head_dim);
   const std::size_t heads = x.size() / width;
   std::vector<double> y(x.begin(), x.end());
@@ -69,11 +73,13 @@ std::vector<double> multiply(const RotationMatrix& rotation, std::span<const dou
   // A head of x is a column, as in the paper.
   Matrix columns = xt::zeros<double>({d, heads});
   for (std::size_t h = 0; h < heads; ++h) {
-    const auto head = xt::view(x_rows, h, xt::range(0, d));
+    const auto head = xt::view(x_rows, h, xt::range(rotation.from, end));
     xt::view(columns, xt::all(), h) = xt::where(xt::isfinite(head), head, 0.0);
   }
   const Matrix product = xt::linalg::dot(R, columns);
-  for (std::size_t h = 0; h < heads; ++h) xt::view(y_rows, h, xt::range(0, d)) = xt::view(product, xt::all(), h);
+  for (std::size_t h = 0; h < heads; ++h) {
+    xt::view(y_rows, h, xt::range(rotation.from, end)) = xt::view(product, xt::all(), h);
+  }
 
   for (std::size_t h = 0; h < heads; ++h) {
     for (const MatrixBlock& block : rotation.blocks) {

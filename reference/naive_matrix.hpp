@@ -26,16 +26,17 @@ std::vector<MatrixBlock> blocks_at(const RotationPlan& plan, std::span<const std
 // The blocks of the transposed matrix: backward, it maps the output's gradient to the input's gradient.
 std::vector<MatrixBlock> transposed(std::vector<MatrixBlock> blocks);
 
-// R of eq. 15, [d, d] row-major. The pairs cover the features 0 .. d-1, each feature in one pair.
+// R of eq. 15, [d, d] row-major. The pairs cover the features from .. from+d-1, each feature in one pair.
 struct RotationMatrix {
   std::size_t d = 0;
+  std::size_t from = 0;
   std::vector<double> entries;
   std::vector<MatrixBlock> blocks;
 };
 RotationMatrix rotation_matrix(std::vector<MatrixBlock> blocks);
 
-// x holds the heads of one token, [heads, head_dim] row-major. Returns R times the first d features of each head; the
-// other features are copied. A pair that is not finite is rotated by its own block: in the product its 0 * inf would
+// x holds the heads of one token, [heads, head_dim] row-major. Returns R times those d features of each head; the other
+// features are copied. A pair that is not finite is rotated by its own block: in the product its 0 * inf would
 // reach every feature.
 std::vector<double> multiply(const RotationMatrix& rotation, std::span<const double> x, int head_dim);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -43,6 +44,10 @@ void validate(const RopeSpec& spec) {
           fmt::format("rotary_dim is {}; it must be even, because features rotate in pairs", spec.rotary_dim));
   require(spec.rotary_dim >= 2 && spec.rotary_dim <= spec.head_dim,
           fmt::format("rotary_dim is {}; it must be 2 to head_dim = {}", spec.rotary_dim, spec.head_dim));
+  require(spec.rotary_offset % 2 == 0 && spec.rotary_offset >= 0 &&
+              spec.rotary_offset <= spec.head_dim - spec.rotary_dim,
+          fmt::format("rotary_offset is {}; it must be even, and 0 to head_dim - rotary_dim = {}", spec.rotary_offset,
+                      spec.head_dim - spec.rotary_dim));
   require(std::isfinite(spec.base) && spec.base > 0, fmt::format("base is {}; it must be above 0", spec.base));
   require(!spec.attention_factor || std::isfinite(*spec.attention_factor), "attention_factor must be finite");
   validate_axes(spec);
@@ -56,6 +61,10 @@ void validate(const RopeSpec& spec) {
   } catch (const InputError& error) {
     throw InputError(fmt::format("spec: {}", error.what()));
   }
+}
+
+void keep_in_head(RopeSpec& spec) {
+  spec.rotary_offset = std::clamp(spec.rotary_offset, 0, std::max(spec.head_dim - spec.rotary_dim, 0) / 2 * 2);
 }
 
 std::vector<int> axis_of_pairs(const RopeSpec& spec) {

@@ -41,7 +41,8 @@ struct XPos {
 
 struct RopeSpec {
   int head_dim = 128;
-  int rotary_dim = 128;  // even, 2 .. head_dim; the first rotary_dim features rotate
+  int rotary_dim = 128;   // even, 2 .. head_dim
+  int rotary_offset = 0;  // even; features rotary_offset .. rotary_offset + rotary_dim - 1 rotate
   Pairing pairing = Pairing::half_split;
   double base = 10000;
   Scaling scaling;
@@ -54,6 +55,9 @@ struct RopeSpec {
 
 // Throws InputError that names the field, its value and what is allowed.
 void validate(const RopeSpec& spec);
+
+// Moves the features that rotate back into the head, after a change of its size.
+void keep_in_head(RopeSpec& spec);
 
 // The axis of each of the rotary_dim/2 pairs.
 std::vector<int> axis_of_pairs(const RopeSpec& spec);

@@ -4,6 +4,7 @@
 
 #include "reference/embedded_seeds.hpp"
 #include "reference/input_error.hpp"
+#include "reference/pair_features.hpp"
 #include "reference/rope_spec.hpp"
 
 namespace rope {
@@ -57,11 +58,10 @@ RotationPlan compile(const RopeSpec& spec, std::int64_t sequence_length) {
 
   RotationPlan plan;
   plan.head_dim = spec.head_dim;
-  const int half = spec.rotary_dim / 2;
-  for (int p = 0; p < half; ++p) {
+  for (int p = 0; p < spec.rotary_dim / 2; ++p) {
     const auto i = static_cast<std::size_t>(p);
-    const bool split = spec.pairing == Pairing::half_split;
-    plan.pairs.push_back({split ? p : 2 * p, split ? p + half : 2 * p + 1, axis[i], std::move(theta[i])});
+    const auto [first, second] = pair_features(spec, p);
+    plan.pairs.push_back({first, second, axis[i], std::move(theta[i])});
   }
   plan.lambda =
       spec.attention_factor ? *spec.attention_factor : attention_factor<Real>(spec.scaling, setting).to_double();

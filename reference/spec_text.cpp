@@ -166,6 +166,7 @@ RopeSpec spec_from_json(std::string_view text, std::string_view where) {
   reader.read("head_dim", spec.head_dim);
   spec.rotary_dim = spec.head_dim;
   reader.read("rotary_dim", spec.rotary_dim);
+  reader.read("rotary_offset", spec.rotary_offset);
   read_words(reader, "pairing", spec.pairing);
   reader.read("base", spec.base);
   if (const Json* field = reader.find("scaling")) spec.scaling = read_scaling(*field, reader.path() + ".scaling");
@@ -202,6 +203,7 @@ std::string to_json(const RopeSpec& spec) {
                 {"pairing", name(spec.pairing)},
                 {"base", spec.base},
                 {"scaling", write_scaling(spec.scaling)}};
+  if (spec.rotary_offset != 0) document["rotary_offset"] = spec.rotary_offset;
   if (!spec.axes.sections.empty()) {
     document["axes"] = {
         {"sections", spec.axes.sections}, {"order", word_of(spec.axes.order)}, {"restart", spec.axes.restart}};
@@ -238,6 +240,7 @@ Scaling scaling_from_flag(std::string_view text) {
 std::string to_flags(const RopeSpec& spec) {
   std::string flags = fmt::format("--head-dim {} --rotary-dim {} --pairing {} --base {}", spec.head_dim,
                                   spec.rotary_dim, name(spec.pairing), spec.base);
+  if (spec.rotary_offset != 0) flags += fmt::format(" --rotary-offset {}", spec.rotary_offset);
   const Json rule = write_scaling(spec.scaling);
   if (rule["kind"] != scaling::None::kind) {
     flags += " --scaling " + rule["kind"].get<std::string>();

@@ -65,7 +65,8 @@ std::int32_t widest_chunk(const rope_call& call) {
   const std::int64_t width = vector_bytes / size_of_element(call.q);
   const bool tensors = takes_vectors(call.q) && takes_vectors(call.q_out) &&
                        (!has_key(call) || (takes_vectors(call.k) && takes_vectors(call.k_out)));
-  const bool features = call.rotary_dim / 2 % width == 0 && call.q.shape[3] % width == 0;
+  const bool features = call.rotary_dim / 2 % width == 0 && call.q.shape[3] % width == 0 &&
+                        call.rotary_offset % (2 * width) == 0;  // no chunk is on both sides of what turns
   return tensors && features ? static_cast<std::int32_t>(width) : 1;
 }
 

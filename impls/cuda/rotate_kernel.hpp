@@ -149,13 +149,14 @@ class Share {
   };
 
   __device__ static Features features(const Job& job, int chunk) {
-    const int pairs = job.call.rotary_dim / 2;
+    const int pairs = job.call.rotary_dim / 2, offset = job.call.rotary_offset;
     if (chunk < job.rotary_chunks) {
       const bool neighbours = width == 1 && job.call.pairing == ROPE_INTERLEAVED;
-      return neighbours ? Features{chunk, 2 * chunk, 2 * chunk + 1}
-                        : Features{chunk, chunk * width, chunk * width + pairs};
+      return neighbours ? Features{chunk, offset + 2 * chunk, offset + 2 * chunk + 1}
+                        : Features{chunk, offset + chunk * width, offset + chunk * width + pairs};
     }
-    const int first = 2 * pairs + (chunk - job.rotary_chunks) * 2 * width;
+    const int before = (chunk - job.rotary_chunks) * 2 * width;  // features that do not turn
+    const int first = before < offset ? before : 2 * pairs + before;
     return {chunk, first, first + width < job.call.q.shape[3] ? first + width : -1};
   }
 

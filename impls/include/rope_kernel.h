@@ -5,8 +5,10 @@
  *
  * What a kernel computes. Let x be one head (head_dim features) at position m. Features rotate in pairs p:
  *
- *     half_split     first[p] = p     second[p] = p + rotary_dim/2
- *     interleaved    first[p] = 2p    second[p] = 2p + 1              p = 0 .. rotary_dim/2 - 1
+ *     half_split     first[p] = o + p     second[p] = o + p + rotary_dim/2
+ *     interleaved    first[p] = o + 2p    second[p] = o + 2p + 1              p = 0 .. rotary_dim/2 - 1
+ *
+ * o is rotary_offset, which is 0 unless ROTARY_OFFSET is claimed.
  *
  * The angle is phi = position[axis[p]] * theta[p] radians. Forward s = +1. Backward s = -1: it maps the gradient of the
  * output to the gradient of the input.
@@ -14,8 +16,8 @@
  *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
  *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
  *
- * Features rotary_dim .. head_dim-1 are copied bit for bit, or rounded once if the output's type is narrower. A NaN may
- * become another NaN. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
+ * All other features are copied bit for bit, or rounded once if the output's type is narrower. A NaN may become another
+ * NaN. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
  *
  * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). A minimal kernel
  * has about sixty lines: examples/my_kernel.c in the repository of ropecheck.
@@ -95,8 +97,8 @@ typedef struct rope_positions {
 } rope_positions;
 
 /* Row m belongs to position m. If width is rotary_dim/2, column p belongs to pair p. If width is rotary_dim, column j
- * belongs to feature j. Then the two features of a pair may hold different values: y[j] uses cos[j] and sin[j], and
- * backward is the transpose of that map. Columns are contiguous. Every row from 0 to rows-1 may be read. */
+ * belongs to feature rotary_offset + j. Then the two features of a pair may hold different values: that feature's result
+ * uses cos[j] and sin[j], and backward is the transpose of that map. Columns are contiguous. Every row from 0 to rows-1 may be read. */
 typedef struct rope_table {
   const void *cos;
   const void *sin;
@@ -164,6 +166,9 @@ typedef struct rope_call {
   const int32_t *cu_seqlens;
   int32_t sequences;            /* of cu_seqlens or, without it, batch */
   int32_t seqlen_offsets_dtype; /* ROPE_I32 or ROPE_I64, as claimed in position_dtypes */
+  /* Appended. */
+  int32_t rotary_offset; /* even, 0 .. head_dim - rotary_dim */
+  int32_t reserved2;
 } rope_call;
 
 /* The bit of an enumerator in a mask. */
@@ -189,7 +194,8 @@ enum rope_feature {
                                          * shapes or types that do not match, a value outside its enumeration */
   ROPE_FEATURE_ANY_STRIDES = 13,        /* strided: also negative strides, and strides other than 1 between features */
   ROPE_FEATURE_SEQLEN_OFFSETS = 14,     /* a start for each sequence */
-  ROPE_FEATURE_CU_SEQLENS = 15          /* sequences packed into one row of tokens */
+  ROPE_FEATURE_CU_SEQLENS = 15,         /* sequences packed into one row of tokens */
+  ROPE_FEATURE_ROTARY_OFFSET = 16       /* rotary_offset other than 0; goes with PARTIAL */
 };
 
 /* How q, k and the outputs lie in memory. */

@@ -15,6 +15,7 @@ std::span<const Family> families() {
       {"BWD", "Backward", "The backward pass is the transpose of the forward one."},
       {"REL", "Relative position", "Attention sees the distance between two tokens, and nothing else."},
       {"ANG", "Angles", "Frequencies, scaling rules, tables and axes, pair by pair and at every length."},
+      {"OFF", "Rotary offset", "Features that rotate, and do not come first in the head."},
       {"POS", "Positions", "Which position each token is rotated by."},
       {"DET", "Determinism", "The same call gives the same bits."},
       {"STA", "State", "Earlier calls do not matter."},
@@ -40,9 +41,9 @@ std::vector<Requirement> all_requirements() {
   std::vector<Requirement> all;
   for (const auto family :
        {rotation_requirements(), linearity_requirements(), rounding_requirements(), backward_requirements(),
-        relative_requirements(), angle_requirements(), position_requirements(), memory_requirements(),
-        shape_requirements(), determinism_requirements(), state_requirements(), special_requirements(),
-        error_requirements(), golden_requirements()}) {
+        relative_requirements(), angle_requirements(), offset_requirements(), position_requirements(),
+        memory_requirements(), shape_requirements(), determinism_requirements(), state_requirements(),
+        special_requirements(), error_requirements(), golden_requirements()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   // A family may be written in several files.

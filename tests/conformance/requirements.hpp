@@ -19,6 +19,7 @@ std::span<const Requirement> relative_requirements();
 std::span<const Requirement> angle_requirements();
 std::span<const Requirement> position_requirements();
 std::span<const Requirement> memory_requirements();
+std::span<const Requirement> offset_requirements();
 std::span<const Requirement> shape_requirements();
 std::span<const Requirement> determinism_requirements();
 std::span<const Requirement> state_requirements();

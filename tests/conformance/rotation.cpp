@@ -269,7 +269,8 @@ Finding pass_through(const Case& c, Examiner& examiner) {
   const double smallest = smallest_subnormal(c.dtype);
   const double tiny = c.dtype == c.out_dtype ? smallest : smallest / unit_roundoff(c.dtype) / 2;  // 2^emin
   for_each_row(call.q, [&](const RowIndex&, std::byte* data) {
-    for (int j = c.spec.rotary_dim; j < c.spec.head_dim; ++j) {
+    for (int j = 0; j < c.spec.head_dim; ++j) {
+      if (j >= c.spec.rotary_offset && j < c.spec.rotary_offset + c.spec.rotary_dim) continue;
       const double values[] = {-0.0, tiny, largest_finite(c.dtype), 1.0};
       store(c.dtype, data + j * feature_step(call.q), values[count++ % 4]);
     }

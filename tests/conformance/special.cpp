@@ -62,10 +62,11 @@ struct Plant {
   double value;
 };
 
-// The last feature, if it does not turn.
+// The last feature that does not turn.
 std::optional<int> passed_feature(const Case& c) {
   if (c.spec.rotary_dim == c.spec.head_dim) return std::nullopt;
-  return c.spec.head_dim - 1;
+  const bool ends_with_pairs = c.spec.rotary_offset + c.spec.rotary_dim == c.spec.head_dim;
+  return ends_with_pairs ? c.spec.rotary_offset - 1 : c.spec.head_dim - 1;
 }
 
 std::vector<Plant> plants_of(const RowIndex& row, const Expectation& layout) {
@@ -82,7 +83,7 @@ std::vector<Plant> plants_of(const RowIndex& row, const Expectation& layout) {
 
 std::vector<Plant> plant_in(Tensor& tensor, std::optional<int> passed, const Expectation& layout) {
   std::vector<Plant> plants;
-  const auto first_passed = static_cast<int>(2 * layout.pairs());  // the first feature that does not turn
+  const int first_passed = layout.turns(0) ? static_cast<int>(2 * layout.pairs()) : 0;  // it does not turn
   for_each_row(tensor, [&](const RowIndex& row, std::byte*) {
     for (const Plant& plant : plants_of(row, layout)) plants.push_back(plant);
     if (!passed) return;
@@ -218,7 +219,9 @@ Tensor without_flushed(const Tensor& input, Tensor output, Expectation& expected
       mend(expected.first(p), exact.first.hi);
       mend(expected.second(p), exact.second.hi);
     }
-    for (auto j = static_cast<int>(2 * angles.size()); j < input.shape[3]; ++j) mend(j, value_at(input, row, j));
+    for (int j = 0; j < input.shape[3]; ++j) {
+      if (!expected.turns(j)) mend(j, value_at(input, row, j));
+    }
   });
   return output;
 }

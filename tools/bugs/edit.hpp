@@ -135,7 +135,7 @@ struct Count {
 
 // A parameter of the call, replaced by another value.
 struct Set {
-  enum class What { base, factor, rotary_dim, pairing };
+  enum class What { base, factor, rotary_dim, rotary_offset, pairing };
   enum class To {
     number,
     times,  // the number
@@ -148,6 +148,7 @@ struct Set {
     half_head,
     over_head,       // squared, over head_dim
     over_root_head,  // times the number, over sqrt(head_dim)
+    end,             // of the head
     other            // of two
   };
   What what = What::base;

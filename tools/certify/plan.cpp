@@ -8,6 +8,7 @@
 #include "reference/input_error.hpp"
 #include "reference/spec_json.hpp"
 #include "tools/worker/protocol/claims_text.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::certify {
 namespace {
@@ -141,6 +142,13 @@ std::string claims_difference(const Plan& plan, const Claims& claims) {
     }
   }
   return "the kernel claims less than the plan has";
+}
+
+std::vector<std::string> features_since(const Plan& plan, const Claims& claims) {
+  const auto then = plan.claims.value("features", std::vector<std::string>());
+  std::vector<std::string> now = wire::names_of(claims.capabilities.features, wire::features);
+  std::erase_if(now, [&](const std::string& feature) { return std::ranges::find(then, feature) != then.end(); });
+  return now;
 }
 
 std::string difference(const Plan& found, const Plan& expected) {

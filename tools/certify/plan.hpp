@@ -40,6 +40,9 @@ std::string sha256_of(std::string_view text);
 // Whether the plan was made for these claims; empty: it was.
 std::string claims_difference(const Plan& plan, const Claims& claims);
 
+// The claimed features that the plan's kernel did not claim: no block of the plan is about them.
+std::vector<std::string> features_since(const Plan& plan, const Claims& claims);
+
 // What two plans differ in, in words; empty: nothing.
 std::string difference(const Plan& found, const Plan& expected);
 

@@ -15,6 +15,7 @@
 #include "tools/command/sandbox_options.hpp"
 #include "tools/command/signature.hpp"
 #include "tools/report/words.hpp"
+#include "tools/worker/protocol/wire.hpp"
 
 namespace rope {
 namespace {
@@ -36,9 +37,14 @@ std::filesystem::path certificate_in(const std::string& path) {
   return std::filesystem::is_directory(path) ? certify::Folder(path).certificate() : std::filesystem::path(path);
 }
 
-// A kernel may choose its code by the machine, so its last bits may differ on another one.
+// A kernel may choose its code by the machine, so its last bits may differ on another one. It may have learned a
+// feature since: the certificate is still true of what it names.
 void check_subject(const Certificate& certificate, const std::string& named, Subject& subject) {
-  if (const std::string why = certify::claims_difference(certificate.plan, subject.claims()); !why.empty()) {
+  Claims claims = subject.claims();
+  for (const std::string& feature : certify::features_since(certificate.plan, claims)) {
+    claims.capabilities.features &= ~ROPE_BIT(wire::enumerator(feature, wire::features));
+  }
+  if (const std::string why = certify::claims_difference(certificate.plan, claims); !why.empty()) {
     throw InputError(fmt::format("the certificate is not {}'s: {}", named, why));
   }
   certify::Identity found = identity_of(certificate.plan, named, subject.code_files());
@@ -65,11 +71,15 @@ Spots check_spots(const Certificate& certificate, const CheckOptions& options) {
   const std::string named = options.python.named({options.subject}).front();
   const std::unique_ptr<Subject> subject = open_callable(named, worker, oracles, {});
   check_subject(certificate, named, *subject);
+  const std::vector<std::string> since = certify::features_since(certificate.plan, subject->claims());
   const bool same_machine = certify::instruction_set() == certificate.identity.instruction_set;
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device{}();
   std::mt19937_64 draw(seed);
   certify::BlockCheck check(*subject, certificate.plan);
   Spots spots;
+  if (!since.empty()) {
+    spots.text = fmt::format("  not in the certificate: {}, which the kernel claims now\n", fmt::join(since, ", "));
+  }
   for (std::int64_t i = 0; i < options.spot; ++i) {
     const auto block = static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(certificate.plan.blocks()));
     const certify::BlockResult again = check.check(block);

@@ -50,7 +50,8 @@ void SpecOptions::add_to(CLI::App& command) {
       ->group(group);
   command.add_flag("--guess", guess_, "accept what --model-config has to guess; each guess is printed")->group(group);
   command.add_option("--head-dim", head_dim_, "features of a head")->group(group);
-  command.add_option("--rotary-dim", rotary_dim_, "features that rotate, from the first; default all")->group(group);
+  command.add_option("--rotary-dim", rotary_dim_, "features that rotate; default all")->group(group);
+  command.add_option("--rotary-offset", rotary_offset_, "the first feature that rotates; default 0")->group(group);
   command.add_option("--base", base_, "rope_theta; default 10000")->group(group);
   command.add_option("--scaling", scaling_, "kind,name=value,..; for example linear,factor=4")->group(group);
   takes_list_of(command.add_option("--axes", axes_, "of each position axis, 16:24:24"), kinds::pairs, ':')
@@ -79,7 +80,7 @@ const std::optional<ModelConfig>& SpecOptions::model() const {
 bool SpecOptions::has_axes() const { return !axes_.empty() || axes_order_ || axes_restart_; }
 
 bool SpecOptions::has_flags_beside_base() const {
-  return has_axes() || head_dim_ || rotary_dim_ || scaling_ || attention_factor_;
+  return has_axes() || head_dim_ || rotary_dim_ || rotary_offset_ || scaling_ || attention_factor_;
 }
 
 bool SpecOptions::is_by_flags() const { return (base_ && !base()) || has_flags_beside_base(); }
@@ -129,6 +130,7 @@ std::vector<ModelRope> SpecOptions::specs() const {
   RopeSpec spec;
   spec.head_dim = *head_dim_;
   spec.rotary_dim = rotary_dim_.value_or(spec.head_dim);
+  spec.rotary_offset = rotary_offset_.value_or(0);
   if (pairing_) spec.pairing = pairing_called(*pairing_);
   spec.base = base_.value_or(spec.base);
   if (scaling_) spec.scaling = scaling_from_flag(*scaling_);

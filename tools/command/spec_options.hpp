@@ -43,7 +43,7 @@ class SpecOptions {
   bool guess_ = false;
   mutable std::optional<ModelConfig> model_;  // read when first asked for
   std::optional<int> head_dim_;
-  std::optional<int> rotary_dim_;
+  std::optional<int> rotary_dim_, rotary_offset_;
   std::optional<std::string> pairing_;
   std::optional<double> base_;
   std::optional<std::string> scaling_;

@@ -160,6 +160,8 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
      [](const SeenRow& r) { return 2 * of(r).spec.rotary_dim == of(r).spec.head_dim; }},
     {Circumstance::rotary_equals_head_dim, "rotary_dim equal to head_dim", nothing,
      [](const SeenRow& r) { return of(r).spec.rotary_dim == of(r).spec.head_dim; }},
+    {Circumstance::rotary_offset, field_words::rotary_offset, BugClass::partial_passthrough,
+     [](const SeenRow& r) { return of(r).spec.rotary_offset != 0; }},
     {Circumstance::several_axes, field_words::several_axes, BugClass::multi_axis,
      [](const SeenRow& r) { return of(r).spec.axes.count() > 1; }},
     {Circumstance::one_axis, "one axis", nothing, [](const SeenRow& r) { return of(r).spec.axes.count() == 1; }},
@@ -258,11 +260,13 @@ constexpr std::array<CircumstanceEntry, static_cast<std::size_t>(Circumstance::c
 void set_head_dim(Case& c, std::int64_t dim) {
   if (c.spec.rotary_dim == c.spec.head_dim) c.spec.rotary_dim = static_cast<int>(dim);
   c.spec.head_dim = static_cast<int>(dim);
+  keep_in_head(c.spec);
 }
 
 void set_rotary_dim(Case& c, std::int64_t dim) {
   if (c.spec.rotary_dim == c.spec.head_dim) c.spec.head_dim = static_cast<int>(dim);
   c.spec.rotary_dim = static_cast<int>(dim);
+  keep_in_head(c.spec);
 }
 
 // Of q, and of k as many as before for each of q's.
@@ -296,8 +300,16 @@ std::int64_t token_of_all_batches(const SeenRow& r) { return r.key().batch * tok
 
 std::int64_t pair_of(const SeenRow& r) {
   const RopeSpec& spec = of(r).spec;
-  if (r.feature >= spec.rotary_dim) return -1;
-  return spec.pairing == Pairing::interleaved ? r.feature / 2 : r.feature % (spec.rotary_dim / 2);
+  const std::int64_t in_block = r.feature - spec.rotary_offset;
+  if (in_block < 0 || in_block >= spec.rotary_dim) return -1;
+  return spec.pairing == Pairing::interleaved ? in_block / 2 : in_block % (spec.rotary_dim / 2);
+}
+
+// Counted from the last feature that rotates; those before rotary_offset come last.
+std::int64_t passed_feature_of(const SeenRow& r) {
+  const RopeSpec& spec = of(r).spec;
+  const std::int64_t before = r.feature < spec.rotary_offset ? spec.head_dim : 0;
+  return std::max<std::int64_t>(r.feature + before - spec.rotary_offset - spec.rotary_dim, -1);
 }
 
 constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> known_quantities{{
@@ -333,10 +345,14 @@ constexpr std::array<QuantityEntry, static_cast<std::size_t>(Quantity::count)> k
     {Quantity::feature, "feature", [](const SeenRow& r) { return std::int64_t{r.feature}; }, Scope::element, nullptr,
      "features", [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim}; }, "features"},
     {Quantity::passed_feature, "pass-through feature",
-     [](const SeenRow& r) { return std::max(std::int64_t{r.feature - of(r).spec.rotary_dim}, std::int64_t{-1}); },
+     passed_feature_of,
      Scope::element, nullptr, "pass-through features",
      [](const SeenRow& r) { return std::int64_t{of(r).spec.head_dim - of(r).spec.rotary_dim}; },
      "pass-through features"},
+    {Quantity::feature_before, "feature before rotary_offset",
+     [](const SeenRow& r) { return r.feature < of(r).spec.rotary_offset ? std::int64_t{r.feature} : -1; },
+     Scope::element, nullptr, "features before rotary_offset",
+     [](const SeenRow& r) { return std::int64_t{of(r).spec.rotary_offset}; }, "features before rotary_offset"},
 }};
 
 template <class Table>

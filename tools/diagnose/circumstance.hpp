@@ -80,6 +80,7 @@ enum class Circumstance {
   rotary_below_head_dim,
   rotary_half_of_head_dim,
   rotary_equals_head_dim,
+  rotary_offset,
   several_axes,
   one_axis,
   alternating_axes,
@@ -161,6 +162,7 @@ enum class Quantity {
   pair,
   feature,
   passed_feature,
+  feature_before,  // rotary_offset
   count  // the number of quantities, not one itself
 };
 

@@ -253,6 +253,13 @@ int changed_dim(bugs::Set::To to, const Params& p) {
   }
 }
 
+int changed_offset(const bugs::Set& set, const Params& p) {
+  const int last = p.head_dim - p.rotary_dim;
+  if (set.to == bugs::Set::To::end) return last / 2 * 2;
+  const double factor = set.to == bugs::Set::To::times ? set.number : 0;
+  return std::clamp(static_cast<int>(p.rotary_offset * factor) / 2 * 2, 0, last);
+}
+
 Change made_by(const bugs::Set& set) {
   Change change;
   change.params = [=](const Call&, Params& p) {
@@ -262,6 +269,7 @@ Change made_by(const bugs::Set& set) {
       case bugs::Set::What::pairing:
         p.pairing = p.pairing == Pairing::half_split ? Pairing::interleaved : Pairing::half_split;
         break;
+      case bugs::Set::What::rotary_offset: p.rotary_offset = changed_offset(set, p); break;
       case bugs::Set::What::rotary_dim:
         p.rotary_dim = changed_dim(set.to, p);
         p.scaling = for_pairs(p.scaling, p.rotary_dim / 2);

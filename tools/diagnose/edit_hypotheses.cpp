@@ -12,6 +12,7 @@ using InCalls = std::function<bool(const Call&)>;
 bool has_own_angles(const Call& call) { return call.source != AngleSource::tables; }
 bool is_computed(const Call& call) { return call.source == AngleSource::computed; }
 bool has_factor(const Call& call) { return call.attention_factor != 1; }
+bool has_offset(const Call& call) { return call.rotary_offset != 0; }
 bool is_partial(const Call& call) { return call.rotary_dim < call.q.shape[3]; }
 
 InCalls applies(const bugs::Round& round) {
@@ -44,6 +45,7 @@ InCalls applies(const bugs::Set& set) {
     case bugs::Set::What::factor: return set.to == times || set.to == over_root_head ? InCalls{} : has_factor;
     case bugs::Set::What::pairing: return [](const Call& call) { return call.rotary_dim > 2; };
     case bugs::Set::What::rotary_dim: return is_partial;
+    case bugs::Set::What::rotary_offset: return set.to == end ? is_partial : has_offset;
   }
   return {};
 }

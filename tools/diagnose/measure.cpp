@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "reference/pair_features.hpp"
 #include "tools/diagnose/cause_class.hpp"
 
 namespace rope::diagnosis {
@@ -72,12 +73,10 @@ class RowShape {
     const auto dim = static_cast<std::size_t>(seen.head_dim);
     const RowKey& key = seen.rows[row];
     const Tensor& input = key.key ? *seen.before.k : seen.before.q;
-    const auto rotary = static_cast<std::size_t>(seen.before.rotary_dim);
-    const auto half = static_cast<int>(rotary / 2);
-    const bool split = seen.before.pairing == Pairing::half_split;
     double largest = 0, most = 0;
-    for (int p = 0; p < half; ++p) {
-      const int first = split ? p : 2 * p, second = split ? p + half : 2 * p + 1;
+    for (int p = 0; p < seen.before.rotary_dim / 2; ++p) {
+      const auto [first, second] =
+          pair_features(seen.before.pairing, seen.before.rotary_dim, seen.before.rotary_offset, p);
       const std::size_t i = row * dim + static_cast<std::size_t>(first),
                         j = row * dim + static_cast<std::size_t>(second);
       if (!is_wrong(i) && !is_wrong(j)) continue;

@@ -181,14 +181,20 @@ class Run {
     }
   }
 
-  std::int64_t index(const RowContext& spot, bool output, int feature, std::int64_t right) const {
-    return change_.index ? change_.index(spot, output, feature, right) : right;
+  int place(int feature) const {
+    const int at = feature + params_.rotary_offset;
+    return feature < params_.head_dim && at >= params_.head_dim ? at - params_.head_dim : at;
+  }
+
+  std::int64_t index(const RowContext& spot, bool output, int feature, std::int64_t row) const {
+    const Tensor& tensor = output ? spot.out() : spot.in();
+    const std::int64_t right = row + place(feature) * tensor.strides[3];
+    return change_.index ? change_.index(spot, output, place(feature), right) : right;
   }
 
   Loaded read(const RowContext& spot, int feature) {
     if (!is_read_here_) return read_of_any(spot, feature);
-    const std::int64_t right = in_offset_ + feature * spot.in().strides[3];
-    return element(spot.key, index(spot, false, feature, right));
+    return element(spot.key, index(spot, false, feature, in_offset_));
   }
 
   // Of any row, not only of the one that is turned.
@@ -198,7 +204,7 @@ class Run {
     if (from.key && !call_.k) from.key = false;
     from.head %= std::max<std::int64_t>(from.in().shape[2], 1);
     const std::int64_t row = row_offset(from.in(), {from.batch, from.seq, from.head});
-    return element(from.key, index(from, false, feature, row + feature * from.in().strides[3]));
+    return element(from.key, index(from, false, feature, row));
   }
 
   Loaded element(bool key, std::int64_t at) {
@@ -218,7 +224,7 @@ class Run {
   void save(const RowContext& spot, int feature, Loaded y) {
     if (change_.skips && change_.skips(spot, feature)) return;
     Memory& memory = output(spot.key);
-    const std::int64_t at = index(spot, true, feature, out_offset_ + feature * spot.out().strides[3]);
+    const std::int64_t at = index(spot, true, feature, out_offset_);
     if (!memory.holds(at)) {
       note({std::string(spot.key ? "k" : "q") + (call_.in_place ? "" : "_out"), true, at + memory.origin});
       return;
@@ -331,6 +337,7 @@ Params params_of(const Call& call) {
   Params p;
   p.head_dim = static_cast<int>(call.q.shape[3]);
   p.rotary_dim = call.rotary_dim;
+  p.rotary_offset = call.rotary_offset;
   p.pairing = call.pairing;
   p.backward = call.direction == Direction::backward;
   p.lambda = call.attention_factor;

@@ -1,5 +1,6 @@
 // The model: rope as one readable loop over a call. A hypothesis may change every stage. It works on memory as a kernel
-// does, so wrong strides, reads behind a tensor and values overwritten too early have their real effect.
+// does, so wrong strides, reads behind a tensor and values overwritten too early have their real effect. It counts the
+// features of a head from rotary_offset on, and those before it behind the last one; Change::index gets their place.
 #pragma once
 
 #include <functional>
@@ -18,6 +19,7 @@ namespace rope::diagnosis {
 struct Params {
   int head_dim = 0;
   int rotary_dim = 0;
+  int rotary_offset = 0;
   Pairing pairing = Pairing::half_split;
   bool backward = false;
   double lambda = 1;

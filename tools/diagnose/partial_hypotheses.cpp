@@ -28,21 +28,6 @@ void add_direct(Hypotheses& all, const char* sentence,
   all.push_back(std::move(h));
 }
 
-void add_rotary_dims(Hypotheses& all) {
-  {
-    // Uses the last features: the whole head, including what passes through, is read shifted by the rest.
-    Hypothesis h{.bug_class = BugClass::partial_passthrough,
-                 .sentence = "the last rotary_dim features turn, not the first", .applies = partial};
-    h.change.index = [](const RowContext& s, bool, int feature, std::int64_t index) {
-      const int rest = s.params.head_dim - s.params.rotary_dim;
-      const int shifted = feature < s.params.rotary_dim ? feature + rest : feature - s.params.rotary_dim;
-      const std::int64_t step = s.in().strides[3];
-      return index + (shifted - feature) * step;
-    };
-    all.push_back(std::move(h));
-  }
-}
-
 // The number that the output's type reads in the memory of the input: `feature` elements of that type after the first
 // pass-through feature, or after the start of the row.
 double read_as_output(const RowContext& s, int feature, bool from_first_passed) {
@@ -203,7 +188,6 @@ void add_gradients(Hypotheses& all) {
 }  // namespace
 
 void add_partial_hypotheses(Hypotheses& all) {
-  add_rotary_dims(all);
   add_passed_features(all);
   add_block_copies(all);
   add_passed_by_other_strides(all);

@@ -19,6 +19,7 @@ Case wide(const Failure& failure, const Claims& claims) {
   if (lists || c.spec.head_dim >= 64) return first_seen;
   c.spec.rotary_dim = c.spec.rotary_dim < c.spec.head_dim ? 32 : 64;
   c.spec.head_dim = 64;
+  keep_in_head(c.spec);
   return uncovered(c, claims).empty() ? c : first_seen;
 }
 

@@ -117,6 +117,14 @@ void add_columns(Hypotheses& all) {
       });
 }
 
+void add_columns_of_head(Hypotheses& all) {
+  add(all, "the columns of the tables are counted from the head's first feature, not from rotary_offset",
+      [](const Call& call) { return call.cos && call.rotary_offset != 0; },
+      [](const Call& call, bool, std::int64_t&, std::int64_t& column) {
+        column += full(call) ? call.rotary_offset : call.rotary_offset / 2;
+      });
+}
+
 void add_types(Hypotheses& all) {
   {
     Hypothesis h{.bug_class = BugClass::table_cache, .sentence = "tables are read as if they had q's type",
@@ -170,6 +178,7 @@ void add_table_hypotheses(Hypotheses& all) {
   add_addresses(all);
   add_row_per_token(all);
   add_columns(all);
+  add_columns_of_head(all);
   add_types(all);
   add_misplaced_sines(all);
 }

@@ -74,6 +74,9 @@ void add_exponents(Hypotheses& all) {
                [](const RowContext& s, int p) { return -2.0L * p / (r(s) + 1); });
   add_exponent(all, "the exponent is -(2p+1)/rotary_dim",
                [](const RowContext& s, int p) { return -(2.0L * p + 1) / r(s); });
+  add_exponent(all, "the exponent is -(2p+rotary_offset)/rotary_dim: it counts from the head's first feature",
+               [](const RowContext& s, int p) { return -(2.0L * p + s.params.rotary_offset) / r(s); });
+  all.back().applies = [](const Call& call) { return computed(call) && call.rotary_offset != 0; };
 }
 
 // An index kept in eight bits: negative from 128 on, or 0 again from 256 on.

@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 
+#include "reference/pair_features.hpp"
 #include "reference/rotation_plan.hpp"
 #include "tools/identify/describe.hpp"
 #include "tools/identify/phase.hpp"
@@ -16,8 +17,7 @@ namespace {
 std::vector<FeaturePair> told_pairs(const RopeSpec& spec) {
   std::vector<FeaturePair> pairs;
   for (int p = 0; p < spec.rotary_dim / 2; ++p) {
-    const bool split = spec.pairing == Pairing::half_split;
-    const int first = split ? p : 2 * p, second = split ? p + spec.rotary_dim / 2 : 2 * p + 1;
+    const auto [first, second] = pair_features(spec, p);
     pairs.push_back({first, second, first, second, BlockKind::rotation});
   }
   return pairs;
@@ -66,8 +66,8 @@ std::vector<MeasuredTheta> exact_theta(const ExecutedPlan& plan) {
   return theta;
 }
 
-// The same angle at position 0 in every pair; nullopt: there is none, or pairs differ. Positions that begin elsewhere turn
-// each pair by its own angle.
+// The same angle at position 0 in every pair; nullopt: there is none, or pairs differ. Positions that begin elsewhere
+// turn each pair by its own angle.
 std::optional<double> common_phase(const ExecutedPlan& plan) {
   if (plan.pairs.size() < 2) return std::nullopt;
   const double phase = plan.pairs.front().intercept;
@@ -129,7 +129,8 @@ void structure_differences(const ExecutedPlan& plan, std::vector<Difference>& fo
   }
   std::vector<int> still;
   for (const int feature : s.passed) {
-    if (feature < told.rotary_dim) still.push_back(feature);
+    const int in_block = feature - told.rotary_offset;
+    if (in_block >= 0 && in_block < told.rotary_dim) still.push_back(feature);
   }
   std::erase_if(still, [&](int feature) {
     for (const FeaturePair& pair : told_pairs(told)) {
@@ -188,10 +189,11 @@ void angle_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
     if (std::fabs(wrapped(turned - of_told->second)) > allowed) off.push_back(&pair);
   }
   if (is_contradicted(plan) && plan.positions.empty() && !off.empty()) {
-    found.push_back({fmt::format("the angles do not grow evenly with the position: constant frequencies give only {} of "
-                                 "{} elements of random rows",
-                                 plan.predicted_right, plan.predicted),
-                     BugClass::phase});
+    found.push_back(
+        {fmt::format("the angles do not grow evenly with the position: constant frequencies give only {} of "
+                     "{} elements of random rows",
+                     plan.predicted_right, plan.predicted),
+         BugClass::phase});
     return;
   }
   const RopeSpec* ruled = plan.rules.empty() ? nullptr : &plan.rules.front().spec;

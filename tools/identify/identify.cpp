@@ -240,7 +240,7 @@ class Identification {
   std::vector<std::size_t> index_in_spec() const {
     std::vector<std::size_t> index;
     for (const ExecutedPair& pair : plan_.pairs)
-      index.push_back(index_of(pair.features, plan_.structure, *plan_.pairing, told().head_dim));
+      index.push_back(index_of(pair.features, plan_.structure, *plan_.pairing, told()));
     return index;
   }
 
@@ -265,6 +265,7 @@ class Identification {
   RopeSpec told_here() const {
     RopeSpec spec = told();
     spec.rotary_dim = plan_.rotary_dim;
+    keep_in_head(spec);
     spec.pairing = *plan_.pairing;
     spec.attention_factor.reset();
     return spec;

@@ -8,15 +8,17 @@ namespace rope {
 namespace {
 
 int told_partner(const RopeSpec& told, int feature) {
-  const int half = told.rotary_dim / 2;
-  if (told.pairing == Pairing::half_split) return feature < half ? feature + half : -1;
-  return feature % 2 == 0 && feature < told.rotary_dim ? feature + 1 : -1;
+  const int half = told.rotary_dim / 2, in_block = feature - told.rotary_offset;
+  if (told.pairing == Pairing::half_split) return in_block >= 0 && in_block < half ? feature + half : -1;
+  return feature % 2 == 0 && in_block >= 0 && in_block < told.rotary_dim ? feature + 1 : -1;
 }
 
 bool trailing_pairs_stand_still(const RopeSpec& told, int rotary_dim, std::int64_t sequence_length) {
   const RotationPlan told_plan = compile(told, sequence_length);
   return std::all_of(told_plan.pairs.begin(), told_plan.pairs.end(),
-                     [&](const RotatedPair& pair) { return pair.first < rotary_dim || pair.theta.to_double() == 0; });
+                     [&](const RotatedPair& pair) {
+                       return pair.first < told.rotary_offset + rotary_dim || pair.theta.to_double() == 0;
+                     });
 }
 
 }  // namespace
@@ -79,10 +81,11 @@ PairingSeen pairing_of(const Structure& structure, const RopeSpec& told, std::in
   return seen;
 }
 
-std::size_t index_of(const FeaturePair& pair, const Structure& structure, Pairing pairing, int head_dim) {
+std::size_t index_of(const FeaturePair& pair, const Structure& structure, Pairing pairing, const RopeSpec& told) {
   const int start = structure.pairs.front().first;
-  const bool at_the_end = structure.pairs.back().second + 1 == head_dim && start >= 2;
-  const int first = pair.first - (at_the_end ? start : 0);
+  const bool at_the_end = structure.pairs.back().second + 1 == told.head_dim && start >= 2;
+  const bool as_told = start >= told.rotary_offset && told.rotary_offset > 0;
+  const int first = pair.first - (as_told ? told.rotary_offset : at_the_end ? start : 0);
   return static_cast<std::size_t>(pairing == Pairing::half_split ? first : first / 2);
 }
 

@@ -22,8 +22,8 @@ struct PairingSeen {
 // 0 are missing. One pair (0, 1) is both; then the given pairing is taken.
 PairingSeen pairing_of(const Structure& structure, const RopeSpec& told, std::int64_t sequence_length);
 
-// A pair's index among the spec's pairs. If the pairs begin further on, up to the end of the head, they are counted
-// from there.
-std::size_t index_of(const FeaturePair& pair, const Structure& structure, Pairing pairing, int head_dim);
+// A pair's index among the spec's pairs. They are counted from rotary_offset; without one, if they end with the head,
+// from where they begin.
+std::size_t index_of(const FeaturePair& pair, const Structure& structure, Pairing pairing, const RopeSpec& told);
 
 }  // namespace rope

@@ -52,7 +52,7 @@ class Call(c.Structure):
     _fields_ += [("scaling", Scaling), ("sequence_length", c.c_int64)]
     _fields_ += [("device_index", c.c_int32), ("reserved", c.c_int32), ("stream", c.c_void_p)]
     _fields_ += [("seqlen_offsets", c.c_void_p), ("cu_seqlens", c.c_void_p)]
-    _fields_ += [("sequences", c.c_int32), ("seqlen_offsets_dtype", c.c_int32)]
+    _fields_ += [(name, c.c_int32) for name in ("sequences", "seqlen_offsets_dtype", "rotary_offset", "reserved2")]
 
     def __init__(self):
         super().__init__(struct_size=c.sizeof(Call), abi=ABI, attention_factor=1)

@@ -17,6 +17,7 @@ RopeSpec spec_of(const Call& call, const Case& c, Oracles& oracles) {
   if (call.source != AngleSource::computed) return spec;
   spec.head_dim = static_cast<int>(call.q.shape[3]);
   spec.rotary_dim = call.rotary_dim;
+  spec.rotary_offset = call.rotary_offset;
   spec.pairing = call.pairing;
   spec.base = call.base;
   spec.scaling = call.scaling;
@@ -59,12 +60,14 @@ ExactTensor answer_tensor(const Tensor& input, Tensor& output, Expectation& expe
       y[second] = same_everywhere(turned[p].second.hi);
       bound[first] = bound[second] = expectation.bound(p, angles[p].phi, expectation.reach(a[p], b[p], p));
     }
-    for (std::size_t j = 2 * pairs; j < dim; ++j) bound[j] = expectation.copy_bound(x[j]);
+    for (std::size_t j = 0; j < dim; ++j) {
+      if (!expectation.turns(static_cast<std::int64_t>(j))) bound[j] = expectation.copy_bound(x[j]);
+    }
     std::byte* out = row_data(output, row);
     store(output.dtype, out, output.strides[3], dim, y.data());
     // A copied NaN keeps its bits.
-    for (std::size_t j = 2 * pairs; j < dim && input.dtype == output.dtype; ++j) {
-      const auto feature = static_cast<std::int64_t>(j);
+    for (std::int64_t feature = 0; feature < input.shape[3] && input.dtype == output.dtype; ++feature) {
+      if (expectation.turns(feature)) continue;
       std::memcpy(out + feature * feature_step(output), data + feature * feature_step(input), in_size);
     }
     exact.value.insert(exact.value.end(), y.begin(), y.end());

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "impls/position.hpp"
 #include "reference/dtype.hpp"
 #include "tests/kernels/mutants/mutant.hpp"
 
@@ -131,6 +132,33 @@ struct TwoOrdersOfAxes : Kernel {
   }
 };
 
+// Columns of the tables are counted from the head's first feature.
+struct ColumnsOfTheHead : Kernel {
+  Row row(const Place& at, const std::vector<double>& theta) const override {
+    rope_call c = at.call;
+    if (c.angle_source == ROPE_TABLES) {
+      const auto size = static_cast<std::int64_t>(size_of(static_cast<DType>(c.table.dtype)));
+      const std::int64_t columns = c.table.width == c.rotary_dim ? c.rotary_offset : c.rotary_offset / 2;
+      const std::int64_t last = (c.table.rows - 1) * c.table.row_stride + c.table.width - c.rotary_dim;
+      if (position_of(c, 0, at.batch, at.seq) * c.table.row_stride + columns <= last) {  // what lies there is read
+        c.table.cos = static_cast<const std::byte*>(c.table.cos) + columns * size;
+        c.table.sin = static_cast<const std::byte*>(c.table.sin) + columns * size;
+      }
+    }
+    return Kernel::row({c, at.key, at.batch, at.seq, at.head}, theta);
+  }
+};
+
+// The exponent counts features from the head's first one.
+struct FrequenciesOfTheHead : Kernel {
+  std::vector<double> theta(const rope_call& call) const override {
+    std::vector<double> result = Kernel::theta(call);
+    if (call.angle_source != ROPE_COMPUTED) return result;
+    for (double& value : result) value *= std::pow(call.base, -1.0 * call.rotary_offset / call.rotary_dim);
+    return result;
+  }
+};
+
 struct ExponentOneLess : Kernel {
   std::vector<double> theta(const rope_call& call) const override {
     std::vector<double> result = Kernel::theta(call);
@@ -203,6 +231,10 @@ Mutants angle_mutants() {
       mutant<KeyOnTheFirstAxis>("AXIS-KEY", "multi-axis", "k follows the first axis only"),
       mutant<TwoOrdersOfAxes>("AXIS-TWO-ORDERS", "multi-axis",
                               "axes that are not in blocks are taken to be interleaved"),
+      mutant<ColumnsOfTheHead>("OFF-COLUMNS", "table-cache",
+                               "rotary_offset: columns of the tables are counted from the head's first feature"),
+      mutant<FrequenciesOfTheHead>("OFF-HEAD-FREQUENCY", "frequency-base",
+                                   "rotary_offset: the exponent counts features from the head's first one"),
       mutant<ExponentOneLess>("FREQ-03", "frequency-base", "exponent -2(p-1)/r: every angle times base^(2/r)"),
       mutant<FactorInsideThePower>("FREQ-07", "frequency-base",
                                    "linear and yarn: (factor base)^(-2p/r) where base^(-2p/r) / factor is meant"),

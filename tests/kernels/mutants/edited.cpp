@@ -102,6 +102,18 @@ std::int32_t set_dim(Set::To to, const rope_call& call) {
   }
 }
 
+std::int32_t set_offset(const Set& set, const rope_call& call) {
+  const auto last = static_cast<std::int32_t>(call.q.shape[3]) - call.rotary_dim;
+  switch (set.to) {
+    case Set::To::end: return last - last % 2;
+    case Set::To::times: {
+      const auto scaled = static_cast<std::int32_t>(set.number * call.rotary_offset);
+      return std::min(scaled - scaled % 2, last);
+    }
+    default: return 0;
+  }
+}
+
 double sum(const std::int8_t (&products)[2], Values x, double cosine, double sine) {
   const double of[] = {0, x.first * cosine, x.first * sine, x.second * cosine, x.second * sine};
   double result = 0;
@@ -145,6 +157,7 @@ rope_call Edited::understood(const rope_call& call) const {
   // Given lists have only rotary_dim/2 values: nothing can be read for the rest of the head.
   const bool has_lists =
       call.angle_source != ROPE_COMPUTED || call.axis != nullptr || call.scaling.kind == ROPE_SCALING_LONGROPE;
+  if (set->what == Set::What::rotary_offset) c.rotary_offset = set_offset(*set, call);
   if (set->what == Set::What::rotary_dim && !has_lists) c.rotary_dim = set_dim(set->to, call);
   return c;
 }
@@ -226,7 +239,7 @@ std::int64_t Edited::restrided(const Place& at, const rope_tensor& tensor, int f
   const bool reads = &tensor == &at.in();
   const rope_call& call = at.call;
   const std::int64_t heads = tensor.shape[2], features = tensor.shape[3], tokens = tensor.shape[1];
-  const std::int64_t place[] = {at.batch, at.seq, at.head, feature};
+  const std::int64_t place[] = {at.batch, at.seq, at.head, place_in_head(at, feature)};
   const std::int64_t packed[] = {tokens * heads * features, heads * features, features, 1};
   const std::int64_t by_heads[] = {tensor.strides[0], features, tokens * features, 1};
   const rope_tensor& of_q = reads ? call.q : call.q_out;

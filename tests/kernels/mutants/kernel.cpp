@@ -139,9 +139,15 @@ void Kernel::direct(const rope_call& call, Row& row) const {
   }
 }
 
+int Kernel::place_in_head(const Place& at, int feature) {
+  const auto dim = static_cast<int>(at.in().shape[3]);
+  const int shifted = feature + at.call.rotary_offset;
+  return feature < dim && shifted >= dim ? shifted - dim : shifted;
+}
+
 std::int64_t Kernel::element(const Place& at, const rope_tensor& tensor, int feature) const {
   return at.batch * tensor.strides[0] + at.seq * tensor.strides[1] + at.head * tensor.strides[2] +
-         feature * tensor.strides[3];
+         place_in_head(at, feature) * tensor.strides[3];
 }
 
 std::byte* Kernel::address(const rope_tensor& tensor, std::int64_t element) {

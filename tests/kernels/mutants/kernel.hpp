@@ -1,6 +1,6 @@
 // The kernel that every mutant edits: rope as one plain loop in double with every stride explicit. It is right and
 // slow. Each stage of the loop is a function of its own. A mutant is a class that overrides one stage, and the override
-// is the whole bug.
+// is the whole bug. It counts the features of a head from rotary_offset on, and those before it behind the last one.
 #pragma once
 
 #include <cstddef>
@@ -91,6 +91,7 @@ class Kernel {
 
   Values values(const Place& at, Pair pair) const { return {load(at, pair.first), load(at, pair.second)}; }
   static Values turned(Values x, Pair pair, const Row& row);
+  static int place_in_head(const Place& at, int feature);  // of a feature that is counted from rotary_offset
   static std::byte* address(const rope_tensor& tensor, std::int64_t element);
 
  private:

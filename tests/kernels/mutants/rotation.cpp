@@ -180,10 +180,18 @@ struct KeyPermutedInWrongBlocks : Kernel {
   }
 };
 
-struct TailRotated : Kernel {
+struct OffsetOfQueryOnly : Kernel {
   std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    const auto head_dim = static_cast<int>(tensor.shape[3]);
-    return Kernel::element(at, tensor, (feature + head_dim - at.call.rotary_dim) % head_dim);
+    rope_call c = at.call;
+    if (at.key) c.rotary_offset = 0;
+    return Kernel::element({c, at.key, at.batch, at.seq, at.head}, tensor, feature);
+  }
+};
+
+struct BeforeLeftOut : Kernel {
+  void pass(const Place& at, int feature) const override {
+    const bool is_before = feature + at.call.rotary_offset >= at.in().shape[3];
+    if (!is_before || at.in_place()) Kernel::pass(at, feature);
   }
 };
 
@@ -336,7 +344,8 @@ Mutants rotation_mutants() {
       mutant<HeadsInParallel>("HEAD-07", "heads-batch-qk", "six heads and more: token and head of a row exchanged"),
       mutant<KeyPermutedInWrongBlocks>("PIPE-03", "pipeline",
                                        "k made half-split in heads/key_heads blocks where there are key_heads"),
-      mutant<TailRotated>("PART-05", "partial-passthrough", "the last rotary_dim features turn, not the first"),
+      mutant<OffsetOfQueryOnly>("OFF-KEY", "partial-passthrough", "rotary_offset is ignored for k"),
+      mutant<BeforeLeftOut>("OFF-BEFORE", "partial-passthrough", "features before rotary_offset are not written"),
       mutant<NarrowOutputCutOff>("ERR-NARROW-OUTPUT", "bad-arguments",
                                  "head_dim of q_out not compared with q's: features without room are left out"),
       mutant<EmptyFails>("VAR-05", "varlen-packing-cp", "a call without tokens is answered with failed"),

@@ -22,6 +22,16 @@ Plan plan_of(const Claims& claims, std::int64_t positions = 100'000) {
   return make_plan(request, {}, "1");
 }
 
+TEST_CASE("certify: a feature that was claimed later is named, and is another claim") {
+  Claims before = half_split_claims();
+  before.capabilities.features &= ~(ROPE_BIT(ROPE_FEATURE_ROTARY_OFFSET) | ROPE_BIT(ROPE_FEATURE_KEY));
+  const Plan plan = plan_of(before);
+  CHECK(features_since(plan, half_split_claims()) == std::vector<std::string>{"key", "rotary_offset"});
+  CHECK(features_since(plan, before).empty());
+  CHECK_FALSE(claims_difference(plan, half_split_claims()).empty());
+  CHECK(claims_difference(plan, before).empty());
+}
+
 TEST_CASE("certify: the blocks of a sweep hold each element once, and each call covers what it says") {
   for (const Sweep& sweep : plan_of(half_split_claims()).sweeps) {
     std::int64_t next = 0;

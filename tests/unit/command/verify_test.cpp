@@ -185,7 +185,8 @@ TEST_CASE("command: a wrong spec file is refused by file, byte or field") {
        {"scaling.factor must be above 0 (found -2)"});
   spec(R"({"head_dim": 64, "xpos": {}})", {"xpos: no kernel can be asked for it through the contract", "leave it out"});
   spec("[64]", {file, "expected an object"});
-  spec(R"({"head_dim": 64, "colour": 1})", {file, "unknown field \"colour\"; known are", "rotary_dim, pairing, base"});
+  spec(R"({"head_dim": 64, "colour": 1})",
+       {file, "unknown field \"colour\"; known are", "rotary_dim, rotary_offset, pairing, base"});
   spec(R"({"head_dim": 64, "rotary_dim": "32"})", {file + ".rotary_dim: expected a whole number, found \"32\""});
   spec(R"({"head_dim": 64, "rotary_dim": 33})", {file, "rotary_dim is 33; it must be even"});
   spec(R"({"head_dim": 64, "scaling": {"kind": "linear"}})", {file + ".scaling.factor: missing"});

@@ -27,6 +27,7 @@ inline Tensor& k_of(Call& call) { return call.in_place ? *call.k : *call.k_out; 
 inline Claims plain_claims() {
   Claims claims = all_claims();
   claims.far_tensors = claims.packed_tensors = false;
+  claims.capabilities.features &= ~ROPE_BIT(ROPE_FEATURE_ROTARY_OFFSET);  // these mistakes count features from 0
   return claims;
 }
 

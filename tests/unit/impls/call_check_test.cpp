@@ -51,6 +51,9 @@ const std::vector<BadArgument>& bad_arguments() {
          std::swap(c.q_out.strides[1], c.q_out.strides[2]);
        }},
       {"odd rotary_dim", invalid, [](rope_call& c) { c.rotary_dim = 7; }},
+      {"rotary_offset without room", invalid, [](rope_call& c) { c.rotary_offset = 2; }},
+      {"negative rotary_offset", invalid, [](rope_call& c) { c.rotary_offset = -2; }},
+      {"odd rotary_offset", invalid, [](rope_call& c) { c.rotary_dim = 4, c.rotary_offset = 1; }},
       {"rotary_dim 0", invalid, [](rope_call& c) { c.rotary_dim = 0; }},
       {"negative rotary_dim", invalid, [](rope_call& c) { c.rotary_dim = -2; }},
       {"rotary_dim beyond head_dim", invalid, [](rope_call& c) { c.rotary_dim = 10; }},

@@ -34,6 +34,12 @@ TEST_CASE("a spec that contradicts itself is refused with field, value and limit
   CHECK_THAT(rotary(130), Contains("rotary_dim is 130") && Contains("2 to head_dim = 128"));
   CHECK_THAT(rotary(0), Contains("rotary_dim is 0") && Contains("2 to head_dim"));
   CHECK_THAT(rotary(-2), Contains("rotary_dim is -2") && Contains("2 to head_dim"));
+  const auto offset = [](int rotary_offset) {
+    return refusal_after([=](RopeSpec& s) { s.rotary_dim = 64, s.rotary_offset = rotary_offset; });
+  };
+  CHECK(offset(2).empty());
+  CHECK(offset(64).empty());
+  for (const int wrong : {-2, 3, 66}) CHECK_THAT(offset(wrong), Contains("0 to head_dim - rotary_dim = 64"));
   CHECK_THAT(refusal_after([](RopeSpec& s) { s.head_dim = 0; }), Contains("head_dim is 0") && Contains("at least 1"));
 
   const double infinity = std::numeric_limits<double>::infinity();

@@ -90,6 +90,22 @@ TEST_CASE("M-RoPE assigns axes to pairs and keeps theta of the whole head", "[ro
   }
 }
 
+TEST_CASE("rotary features may follow others", "[rotation_plan]") {
+  RopeSpec spec = spec_of(8);
+  spec.head_dim = 24;
+  spec.rotary_offset = 10;
+  const int features[2][4][2] = {{{10, 14}, {11, 15}, {12, 16}, {13, 17}}, {{10, 11}, {12, 13}, {14, 15}, {16, 17}}};
+  for (const Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
+    spec.pairing = pairing;
+    const RotationPlan plan = compile(spec, 1);
+    for (std::size_t p = 0; p < 4; ++p) {
+      CHECK(plan.pairs[p].first == features[static_cast<int>(pairing)][p][0]);
+      CHECK(plan.pairs[p].second == features[static_cast<int>(pairing)][p][1]);
+      CHECK(theta(plan, p) == theta(compile(spec_of(8), 1), p));
+    }
+  }
+}
+
 TEST_CASE("2-D axial frequencies start again on each axis", "[rotation_plan]") {
   RopeSpec spec = spec_of(8);
   spec.axes = {{2, 2}, AxisLayout::Order::chunked, true};

@@ -109,8 +109,9 @@ TEST_CASE("bad JSON is refused with source, field and what was expected", "[spec
   CHECK_THAT(refusal(R"({"base": NaN})"), Contains("my.json") && Contains("byte 9: not JSON"));
   CHECK_THAT(refusal(R"({"base": 1e999})"), Contains("my.json") && Contains("not JSON"));
   CHECK_THAT(refusal("[]"), Contains("my.json: expected an object, found array"));
-  CHECK_THAT(refusal(R"({"head_dmi": 64})"), Contains("my.json: unknown field \"head_dmi\"; known are") &&
-                                                 Contains("head_dim, rotary_dim, pairing, base, scaling, axes"));
+  CHECK_THAT(refusal(R"({"head_dmi": 64})"),
+             Contains("my.json: unknown field \"head_dmi\"; known are") &&
+                 Contains("head_dim, rotary_dim, rotary_offset, pairing, base, scaling, axes"));
   CHECK_THAT(refusal(R"({"head_dim": "64"})"), Contains("my.json.head_dim: expected a whole number, found \"64\""));
   CHECK_THAT(refusal(R"({"head_dim": 64.5})"), Contains("my.json.head_dim: expected a whole number, found 64.5"));
   CHECK_THAT(refusal(R"({"head_dim": 4294967360})"), Contains("my.json.head_dim: expected a whole number"));

@@ -119,6 +119,7 @@ def answer(folder, call, fault, memory):
     first, second = (range(0, r, 2), range(1, r, 2)) if interleaved else (range(r // 2), range(r // 2, r))
     first, second = list(first), list(second)
     turn = turns(attrs, arrays, arrays["q"].shape, first, second, fault)
+    first, second = [attrs["rotary_offset"] + j for j in first], [attrs["rotary_offset"] + j for j in second]
     if fault == "stale_tables":
         turn = memory.turns.setdefault((turn[0].shape, attrs["source"]), turn)
     for output in call["outputs"]:
@@ -133,7 +134,8 @@ def answer(folder, call, fault, memory):
             y[:, :, 1:] = y[:, :, :1]
         result = stored(y, output["dtype"], fault)
         if output["dtype"] == inputs[name]["dtype"]:  # the rest bit for bit, NaNs as well
-            result[..., r:] = np.load(folder / inputs[name]["file"])[..., r:]
+            rest = [j for j in range(x.shape[-1]) if not 0 <= j - attrs["rotary_offset"] < r]
+            result[..., rest] = np.load(folder / inputs[name]["file"])[..., rest]
         if fault == "bits_by_call" and result.size:
             bits = result.reshape(-1).view(f"<u{result.itemsize}")
             bits[0] = int(bits[0]) ^ (memory.calls & 1)

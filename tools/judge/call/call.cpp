@@ -144,6 +144,7 @@ rope_call described(const Call& call) {
   if (call.k) c.k_out = to_c(call.in_place ? *call.k : *call.k_out);
   c.positions = positions_of(call);
   c.rotary_dim = call.rotary_dim;
+  c.rotary_offset = call.rotary_offset;
   c.pairing = static_cast<std::int32_t>(call.pairing);
   c.direction = static_cast<std::int32_t>(call.direction);
   c.angle_source = static_cast<std::int32_t>(call.source);

@@ -81,6 +81,7 @@ struct Call {
   std::int64_t sequence_length = 0;
 
   std::int32_t rotary_dim = 0;
+  std::int32_t rotary_offset = 0;
   Pairing pairing = Pairing::half_split;
   Direction direction = Direction::forward;
   double attention_factor = 1;

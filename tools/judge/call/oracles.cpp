@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "reference/error_model.hpp"
+#include "reference/pair_features.hpp"
 
 namespace rope {
 namespace {
@@ -91,20 +92,20 @@ Oracles::OfSpec& Oracles::kept(const RopeSpec& spec, std::int64_t sequence_lengt
 
 std::shared_ptr<Oracle> Oracles::of_given_frequencies(const Call& call, int head_dim) {
   const Tensor& theta = *call.theta;
-  std::string key = fmt::format("{} {} {} {} ", head_dim, name(call.pairing), name(theta.dtype), call.attention_factor);
+  std::string key = fmt::format("{} {} {} {} {} ", head_dim, call.rotary_offset, name(call.pairing), name(theta.dtype),
+                                call.attention_factor);
   key.append(reinterpret_cast<const char*>(theta.bytes.data()), theta.bytes.size());
   if (call.axis) key.append(reinterpret_cast<const char*>(call.axis->bytes.data()), call.axis->bytes.size());
   return keep(key, [&] {
     RotationPlan plan;
     plan.head_dim = head_dim;
     plan.lambda = call.attention_factor;
-    const int half = call.rotary_dim / 2;
-    for (int p = 0; p < half; ++p) {
+    for (int p = 0; p < call.rotary_dim / 2; ++p) {
       const auto i = static_cast<std::size_t>(p);
-      const bool split = call.pairing == Pairing::half_split;
       const double given = load(theta.dtype, theta.data() + i * size_of(theta.dtype));
       const int axis = call.axis ? static_cast<int>(load(DType::i32, call.axis->data() + i * 4)) : 0;
-      plan.pairs.push_back({split ? p : 2 * p, split ? p + half : 2 * p + 1, axis, Real(given)});
+      const auto [first, second] = pair_features(call.pairing, call.rotary_dim, call.rotary_offset, p);
+      plan.pairs.push_back({first, second, axis, Real(given)});
     }
     return plan;
   });

@@ -177,13 +177,14 @@ Tensor input_tensor(const Case& c, int heads, std::uint64_t seed, bool key, Tens
     // The lonely pair: a different one in each row.
     const auto lonely = static_cast<int>((row.seq * 7 + row.head * 3 + row.batch) % std::max(half, 1));
     load(c.dtype, of_row, 1, dim, values.data());
-    for (int j = 0; j < c.spec.head_dim; ++j) {
-      const bool split = c.spec.pairing == Pairing::half_split;
+    for (int feature = 0; feature < c.spec.head_dim; ++feature) {
+      const int j = feature - c.spec.rotary_offset;
+      const bool turns = j >= 0 && j < c.spec.rotary_dim, split = c.spec.pairing == Pairing::half_split;
       const int pair = split ? j % half : j / 2;
-      const bool first = j >= c.spec.rotary_dim || (split ? j < half : j % 2 == 0);
-      double& value = values[static_cast<std::size_t>(j)];
-      if (is_counted(c.input) && j >= c.spec.rotary_dim) continue;
-      value = input_value(c, value, j < c.spec.rotary_dim && pair == lonely, first);
+      const bool first = !turns || (split ? j < half : j % 2 == 0);
+      double& value = values[static_cast<std::size_t>(feature)];
+      if (is_counted(c.input) && !turns) continue;
+      value = input_value(c, value, turns && pair == lonely, first);
     }
     store(c.dtype, data, tensor.strides[3], dim, values.data());
     if (is_counted(c.input)) put_counted(c, row, tensor, data);
@@ -303,6 +304,7 @@ Call build_call(const Case& c, Oracles& oracles, TensorMemory* memory) {
   if (is_packed(c.form)) call.cu_seqlens = integers(DType::i32, packed_borders(c));
   call.sequence_length = sequence_length(c);
   call.rotary_dim = c.spec.rotary_dim;
+  call.rotary_offset = c.spec.rotary_offset;
   call.pairing = c.spec.pairing;
   call.direction = c.direction;
   call.source = c.source;

@@ -8,12 +8,16 @@ namespace rope::case_change {
 CaseChange other_dims() {
   return {[](const Case& c, std::vector<Case>& out) {
     if (!c.spec.axes.sections.empty()) return;
-    out.emplace_back(c).spec.head_dim = c.spec.rotary_dim * 2;
-    out.emplace_back(c).spec.head_dim = c.spec.rotary_dim;
+    for (const int dim : {c.spec.rotary_dim * 2, c.spec.rotary_dim}) {
+      RopeSpec& spec = out.emplace_back(c).spec;
+      spec.head_dim = dim;
+      keep_in_head(spec);
+    }
     if (!std::holds_alternative<scaling::None>(c.spec.scaling)) return;
     for (int dim : {2, 8, 20, 32, 48, 64, 128}) {
       RopeSpec& spec = out.emplace_back(c).spec;
       spec.head_dim = spec.rotary_dim = dim;
+      spec.rotary_offset = 0;
     }
   }};
 }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "reference/input_error.hpp"
+#include "reference/pair_features.hpp"
 
 namespace rope {
 namespace {
@@ -32,8 +33,7 @@ void put_counted(const Case& c, const RowIndex& row, const Tensor& tensor, std::
   const std::uint64_t bits = count % 65536 << (8 * size - 16);
   const bool in_first = c.input == InputKind::counted_first || c.input == InputKind::products_first;
   for (int p = 0; p < c.spec.rotary_dim / 2; ++p) {
-    const bool split = c.spec.pairing == Pairing::half_split;
-    const int first = split ? p : 2 * p, second = split ? p + c.spec.rotary_dim / 2 : 2 * p + 1;
+    const auto [first, second] = pair_features(c.spec, p);
     const std::int64_t feature = in_first ? first : second;
     std::memcpy(data + feature * feature_step(tensor), &bits, size);
   }

@@ -183,6 +183,7 @@ std::span<const FeatureNeed> feature_needs() {
        }},
       {ROPE_FEATURE_SEQLEN_OFFSETS, "a start for each sequence", [](const Case& c) { return gives_starts(c.form); }},
       {ROPE_FEATURE_CU_SEQLENS, "packed sequences", [](const Case& c) { return is_packed(c.form); }},
+      {ROPE_FEATURE_ROTARY_OFFSET, "a rotary offset", [](const Case& c) { return c.spec.rotary_offset != 0; }},
       {ROPE_FEATURE_IN_PLACE, "in place", [](const Case& c) { return c.in_place; }},
       {ROPE_FEATURE_STRIDED, "strides",
        [](const Case& c) {

@@ -67,6 +67,7 @@ std::span<const NeedRow> known_needs() {
       {two_tokens, "it has no second token", [](const Case& c) { return c.seq > 1; }},
       {inner_token, "it has no token between two others", [](const Case& c) { return c.seq > 2; }},
       {two_pairs, "its tables cannot be narrower", [](const Case& c) { return c.spec.rotary_dim > 2; }},
+      {rotary_offset, "its rotary features come first", [](const Case& c) { return c.spec.rotary_offset != 0; }},
       {f32, "it is not f32 to f32", [](const Case& c) { return c.dtype == DType::f32 && c.out_dtype == DType::f32; }},
   };
   return rows;
@@ -121,6 +122,13 @@ std::span<const FaultRow> fault_rows() {
        [](Call& call) { call.rotary_dim = static_cast<std::int32_t>(call.q.shape[3] + 2); }},
       {Fault::negative_rotary_dim, "negative_rotary_dim", "rotary_dim is negative", FaultKind::rotary_dim, 0,
        [](Call& call) { call.rotary_dim = -call.rotary_dim; }},
+      {Fault::odd_rotary_offset, "odd_rotary_offset", "rotary_offset is odd", FaultKind::rotary_offset,
+       mask(rotary_offset), [](Call& call) { call.rotary_offset = 1; }},
+      {Fault::wide_rotary_offset, "wide_rotary_offset", "rotary_offset ends the rotary features beyond the head",
+       FaultKind::rotary_offset, mask(rotary_offset),
+       [](Call& call) { call.rotary_offset = static_cast<std::int32_t>(call.q.shape[3]); }},
+      {Fault::negative_rotary_offset, "negative_rotary_offset", "rotary_offset is negative", FaultKind::rotary_offset,
+       mask(rotary_offset), [](Call& call) { call.rotary_offset = -2; }},
       {Fault::no_input, "no_input", "q is NULL", FaultKind::pointer, mask(own_output), make_null<&Call::q>},
       {Fault::no_output, "no_output", "q_out is NULL", FaultKind::pointer, mask(own_output), make_null<&Call::q_out>},
       {Fault::no_cos, "no_cos", "cos is NULL and sin is not", FaultKind::pointer, mask(tables), make_null<&Call::cos>},

@@ -18,6 +18,9 @@ enum class Fault {
   odd_rotary_dim,
   wide_rotary_dim,
   negative_rotary_dim,
+  odd_rotary_offset,
+  wide_rotary_offset,
+  negative_rotary_offset,
   no_input,
   no_output,
   no_cos,
@@ -48,7 +51,7 @@ enum class Fault {
 };
 
 // What is wrong. One requirement asks for each kind.
-enum class FaultKind { none, rotary_dim, pointer, position, negative_angle, shape, enumerator };
+enum class FaultKind { none, rotary_dim, rotary_offset, pointer, position, negative_angle, shape, enumerator };
 
 // What a case must have for a fault.
 enum class FaultNeed : unsigned {
@@ -63,7 +66,8 @@ enum class FaultNeed : unsigned {
   two_tokens = 256,
   inner_token = 512,  // between the first and the last
   two_pairs = 1024,
-  f32 = 2048
+  f32 = 2048,
+  rotary_offset = 4096
 };
 using FaultNeeds = unsigned;  // a mask
 

@@ -11,6 +11,7 @@ namespace rope::field_words {
 inline constexpr std::string_view several_axes = "several axes";
 inline constexpr std::string_view attention_factor = "an attention factor";
 inline constexpr std::string_view rotary_below_head_dim = "rotary_dim below head_dim";
+inline constexpr std::string_view rotary_offset = "rotary features behind others";
 inline constexpr std::string_view interleaved_pairs = "interleaved pairs";
 inline constexpr std::string_view backward = "backward";
 inline constexpr std::string_view in_place = "in place";

@@ -136,6 +136,7 @@ Switch unusual_dim() {
             const int plain = plain_dim(c);
             c.spec.rotary_dim = c.spec.rotary_dim == c.spec.head_dim ? plain : std::min(c.spec.rotary_dim, plain);
             c.spec.head_dim = plain;
+            keep_in_head(c.spec);
           }};
 }
 
@@ -164,11 +165,24 @@ std::span<const Field> fields() {
       Field{.text = text_of("rotary_dim", in_spec(&RopeSpec::rotary_dim)),
             .traits = {features_that_stay()},
             .simpler = {by([](Case& c) {
-              if (c.spec.axes.sections.empty()) c.spec.rotary_dim = c.spec.head_dim;
+              if (!c.spec.axes.sections.empty()) return;
+              c.spec.rotary_dim = c.spec.head_dim;
+              c.spec.rotary_offset = 0;
             })},
             .switches = {{[](const Case& c) { return c.spec.rotary_dim < c.spec.head_dim; },
                           always(field_words::rotary_below_head_dim),
-                          [](Case& c) { c.spec.rotary_dim = c.spec.head_dim; }}}},
+                          [](Case& c) {
+                            c.spec.rotary_dim = c.spec.head_dim;
+                            c.spec.rotary_offset = 0;
+                          }}}},
+      Field{.text = text_of("rotary_offset", in_spec(&RopeSpec::rotary_offset)),
+            .traits = {first_that({[](const Case& c) { return c.spec.rotary_offset == 0; },
+                                   [](const Case& c) {
+                                     return c.spec.rotary_offset + c.spec.rotary_dim == c.spec.head_dim;
+                                   },
+                                   [](const Case& c) { return c.spec.rotary_offset % 16 == 0; }})},
+            .simpler = {to_default(in_spec(&RopeSpec::rotary_offset))},
+            .switches = {off_default(in_spec(&RopeSpec::rotary_offset), always(field_words::rotary_offset))}},
       Field{.text = text_of("pairing", in_spec(&RopeSpec::pairing)),
             .traits = {which(in_spec(&RopeSpec::pairing))},
             .switches = {off_default(in_spec(&RopeSpec::pairing), always(field_words::interleaved_pairs))},
@@ -358,21 +372,21 @@ std::span<const Field> fields() {
 }
 
 const std::vector<CaseChange>& simpler_changes() {
-  static const std::vector<CaseChange> all =
-      ordered(&Field::simpler,
-              "before before axes scaling attention_factor position_dtype base rotary_dim layout address output "
-              "output_address in_place key_heads batch seq heads key_heads sequences seq batch heads key_heads "
-              "sequences spare_rows unequal_halves full_tables dtype given pattern form form start start input "
-              "before");
+  static const std::vector<CaseChange> all = ordered(
+      &Field::simpler,
+      "before before axes scaling attention_factor position_dtype base rotary_offset rotary_dim layout address output "
+      "output_address in_place key_heads batch seq heads key_heads sequences seq batch heads key_heads "
+      "sequences spare_rows unequal_halves full_tables dtype given pattern form form start start input "
+      "before");
   return all;
 }
 
 const std::vector<Switch>& switches() {
-  static const std::vector<Switch> all =
-      ordered(&Field::switches,
-              "before axes scaling attention_factor base rotary_dim pairing direction in_place layout output "
-              "key_heads key_heads batch heads seq dtype spare_rows unequal_halves full_tables source given pattern "
-              "form form position_dtype start head_dim form form sequences address output_address");
+  static const std::vector<Switch> all = ordered(
+      &Field::switches,
+      "before axes scaling attention_factor base rotary_offset rotary_dim pairing direction in_place layout output "
+      "key_heads key_heads batch heads seq dtype spare_rows unequal_halves full_tables source given pattern "
+      "form form position_dtype start head_dim form form sequences address output_address");
   return all;
 }
 

@@ -47,7 +47,8 @@ Tensor in_contract_order(const Manifest& manifest, const GoldenCase& golden, con
 // positions. That needs shares of one size, and no other features.
 bool is_unfolded(const GoldenCase& golden, AngleSource source) {
   const std::vector<int>& sections = golden.spec.axes.sections;
-  return source == AngleSource::computed && golden.spec.axes.restart && golden.spec.rotary_dim == golden.spec.head_dim &&
+  return source == AngleSource::computed && golden.spec.axes.restart &&
+         golden.spec.rotary_dim == golden.spec.head_dim &&
          std::all_of(sections.begin(), sections.end(), [&](int pairs) { return pairs == sections.front(); });
 }
 
@@ -216,6 +217,7 @@ GoldenCall build_golden_call(const Case& c, const Manifest& manifest) {
   }
   call.sequence_length = golden->sequence_length;
   call.rotary_dim = c.spec.rotary_dim;
+  call.rotary_offset = c.spec.rotary_offset;
   call.pairing = c.spec.pairing;
   call.source = c.source;
   call.axes = c.spec.axes.count();

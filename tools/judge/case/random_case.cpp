@@ -218,6 +218,14 @@ void fit(Draw& draw, Case& c, const Claims& claims) {
   if (c.in_place) c.output = OutputLayout::as_input;
 }
 
+// From the seed: all else in the case is the same with the claim and without it.
+void give_offset(Case& c, const Claims& claims) {
+  const int most = (c.spec.head_dim - c.spec.rotary_dim) / 2;
+  if (most < 1 || !claims.has(ROPE_FEATURE_ROTARY_OFFSET) || c.seed % 4 != 0) return;
+  const bool is_last = c.seed / 4 % 2 == 0;
+  c.spec.rotary_offset = 2 * (is_last ? most : 1 + static_cast<int>(c.seed / 8 % static_cast<std::uint64_t>(most)));
+}
+
 // Kernels that claim neither draw nothing here.
 void draw_sequences(Draw& draw, Case& c, const Claims& claims) {
   const bool starts = claims.has(ROPE_FEATURE_SEQLEN_OFFSETS), packed = claims.has(ROPE_FEATURE_CU_SEQLENS);
@@ -245,7 +253,9 @@ std::optional<Case> covered_case(rc::Random& random, const Claims& claims, std::
     fit(draw, c, claims);
     draw_sequences(draw, c, claims);
     c.seed = random.next() >> 32;
+    give_offset(c, claims);
     change(c);
+    keep_in_head(c.spec);
     const std::int64_t room = claims.capabilities.max_position - largest_position(c);
     c.spare_rows = c.source == AngleSource::tables ? std::clamp<std::int64_t>(room, 0, c.spare_rows) : 0;
     keep_to_claims(c, claims);

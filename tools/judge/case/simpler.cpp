@@ -16,6 +16,7 @@ void shrink_dims(const Case& c, std::vector<Case>& out) {
     const int rotary = std::max(2, c.spec.rotary_dim * dim / c.spec.head_dim / 2 * 2);
     smaller.spec.head_dim = dim;
     smaller.spec.rotary_dim = c.spec.rotary_dim == c.spec.head_dim ? dim : std::min(rotary, dim);
+    keep_in_head(smaller.spec);
     smaller.spec.scaling = for_pairs(c.spec.scaling, smaller.spec.rotary_dim / 2);
     out.push_back(smaller);
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "reference/pair_features.hpp"
 #include "tools/judge/run/shell_word.hpp"
 
 namespace rope {
@@ -46,10 +47,8 @@ std::string place(const Element& e, const Case& c) {
   }
   std::string text = fmt::format("{}[batch {}, token {}, head {}]", e.tensor, e.row.batch, e.row.seq, e.row.head);
   if (e.pair) {
-    const auto p = static_cast<int>(*e.pair);
-    const int half = c.spec.rotary_dim / 2;
-    const bool split = c.spec.pairing == Pairing::half_split;
-    text += fmt::format(", pair {} (features {} and {})", p, split ? p : 2 * p, split ? p + half : 2 * p + 1);
+    const auto [first, second] = pair_features(c.spec, static_cast<int>(*e.pair));
+    text += fmt::format(", pair {} (features {} and {})", *e.pair, first, second);
     if (e.position != 0 || e.phi != 0) text += fmt::format(", position {}", e.position);
     if (e.phi != 0) text += fmt::format(", phi {:.4g}", e.phi);
   } else if (e.what == Compared::element) {
@@ -111,8 +110,10 @@ std::string headline(const std::string& message) { return message.substr(0, mess
 std::string explain(const Failure& failure) {
   std::string text = explain(failure.finding);
   if (failure.held_again > 0) {
-    text += fmt::format("; could not be repeated (0 of {}, each in a new process): it shows only now and then, or after "
-                        "other calls", failure.held_again);
+    text += fmt::format(
+        "; could not be repeated (0 of {}, each in a new process): it shows only now and then, or after "
+        "other calls",
+        failure.held_again);
   } else if (failure.needs_earlier_calls && !failure.minimal.before.empty()) {
     text += "; without the calls before it the case passes: the kernel keeps state from earlier calls (STA-02)";
   } else if (failure.needs_earlier_calls) {

@@ -63,7 +63,9 @@ class Token {
   bool is_all(bool (*property)(double)) const {
     bool all = true;
     for_each_row(output_, [&](const RowIndex& row, const std::byte*) {
-      for (std::int64_t j = 0; j < case_.spec.rotary_dim; ++j) all = all && property(value_at(output_, row, j));
+      for (std::int64_t j = 0; j < case_.spec.rotary_dim; ++j) {
+        all = all && property(value_at(output_, row, case_.spec.rotary_offset + j));
+      }
     });
     return all;
   }

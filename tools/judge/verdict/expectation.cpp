@@ -108,8 +108,8 @@ void Expectation::table_angles() {
       read(cosine, cos_row_);
       read(sine, sin_row_);
     }
-    const auto one = full ? static_cast<std::size_t>(first(p)) : p;
-    const auto two = full ? static_cast<std::size_t>(second(p)) : p;
+    const auto one = full ? static_cast<std::size_t>(first(p) - call_.rotary_offset) : p;
+    const auto two = full ? static_cast<std::size_t>(second(p) - call_.rotary_offset) : p;
     angles_[p] = {{cos_row_[one], 0}, {sin_row_[one], 0}, {cos_row_[two], 0}, {sin_row_[two], 0}, 0};
   }
 }

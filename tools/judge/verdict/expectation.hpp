@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reference/error_model.hpp"
+#include "reference/pair_features.hpp"
 #include "tools/judge/call/call.hpp"
 #include "tools/judge/call/oracles.hpp"
 #include "tools/judge/verdict/row_bounds.hpp"
@@ -27,13 +28,11 @@ class Expectation {
   const std::vector<PairAngle>& angles(std::int64_t batch, std::int64_t seq);
 
   // A pair's feature indices, and its position at the last angles().
-  int first(std::size_t pair) const {
-    const auto p = static_cast<int>(pair);
-    return call_.pairing == Pairing::half_split ? p : 2 * p;
-  }
-  int second(std::size_t pair) const {
-    const auto p = static_cast<int>(pair);
-    return call_.pairing == Pairing::half_split ? p + call_.rotary_dim / 2 : 2 * p + 1;
+  int first(std::size_t pair) const { return features(pair).first; }
+  int second(std::size_t pair) const { return features(pair).second; }
+  // Whether a feature of a head is in a pair. The others are copied.
+  bool turns(std::int64_t feature) const {
+    return feature >= call_.rotary_offset && feature < call_.rotary_offset + call_.rotary_dim;
   }
   std::int64_t position(std::size_t pair) const;
   std::size_t pairs() const { return static_cast<std::size_t>(call_.rotary_dim / 2); }
@@ -82,6 +81,9 @@ class Expectation {
   bool may_overflow(double r, double bound) const { return !(std::fabs(lambda()) * r + bound <= largest_); }
 
  private:
+  PairFeatures features(std::size_t pair) const {
+    return pair_features(call_.pairing, call_.rotary_dim, call_.rotary_offset, static_cast<int>(pair));
+  }
   double angle_term(AngleGrade grade, std::size_t pair, double phi) const;
   void table_angles();
 

@@ -134,7 +134,9 @@ class TensorJudge {
       const double of_second = compare(index, second, pair, true, row_.exact[p].second, y, bounds);
       if (histogram_ != nullptr) histogram_->add(std::max(of_first, of_second));
     }
-    for (auto j = static_cast<int>(2 * angles.size()); j < input_.shape[3]; ++j) compare_copy(index, j, x, y);
+    for (int j = 0; elements < input_.shape[3] && j < input_.shape[3]; ++j) {
+      if (!expectation_.turns(j)) compare_copy(index, j, x, y);
+    }
   }
 
   // The element's error in units of the deciding bound.
@@ -214,8 +216,8 @@ class TensorJudge {
     return std::isinf(y) && std::signbit(x) == std::signbit(y) && std::fabs(x) + bound > largest_finite(output_.dtype);
   }
 
-  // No number, because a product on the way to it was too large. An infinity of the wrong sign cannot come from products
-  // whose sum is too large itself.
+  // No number, because a product on the way to it was too large. An infinity of the wrong sign cannot come from
+  // products whose sum is too large itself.
   bool may_be_lost(double exact, double bound, const Pair& pair, double y) const {
     if (!expectation_.may_overflow(pair.reach, bound)) return false;
     if (!std::isfinite(exact) && std::isfinite(pair.reach)) return true;  // no double holds the exact result

@@ -50,12 +50,13 @@ class Call:
     in impls/include/rope_kernel.h.
 
     Features rotate in pairs: (p, p + rotary_dim/2) if `pairing` is "half_split", (2p, 2p + 1) if it is "interleaved".
+    Both count from rotary_offset.
     With phi = position * theta[p] and s = +1 forward, -1 backward::
 
         y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
         y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
 
-    Features from rotary_dim on are copied.
+    All other features are copied.
     """
 
     q: Any
@@ -85,6 +86,8 @@ class Call:
     scaling: dict[str, Any]
     """{"kind": "none"}, or a rule with the parameters that Hugging Face's rope_parameters have."""
     rotary_dim: int
+    rotary_offset: int
+    """The first feature that rotates; 0 unless "rotary_offset" is claimed."""
     pairing: str
     """"half_split" or "interleaved"."""
     direction: str
@@ -115,6 +118,7 @@ class Call:
                 raise InvalidArgument(f"{key} is {attrs[key]}, which is none of {', '.join(known)}")
             setattr(self, key, attrs[key])
         self.rotary_dim = attrs["rotary_dim"]
+        self.rotary_offset = attrs["rotary_offset"]
         self.axes = attrs["axes"]
         self.in_place = attrs["in_place"]
         self.position_offset = attrs["offset"]

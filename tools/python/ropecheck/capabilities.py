@@ -17,7 +17,7 @@ ATTRIBUTE = "__ropecheck__"
 ARRAY_LIBRARIES = ("numpy", "torch", "jax")
 DEVICES = ("cpu", "cuda")
 # Claimed only by name: few kernels have them.
-BY_NAME = ("robust", "seqlen_offsets", "cu_seqlens")
+BY_NAME = ("robust", "seqlen_offsets", "cu_seqlens", "rotary_offset")
 # The default claims: all that the usual legal calls may ask for.
 EVERY_FEATURE = tuple(feature for feature in names.FEATURES if feature not in BY_NAME)
 
@@ -255,7 +255,8 @@ def kernel(
     device: str = "cpu",
 ) -> Any:
     """Declares what a kernel can do, and which arrays it takes. What it cannot do is not tested. An argument that
-    is left out claims everything, but `features` then leaves out "robust", "seqlen_offsets" and "cu_seqlens". Whatever
+    is left out claims everything, but `features` then leaves out "robust", "seqlen_offsets",
+    "cu_seqlens" and "rotary_offset". Whatever
     is claimed, the plainest call is made: q without k, contiguous, out of place, positions from an offset of 0.
     `required_features`, `layouts` and `axis_counts` say which of this no call has.
 
@@ -274,8 +275,9 @@ def kernel(
     :param scalings: the rules that the kernel knows, if it computes angles: "none", "linear", "yarn", ... A mapping
         also says which choices of a rule it has, {"none": {}, "yarn": {"clamp_pairs": False}}.
     :param features: any of "partial", "positions", "batch_positions", "in_place", "strided", "key", "grouped_heads",
-        "backward", "axes", "attention_factor", "unequal_halves", "offset", "any_strides", "seqlen_offsets" (a start for
-        each sequence), "cu_seqlens" (sequences packed into one row), "robust" (bad calls raise).
+        "backward", "axes", "attention_factor", "unequal_halves", "offset", "any_strides". Only if named:
+        "seqlen_offsets" (a start for each sequence), "cu_seqlens" (sequences packed into one row), "rotary_offset"
+        (other features come first), "robust" (bad calls raise).
     :param alignment: bytes that every tensor must be aligned to.
     :param max_position: the largest claimed position.
     :param head_dims: the only claimed ones, odd ones with "partial"; empty: every even one.

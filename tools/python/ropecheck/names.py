@@ -27,6 +27,7 @@ FEATURES = (
     "any_strides",
     "seqlen_offsets",
     "cu_seqlens",
+    "rotary_offset",
 )
 REQUIRABLE = ("positions", "in_place", "key")  # features that every call may have
 LAYOUTS = ("contiguous", "heads_first", "packed")

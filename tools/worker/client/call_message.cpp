@@ -63,7 +63,7 @@ void put_pages(Text& text, const TensorMapping& placed) {
 }
 
 void put_attributes(Text& text, const rope_call& bound, const Call& call) {
-  text.put("{{\"rotary_dim\":{}", bound.rotary_dim);
+  text.put("{{\"rotary_dim\":{},\"rotary_offset\":{}", bound.rotary_dim, bound.rotary_offset);
   text.name("pairing", wire::pairings, bound.pairing);
   text.name("direction", wire::directions, bound.direction);
   text.name("source", wire::sources, bound.angle_source);

@@ -16,8 +16,9 @@ std::string shape_of(const Call& call) {
     if (*tensor) add(**tensor);
     text.push_back(';');
   }
-  fmt::format_to(std::back_inserter(text), "{} {} {} {} {}", call.rotary_dim, static_cast<int>(call.pairing),
-                 static_cast<int>(call.direction), static_cast<int>(call.source), call.scaling.index());
+  fmt::format_to(std::back_inserter(text), "{} {} {} {} {} {}", call.rotary_dim, call.rotary_offset,
+                 static_cast<int>(call.pairing), static_cast<int>(call.direction), static_cast<int>(call.source),
+                 call.scaling.index());
   return fmt::to_string(text);
 }
 

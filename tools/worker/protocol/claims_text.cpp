@@ -125,6 +125,8 @@ void check_every_call(const rope_capabilities& claims) {
           "layouts says all of them, so features must not have strided");
   require(claims.layouts != ROPE_BIT(ROPE_LAYOUT_PACKED) || always(ROPE_FEATURE_KEY),
           "layouts has only packed, which needs a k, but required_features lacks key");
+  require(!has(claims.features, ROPE_FEATURE_ROTARY_OFFSET) || has(claims.features, ROPE_FEATURE_PARTIAL),
+          "features has rotary_offset, which needs partial");
   const bool axes = has(claims.features, ROPE_FEATURE_AXES);
   require(axes || (claims.axis_counts & ~ROPE_BIT(1)) == 0, "axis_counts has more than 1, but features lacks axes");
   require(axes || claims.axis_orders == 0, "axis_orders is claimed, but features lacks axes");

@@ -16,10 +16,10 @@ constexpr std::array<std::string_view, 6> dtype_names{"f64", "f32", "f16", "bf16
 constexpr std::array<std::string_view, 2> pairing_names{"half_split", "interleaved"};
 constexpr std::array<std::string_view, 2> direction_names{"forward", "backward"};
 constexpr std::array<std::string_view, 3> source_names{"tables", "frequencies", "computed"};
-constexpr std::array<std::string_view, 16> feature_names{
+constexpr std::array<std::string_view, 17> feature_names{
     "partial",  "positions", "batch_positions",  "in_place",       "strided", "key",    "grouped_heads",
     "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust", "any_strides",
-    "seqlen_offsets", "cu_seqlens"};
+    "seqlen_offsets", "cu_seqlens", "rotary_offset"};
 constexpr std::array<std::string_view, 3> layout_names{"contiguous", "heads_first", "packed"};
 constexpr std::array<std::string_view, 4> axis_order_names{"chunked", "interleaved", "spread", "others_first"};
 constexpr std::array<std::string_view, 2> device_names{"cpu", "cuda"};

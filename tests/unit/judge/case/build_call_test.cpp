@@ -209,8 +209,8 @@ TEST_CASE("tables hold the cosines and sines of their rows' positions, rounded o
         const auto angle = static_cast<long double>(m + (second && c.unequal_halves ? 1 : 0)) *
                            mpfr_get_ld(plan.pairs[p].theta.get(), MPFR_RNDN);
         const std::int64_t column = !c.full_tables ? static_cast<std::int64_t>(p)
-                                    : second       ? plan.pairs[p].second
-                                                   : plan.pairs[p].first;
+                                    : second       ? plan.pairs[p].second - c.spec.rotary_offset
+                                                   : plan.pairs[p].first - c.spec.rotary_offset;
         const auto entry = [&](const Tensor& t) {
           const std::int64_t at = m * t.strides[0] + column * t.strides[1];
           return load(t.dtype, t.data() + at * static_cast<std::int64_t>(size_of(t.dtype)));

@@ -110,12 +110,12 @@ auto members_of(const Case& c) {
   const auto& [requirement, spec, batch, seq, heads, key_heads, dtype, out_dtype, source, given, full_tables,
                unequal_halves, spare_rows, form, sequences, position_dtype, pattern, start, sequence_length, direction,
                in_place, layout, output, address, output_address, input, seed, fault, tool, before, golden] = c;
-  const auto& [head_dim, rotary_dim, pairing, base, scaling, axes, attention_factor, xpos] = spec;  // no xPos in a case
-  const auto& [sections, order, restart] = axes;
+  const auto& [head_dim, rotary_dim, rotary_offset, pairing, base, scaling, axes, attention_factor, xpos] = spec;
+  const auto& [sections, order, restart] = axes;  // a case has no xPos
   return std::tie(batch, seq, heads, key_heads, dtype, out_dtype, source, given, full_tables, unequal_halves,
                   spare_rows, form, sequences, position_dtype, pattern, start, sequence_length, direction, in_place,
                   layout, output, address, output_address, input, seed, fault, tool, before, golden, head_dim,
-                  rotary_dim, pairing, base, scaling, attention_factor, sections, order, restart);
+                  rotary_dim, rotary_offset, pairing, base, scaling, attention_factor, sections, order, restart);
 }
 
 TEST_CASE("fields: each member has a row that reads it", "[fields]") {
@@ -144,7 +144,7 @@ TEST_CASE("fields: a case without a default value is read back from its text", "
     field.text.read(c, type ? "bf16" : name == "position_dtype" ? "i32" : other_text(field));
   }
   c.spec.axes.order = AxisLayout::Order::chunked;  // the other orders have no restart
-  c.spec.head_dim = 130;
+  c.spec.head_dim = 136;
   c.spec.rotary_dim = 128;
   const std::string text = to_text(c);
   for (const Field& field : fields()) {

@@ -56,7 +56,8 @@ class Answered {
         store(output.dtype, element(output, row, first), y.first.hi);
         store(output.dtype, element(output, row, second), y.second.hi);
       }
-      for (auto j = static_cast<int>(2 * angles.size()); j < input.shape[3]; ++j) {
+      for (int j = 0; j < input.shape[3]; ++j) {
+        if (expectation_.turns(j)) continue;
         store(output.dtype, element(output, row, j), value_at(input, row, j));
       }
     });

@@ -76,13 +76,18 @@ TEST_CASE("claims: untestable claims are refused with what they lack") {
        },
        "head_dims: 65 is odd, so its last feature cannot turn, but features lacks partial"},
       {[](json& c) { c["head_dims"] = {0}; }, "head_dims: 0 is not a whole number from 2 to 65536"},
-      {[](json& c) { c["head_dims"] = {64, 2147483646}; }, "head_dims: 2147483646 is not a whole number from 2 to 65536"},
-      {[](json& c) { c["head_dims"] = std::vector<int>(100000, 64); }, "head_dims: 100000 are claimed; allowed are 1024"},
+      {[](json& c) {
+         c["head_dims"] = {64, 2147483646};
+       },
+       "head_dims: 2147483646 is not a whole number from 2 to 65536"},
+      {[](json& c) { c["head_dims"] = std::vector<int>(100000, 64); },
+       "head_dims: 100000 are claimed; allowed are 1024"},
       // Cut to 32 bits, each of these would be a claim that is made.
       {[](json& c) { c["head_dims"] = {4294967360}; }, "head_dims: 4294967360 is not a whole number from 2 to 65536"},
       {[](json& c) { c["head_dims"] = {64.5}; }, "head_dims: 64.5 is not a whole number"},
       {[](json& c) { c["head_dims"] = "64"; }, "head_dims: expected a list"},
-      {[](json& c) { c["alignment"] = 4294967297; }, "alignment: 4294967297 is not a whole number from 0 to 4294967295"},
+      {[](json& c) { c["alignment"] = 4294967297; },
+       "alignment: 4294967297 is not a whole number from 0 to 4294967295"},
       {[](json& c) { c["max_position"] = 1e300; }, "max_position: 1e+300 is not a whole number from"},
       {[](json& c) { c["least_rotary_dim"] = 4294967296; }, "least_rotary_dim: 4294967296 is not a whole number"},
       {[](json& c) { c["dtypes"]["f32"] = {4294967297}; }, "value: 4294967297 is not a whole number"},
@@ -124,12 +129,15 @@ TEST_CASE("claims: what every call has is read back as written, and left out if 
   const struct {
     const char *key, *value, *words;
   } wrong[] = {
-      {"required_features", R"(["axes"])", "required_features: axes cannot be required; positions, in_place and key can"},
+      {"required_features", R"(["axes"])",
+       "required_features: axes cannot be required; positions, in_place and key can"},
       {"features", R"(["positions","in_place"])", "required_features: key is required, but features lacks it"},
-      {"features", R"(["positions","in_place","key","axes","offset"])", "features has offset, but required_features has"},
+      {"features", R"(["positions","in_place","key","axes","offset"])",
+       "features has offset, but required_features has"},
       {"features", R"(["positions","in_place","key","axes","strided"])", "so features must not have strided"},
       {"dtypes", R"({"f32":["f32","bf16"]})", "dtypes has outputs of another type, but required_features has in_place"},
       {"features", R"(["positions","in_place","key"])", "axis_counts has more than 1, but features lacks axes"},
+      {"features", R"(["positions","in_place","key","axes","rotary_offset"])", "rotary_offset, which needs partial"},
       {"axis_counts", "[4]", "axis_counts: 4 is not a whole number from 1 to 3"},
       {"yarn_truncate", "[2]", "yarn_truncate: 2 is not a whole number from 0 to 1"},
       {"yarn_truncate", "true", "yarn_truncate: expected a list"},
