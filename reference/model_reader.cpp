@@ -65,15 +65,30 @@ ModelConfig ModelReader::read() {
   say_layers();
   say_layers_without_rope();
   if (!is_known_) assume(not_known());
-  if (const auto start = number_in(row_, "first_feature")) {
-    assume(fmt::format("features from {} rotate, by default of {} in a head; the spec has only these", *start,
-                       row_["of_head"].get<int>()));
-  }
+  if (row_.contains("first_feature")) place_at_end_of_head();
   if (row_.contains("unseen")) assume(fmt::format("not known: whether all layers of {} have rope", model_type_));
   compare_head_dim();
   note_unread(file_, row_, model_type_, unread_);
   settle_doubts();
   return std::move(result_);
+}
+
+void ModelReader::place_at_end_of_head() {
+  const int of_class = row_["of_head"].get<int>();
+  const std::optional<int> given = file_.optional<int>("head_dim");
+  if (!given) take_default("head_dim", fmt::format("{}", of_class));
+  for (ModelRope& rope : result_.ropes) {
+    RopeSpec& spec = rope.spec;
+    spec.head_dim = given.value_or(of_class);
+    spec.rotary_offset = spec.head_dim - spec.rotary_dim;
+    try {
+      validate(spec);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", file_.path(), error.what()));
+    }
+    assume(fmt::format("features from {} rotate; for a kernel that gets only these, write the spec with head_dim {}",
+                       spec.rotary_offset, spec.rotary_dim));
+  }
 }
 
 void ModelReader::assume(std::string sentence) {

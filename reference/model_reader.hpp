@@ -75,6 +75,7 @@ class ModelReader {
   void follow_switches();
   void refuse_other_embeddings();
   void compare_head_dim();
+  void place_at_end_of_head();
   void find_dictionary();
   void add(const std::string& layers, const Json& row);
   std::string rule_called(const std::string& name, const Source& source);

@@ -198,12 +198,11 @@ RopeSpec spec_from_json(std::string_view text, std::string_view where) {
 }
 
 std::string to_json(const RopeSpec& spec) {
-  Json document{{"head_dim", spec.head_dim},
-                {"rotary_dim", spec.rotary_dim},
-                {"pairing", name(spec.pairing)},
-                {"base", spec.base},
-                {"scaling", write_scaling(spec.scaling)}};
+  Json document{{"head_dim", spec.head_dim}, {"rotary_dim", spec.rotary_dim}};
   if (spec.rotary_offset != 0) document["rotary_offset"] = spec.rotary_offset;
+  document["pairing"] = name(spec.pairing);
+  document["base"] = spec.base;
+  document["scaling"] = write_scaling(spec.scaling);
   if (!spec.axes.sections.empty()) {
     document["axes"] = {
         {"sections", spec.axes.sections}, {"order", word_of(spec.axes.order)}, {"restart", spec.axes.restart}};
@@ -238,9 +237,9 @@ Scaling scaling_from_flag(std::string_view text) {
 }
 
 std::string to_flags(const RopeSpec& spec) {
-  std::string flags = fmt::format("--head-dim {} --rotary-dim {} --pairing {} --base {}", spec.head_dim,
-                                  spec.rotary_dim, name(spec.pairing), spec.base);
+  std::string flags = fmt::format("--head-dim {} --rotary-dim {}", spec.head_dim, spec.rotary_dim);
   if (spec.rotary_offset != 0) flags += fmt::format(" --rotary-offset {}", spec.rotary_offset);
+  flags += fmt::format(" --pairing {} --base {}", name(spec.pairing), spec.base);
   const Json rule = write_scaling(spec.scaling);
   if (rule["kind"] != scaling::None::kind) {
     flags += " --scaling " + rule["kind"].get<std::string>();

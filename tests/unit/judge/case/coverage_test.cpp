@@ -77,6 +77,8 @@ const Row rows[] = {
        c.form = PositionForm::cu_seqlens, c.sequences = 2;
      },
      [](Claims& k) { without(k, ROPE_FEATURE_CU_SEQLENS); }},
+    {"a rotary offset", [](Case& c) { c.spec.rotary_dim = 62, c.spec.rotary_offset = 2; },
+     [](Claims& k) { without(k, ROPE_FEATURE_ROTARY_OFFSET); }},
     {"in place", [](Case& c) { c.in_place = true; }, [](Claims& k) { without(k, ROPE_FEATURE_IN_PLACE); }},
     {"strides", [](Case& c) { c.layout = Layout::seq_last; }, [](Claims& k) { without(k, ROPE_FEATURE_STRIDED); }},
     {"at any element", [](Case& c) { c.layout = Layout::shifted; }, [](Claims& k) { k.capabilities.alignment = 16; }},
