@@ -262,7 +262,16 @@ void ModelReader::add(const std::string& layers, const Json& row) {
 // The rule that the type's class takes for the file's name of it.
 std::string ModelReader::rule_called(const std::string& name, const Source& source) {
   const std::string place = fmt::format("{}.{}", source.path, source.kind_key);
-  if (name == "axial") {
+  const bool is_axial = member(source.row, "rule").value("rope_type", "") == axial;
+  if (is_axial && name == axial) {
+    assume(fmt::format("rule axial of {}: two axes, height and width, whose frequencies start again", model_type_));
+    return "default";
+  }
+  if (is_axial) {
+    throw InputError(fmt::format("{}: {} of transformers {} takes only rule \"axial\", not \"{}\"", place, model_type_,
+                                 transformers_version(), name));
+  }
+  if (name == axial) {
     throw InputError(fmt::format("{}: \"axial\" is a rule of vision towers, and each of their classes has its own: "
                                  "mostly two axes that restart; give such a spec by --spec, "
                                  "{{\"axes\":{{\"sections\":[16,16],\"restart\":true}}, ..}}",

@@ -34,6 +34,8 @@ inline std::optional<double> number_in(const Json& object, const char* key) {
 
 // vLLM's name of the default rule with axes that are spread.
 inline constexpr std::string_view openpangu = "openpangu";
+// Of vision towers: each of two axes has the frequencies of half a head.
+inline constexpr std::string_view axial = "axial";
 
 class ModelReader {
  public:

@@ -158,6 +158,14 @@ void ModelReader::read_axes(const Source& source, ObjectReader& dictionary, Rope
                                  "the nearest spec and give it by --spec",
                                  file_.path(), model_type_, row_["axes"].get<std::string>().substr(0, 12)));
   }
+  if (member(source.row, "rule").value("rope_type", "") == axial) {
+    const int pairs = spec.rotary_dim / 2;
+    if (pairs % 2 != 0) {
+      throw InputError(fmt::format("{}: {} pairs cannot be shared by two axes", source.path, pairs));
+    }
+    spec.axes = {{pairs / 2, pairs / 2}, AxisLayout::Order::chunked, true};
+    return;
+  }
   const Json& usual = row_.contains("sections") ? row_["sections"] : Json();
   if (is_known_ && !usual.is_array()) return;  // sections that the type does not read are noted as unread
   const bool in_turn = row_.value("order", "chunked") == std::string("interleaved");

@@ -9,7 +9,7 @@ import re
 import sys
 
 import torch
-from rotary_classes import NoRope, Rope, model_of, modules_of, rotary_classes
+from rotary_classes import NoRope, Rope, axial_ids, model_of, modules_of, rotary_classes
 
 APPLIES = re.compile(r"^(apply_\w*rot\w*|apply_\w*rope\w*|rotate_\w+|apply_freqs\w*)$")
 TOKENS = 4
@@ -94,11 +94,15 @@ def reach(module: torch.nn.Module, config, given) -> Reached | None:
 def direct(config, given) -> Reached:
     """The one function of the type's modules that rotates, called as nearly all are. For layers that do not run."""
     functions = {f for module in modules_of(type(config)) for n, f in vars(module).items()
-                 if APPLIES.match(n) and inspect.isfunction(f) and "vision" not in n and n != "rotate_half"
+                 if APPLIES.match(n) and inspect.isfunction(f) and n != "rotate_half"
                  and list(inspect.signature(f).parameters)[:4] == ["q", "k", "cos", "sin"]}
+    of_vision = {f for f in functions if "vision" in f.__name__}
+    is_axial = config.rope_parameters.get("rope_type") == "axial"
+    functions = of_vision if is_axial and of_vision else functions - of_vision
     if len(functions) != 1 or not isinstance(given, tuple):
         raise NoRope(f"{len(functions)} functions rotate, and no layer runs")
-    head = torch.zeros(1, 2, TOKENS, given[0].shape[-1], device="meta")
+    shape = (TOKENS, 2) if given[0].dim() == 2 else (1, 2, TOKENS)  # of vision towers: all images are one sequence
+    head = torch.zeros(*shape, given[0].shape[-1], device="meta")
     return Reached(functions.pop(), (head, head, *given), {})
 
 
@@ -262,6 +266,10 @@ def how_it_applies(config, ropes: dict[str, Rope]) -> dict:
 
 def given_to(made: type, config, layers: str):
     """What the rotary class gives to the layers for position 1, and whether it takes three axes."""
+    if config.rope_parameters.get("rope_type") == "axial":
+        for ids in axial_ids(1, 1):
+            with contextlib.suppress(Exception):
+                return embeddings(made, config, ids, layers), False
     ids = torch.ones(3, 1, TOKENS, dtype=torch.long)
     try:
         given = embeddings(made, config, ids[0], layers)

@@ -14,6 +14,7 @@ from rotary_classes import Rope, modules_of, power_law, ropes_of, turns_as
 BASE = 12345.0  # no class has it
 RULES = {
     "default": {},
+    "axial": {},
     "linear": {"factor": 8.0},
     "dynamic": {"factor": 2.0},
     "yarn": {"factor": 4.0, "original_max_position_embeddings": 1024},
@@ -111,10 +112,10 @@ class Fields:
     def role(plain: Rope, new: Rope, value, base, pairs, divided_by, name) -> str:
         if new.same(plain):
             return ""
-        if len(new.theta) == pairs and plain.rule.get("rope_type", "default") not in ("default", "linear"):
+        if len(new.theta) == pairs and plain.rule.get("rope_type", "default") not in ("default", "linear", "axial"):
             return "theta" if new.rule.get("rope_theta") == value != base else "other"
         if len(new.theta) == pairs:
-            wanted = power_law(value, 2 * pairs) / divided_by if value > 1 else torch.zeros(0)
+            wanted = power_law(value, 2 * pairs, plain.rule) / divided_by if value > 1 else torch.zeros(0)
             return "theta" if turns_as(new.theta, wanted, max(value, 2)) else "other"
         part = part_of(plain)
         now = len(new.theta)
@@ -191,7 +192,8 @@ class Dictionary:
     def fields(self, wrap: str, names: list[str], now: dict) -> Fields:
         """With the first rule that the type takes: some take only their own, phimoe only with its own keys."""
         own = {key: 1.0 for key in self.extra}
-        for kind, more in (("linear", {}), ("linear", own), ("longrope", {}), ("linear", {"rope_theta": BASE})):
+        for kind, more in (("linear", {}), ("linear", own), ("longrope", {}), ("axial", {}), ("axial", {"rope_theta": BASE}),
+                           ("linear", {"rope_theta": BASE})):
             fields = Fields(self.model_type, names, now, self.file(wrap, kind, **more))
             if fields.plain is not None:
                 self.needed[wrap] = more
@@ -233,9 +235,9 @@ class Dictionary:
 def is_read(scaled: Rope) -> bool:
     """Whether the class follows the dictionary that it keeps."""
     base, kind = scaled.rule.get("rope_theta"), scaled.rule.get("rope_type")
-    if base is None or kind not in ("linear", "longrope"):
+    if base is None or kind not in ("linear", "longrope", "axial"):
         return False
-    return turns_as(scaled.theta * slower(scaled), power_law(base, 2 * len(scaled.theta)), base)
+    return turns_as(scaled.theta * slower(scaled), power_law(base, 2 * len(scaled.theta), scaled.rule), base)
 
 
 def slower(rope: Rope) -> float:

@@ -64,6 +64,8 @@ def entry_of(model_type: str) -> dict:
     beside = {wrap: dictionary.fields(wrap, names, now) for wrap in dictionary.wraps}
     ropes = {layers: rope_of(layers, alone, beside, config, dictionary) for layers in plain}
     entry: dict = {"ropes": ropes, **applied_as(model_type, fixed)}
+    if "pairing" not in entry and any(rope.rule.get("rope_type") == "axial" for rope in plain.values()):
+        raise NoRope(f"its rule is axial, and how it pairs features was not seen: {entry.get('unseen')}")
     for rope in ropes.values():
         if "divided" in rope and "of_head" in entry and not follows(model_type, rope, fixed, entry["of_head"]):
             del rope["head_dim"]  # the file's must be the divided one, which ropecheck compares
@@ -183,11 +185,9 @@ def odd_features(rope: Rope) -> bool:
 def check_rule(rope: Rope) -> None:
     """Whether the class's own dictionary says how its frequencies come about."""
     base, kind = rope.rule.get("rope_theta"), rope.rule.get("rope_type", "default")
-    if kind == "axial":
-        raise NoRope("its rule is axial: two axes, height and width, whose frequencies start again")
     if base is None:
         raise NoRope("its base is not in the configuration")
-    if kind == "default" and not turns_as(rope.theta, power_law(base, 2 * len(rope.theta)), base):
+    if kind in ("default", "axial") and not turns_as(rope.theta, power_law(base, 2 * len(rope.theta), rope.rule), base):
         raise NoRope("its frequencies are not powers of rope_theta")
 
 

@@ -40,6 +40,7 @@ RULES = {
     "llama3": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 512},
     "longrope": {"original_max_position_embeddings": 1024},
     "default": {},
+    "axial": {},  # only for types that have it
 }
 
 
@@ -72,7 +73,8 @@ def files_of(model_type: str, row: dict, defaults: dict, pairs: dict[str, int], 
                {"original_max_position_embeddings": 256}]
     most = max(pairs.values())
     rules = []
-    for kind in RULES:
+    own = {r["rule"].get("rope_type") for r in row["ropes"].values()} & {"axial"}
+    for kind in sorted(RULES.keys() - {"axial"} | own):
         flat = rule(kind, most)
         rules += [{"rope_scaling": flat}, {"rope_parameters": flat}, {"rope_scaling": flat | {"rope_theta": 50000.0}},
                   {"rope_scaling": flat | {"partial_rotary_factor": 0.5}}]

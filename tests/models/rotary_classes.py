@@ -120,7 +120,8 @@ def ropes_of_class(made: type, config) -> dict[str, Rope]:
     if "inv_freq" in buffers:
         if buffers["inv_freq"].dim() != 1:
             raise NoRope(f"{made.__name__} has frequencies of shape {tuple(buffers['inv_freq'].shape)}")
-        return {"": rope_kept(rotary, "", rules)}
+        rope = rope_kept(rotary, "", rules)
+        return {"": of_both_axes(rotary, rope) if rules.get("rope_type") == "axial" else rope}
     kinds = [n.removesuffix("_inv_freq") for n in buffers if n.endswith("_inv_freq") and "original" not in n]
     if not kinds:
         raise NoRope(f"{made.__name__} keeps no frequencies")
@@ -142,8 +143,32 @@ def ropes_of_config(config) -> dict[str, Rope]:
     return ropes[0]
 
 
-def power_law(base: float, features: int) -> torch.Tensor:
+def power_law(base: float, features: int, rule: dict | None = None) -> torch.Tensor:
+    """Of rule axial: a half of the features for each of two axes."""
+    if rule and rule.get("rope_type") == "axial":
+        return power_law(base, features // 2).repeat(2)
     return torch.tensor([base ** (-2 * p / features) for p in range((features + 1) // 2)], dtype=torch.float64)
+
+
+def axial_ids(height: int, width: int) -> list[torch.Tensor]:
+    """The shapes in which classes take them."""
+    ids = torch.tensor([[height] * 4, [width] * 4])
+    return [ids.T, ids.T[None], ids, ids[:, None, :]]
+
+
+def of_both_axes(rotary: torch.nn.Module, rope: Rope) -> Rope:
+    """A class keeps the frequencies of one axis. The first half of the pairs follows the height, the others the width."""
+    for tall, wide in zip(axial_ids(1, 0), axial_ids(0, 1), strict=True):
+        try:
+            sines = [rotary(torch.zeros(1, 4, 8), ids)[1].reshape(-1, 4 * len(rope.theta))[-1] for ids in (tall, wide)]
+        except Exception:  # noqa: BLE001  another shape
+            continue
+        one, none = torch.sin(rope.theta), torch.zeros_like(rope.theta)
+        wanted = (torch.cat([one, none]).repeat(2), torch.cat([none, one]).repeat(2))
+        if all(torch.allclose(s.float(), w, atol=1e-6) for s, w in zip(sines, wanted, strict=True)):
+            both = rope.theta.repeat(2)
+            return dataclasses.replace(rope, theta=both, far=(both, rope.far[1]))
+    raise NoRope("its rule is axial, and its axes are not two halves with the same frequencies")
 
 
 def bound(base: float) -> float:

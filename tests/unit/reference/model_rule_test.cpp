@@ -134,6 +134,18 @@ TEST_CASE("model config: axes of models for pictures", "[model_config]") {
   CHECK(said(silent) == "mrope_section is not there: 16, 24, 24, the default of qwen2_vl_text in transformers 5.23.0");
 }
 
+TEST_CASE("model config: rule axial of vision towers is two axes that start again") {
+  const std::string tower = R"({"model_type":"qwen3_vl_vision","hidden_size":1152,"num_heads":16)";
+  const RopeSpec qwen = only(tower + "}");
+  CHECK((qwen.head_dim == 72 && qwen.rotary_dim == 72 && qwen.base == 10000 && qwen.axes.restart));
+  CHECK(qwen.axes.sections == std::vector<int>{18, 18});
+  CHECK(only(tower + R"(,"rope_parameters":{"rope_type":"axial","rope_theta":500.0}})").base == 500);
+  CHECK_THROWS_WITH(read(tower + R"(,"rope_parameters":{"rope_type":"linear","factor":2.0}})"),
+                    Contains("takes only rule \"axial\", not \"linear\""));
+  CHECK_THROWS_WITH(read(R"({"model_type":"qwen3_vl_vision","hidden_size":1056,"num_heads":16})"),
+                    Contains("33 pairs cannot be shared by two axes"));
+}
+
 TEST_CASE("model config: an unknown type's axes in turn are a guess: there are two such orders") {
   const auto text = [](bool in_turn) {
     return fmt::format(R"({{"model_type":"new","head_dim":128,"rope_theta":1e4,"rope_interleave":true,
