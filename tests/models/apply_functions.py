@@ -97,7 +97,7 @@ def direct(config, given) -> Reached:
                  if APPLIES.match(n) and inspect.isfunction(f) and n != "rotate_half"
                  and list(inspect.signature(f).parameters)[:4] == ["q", "k", "cos", "sin"]}
     of_vision = {f for f in functions if "vision" in f.__name__}
-    is_axial = config.rope_parameters.get("rope_type") == "axial"
+    is_axial = (getattr(config, "rope_parameters", None) or {}).get("rope_type") == "axial"
     functions = of_vision if is_axial and of_vision else functions - of_vision
     if len(functions) != 1 or not isinstance(given, tuple):
         raise NoRope(f"{len(functions)} functions rotate, and no layer runs")
@@ -266,7 +266,7 @@ def how_it_applies(config, ropes: dict[str, Rope]) -> dict:
 
 def given_to(made: type, config, layers: str):
     """What the rotary class gives to the layers for position 1, and whether it takes three axes."""
-    if config.rope_parameters.get("rope_type") == "axial":
+    if (getattr(config, "rope_parameters", None) or {}).get("rope_type") == "axial":
         for ids in axial_ids(1, 1):
             with contextlib.suppress(Exception):
                 return embeddings(made, config, ids, layers), False
