@@ -16,8 +16,8 @@
  *     y[first]  = attention_factor * (x[first]  * cos(phi) - s * x[second] * sin(phi))
  *     y[second] = attention_factor * (x[second] * cos(phi) + s * x[first]  * sin(phi))
  *
- * All other features are copied bit for bit, or rounded once if the output's type is narrower. A NaN may become another
- * NaN. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
+ * All other features are copied: bit for bit, exactly if the output's type is wider, or rounded once if it is narrower.
+ * A NaN may become another NaN. Source: Su et al., RoFormer, arXiv 2104.09864, eq. 15 and 34.
  *
  * A shared library exports two functions, rope_kernel_count and rope_kernel_get (end of this file). A minimal kernel
  * has about sixty lines: examples/my_kernel.c in the repository of ropecheck.
@@ -166,8 +166,9 @@ typedef struct rope_call {
   const int32_t *cu_seqlens;
   int32_t sequences;            /* of cu_seqlens or, without it, batch */
   int32_t seqlen_offsets_dtype; /* ROPE_I32 or ROPE_I64, as claimed in position_dtypes */
-  /* Appended. */
-  int32_t rotary_offset; /* even, 0 .. head_dim - rotary_dim */
+  /* Appended: it is 0 where struct_size ends before it. The first feature that turns: even, 0 .. head_dim - rotary_dim.
+   * theta counts pairs from there on, and r stays rotary_dim. */
+  int32_t rotary_offset;
   int32_t reserved2;
 } rope_call;
 
@@ -195,7 +196,7 @@ enum rope_feature {
   ROPE_FEATURE_ANY_STRIDES = 13,        /* strided: also negative strides, and strides other than 1 between features */
   ROPE_FEATURE_SEQLEN_OFFSETS = 14,     /* a start for each sequence */
   ROPE_FEATURE_CU_SEQLENS = 15,         /* sequences packed into one row of tokens */
-  ROPE_FEATURE_ROTARY_OFFSET = 16       /* rotary_offset other than 0; goes with PARTIAL */
+  ROPE_FEATURE_ROTARY_OFFSET = 16       /* rotary_offset other than 0; refused without PARTIAL */
 };
 
 /* How q, k and the outputs lie in memory. */

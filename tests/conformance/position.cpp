@@ -137,7 +137,8 @@ void decode_cases(CaseList& list) {
 // If positions are given, the offset is ignored, whatever its value.
 Finding as_given(const Case& c, Examiner& examiner) {
   Call call = examiner.build(c);
-  if (examiner.subject().claims().has(ROPE_FEATURE_OFFSET)) call.position_offset = 3;
+  // A simpler case may give none: then the offset counts.
+  if (call.positions && examiner.subject().claims().has(ROPE_FEATURE_OFFSET)) call.position_offset = 3;
   return examiner.judge(c, examiner.run(std::move(call)));
 }
 

@@ -349,7 +349,7 @@ std::span<const Requirement> rotation_requirements() {
       {"ROT-08", "Rotating by position a and then by b MUST equal rotating by a + b, times the attention factor.",
        "FREQ, POS-01, SCALE", "wrong frequencies: they compose too", composition_cases, composition, 0, nullptr,
        with_calls(3)},
-      {"ROT-09", "Features beyond rotary_dim MUST be copied bit for bit, or rounded once to a narrower output type.",
+      {"ROT-09", "Features that do not rotate MUST be copied bit for bit, or rounded once to a narrower output type.",
        "PART, BWD-01, NAN-01", "kernels that claim no partial rotary", partial_cases, pass_through},
       {"ROT-10", "Every output element MUST be written, in the dtype that the call names.", "PREC-11, MEM-13, LIM",
        "calls in place, where the input stands in the output", written_cases, written},

@@ -257,7 +257,7 @@ int changed_offset(const bugs::Set& set, const Params& p) {
   const int last = p.head_dim - p.rotary_dim;
   if (set.to == bugs::Set::To::end) return last / 2 * 2;
   const double factor = set.to == bugs::Set::To::times ? set.number : 0;
-  return std::clamp(static_cast<int>(p.rotary_offset * factor) / 2 * 2, 0, last);
+  return std::clamp(static_cast<int>(p.rotary_offset * factor), 0, last);
 }
 
 Change made_by(const bugs::Set& set) {

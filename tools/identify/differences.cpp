@@ -284,9 +284,9 @@ void table_differences(const ExecutedPlan& plan, std::vector<Difference>& found)
   std::string example;
   for (const TableUse& use : plan.tables) {
     if (!is_told(use.features, told)) continue;
-    const int p = split ? use.features.first : use.features.first / 2;
-    const int first = plan.way.full_tables ? use.features.first : p,
-              second = plan.way.full_tables ? use.features.second : p;
+    const int one = use.features.first - told.rotary_offset, other = use.features.second - told.rotary_offset;
+    const int p = split ? one : one / 2;
+    const int first = plan.way.full_tables ? one : p, second = plan.way.full_tables ? other : p;
     // Backward is the transpose: the sines exchange places.
     const bool back = s < 0;
     const std::pair<const TableEntry*, WantedEntry> entries[] = {

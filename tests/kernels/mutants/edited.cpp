@@ -106,10 +106,7 @@ std::int32_t set_offset(const Set& set, const rope_call& call) {
   const auto last = static_cast<std::int32_t>(call.q.shape[3]) - call.rotary_dim;
   switch (set.to) {
     case Set::To::end: return last - last % 2;
-    case Set::To::times: {
-      const auto scaled = static_cast<std::int32_t>(set.number * call.rotary_offset);
-      return std::min(scaled - scaled % 2, last);
-    }
+    case Set::To::times: return std::min(static_cast<std::int32_t>(set.number * call.rotary_offset), last);
     default: return 0;
   }
 }

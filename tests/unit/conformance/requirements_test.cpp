@@ -2,14 +2,17 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <random>
 #include <regex>
 #include <set>
 #include <string>
 
 #include "impls/builtin.hpp"
 #include "reference/input_error.hpp"
+#include "reference/rotation_plan.hpp"
 #include "tests/unit/judge/run/suite_run.hpp"
 #include "tests/unit/places.hpp"
+#include "tools/judge/case/coverage.hpp"
 #include "tools/judge/run/kernel_subject.hpp"
 
 namespace rope {
@@ -46,6 +49,43 @@ TEST_CASE("a requirement says how many calls a case of it makes, to a factor of 
     const double calls = static_cast<double>(report.calls) / static_cast<double>(cases);
     CHECK(calls < 2 * requirement.handling.calls);
     CHECK(calls > 0.5 * requirement.handling.calls);
+  }
+}
+
+bool has_plan(const Case& c) {
+  try {
+    compile(c.spec, 1);
+    return true;
+  } catch (const InputError&) {  // ntk of two features: shrinking leaves such a case out, too
+    return false;
+  }
+}
+
+// Shrinking and replay make them, and a diagnosis takes evidence from them.
+TEST_CASE("a right kernel passes every simpler case, down to the simplest", "[requirements]") {
+  KernelSubject subject(half_split_kernel());
+  std::mt19937_64 draw(20261128);
+  for (const Requirement& requirement : all_requirements()) {
+    if (requirement.demanded_by != 0 || requirement.in_run != nullptr || requirement.handling.by_chance) continue;
+    Oracles oracles;
+    Examiner examiner(subject, oracles, nullptr);
+    Selection selection;
+    selection.level = Level::quick;
+    CaseList list(requirement.id, subject.claims(), selection, nullptr);
+    requirement.cases(list);
+    const std::vector<Case> all = list.take();
+    for (int walk = 0; walk < 6 && !all.empty(); ++walk) {
+      Case c = all[draw() % all.size()];
+      for (int step = 0; step < 40; ++step) {
+        std::vector<Case> next = simpler(c);
+        std::erase_if(next, [&](const Case& s) { return !has_plan(s) || !uncovered(s, subject.claims()).empty(); });
+        if (next.empty()) break;
+        c = next[draw() % next.size()];
+        if (c.seq * c.batch * c.heads > 5000) continue;  // large ones take long and show no more
+        CAPTURE(to_text(c));
+        CHECK(requirement.check(c, examiner).passed());
+      }
+    }
   }
 }
 
