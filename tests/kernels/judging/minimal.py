@@ -24,7 +24,8 @@ SETS = ("mutants", "designs")  # others are another way into the suite: Python, 
 HARDEST, REPORT, FULL = "hardest: ", "report", "full"
 ROWS = set(re.findall(r'^    \{"([A-Z0-9-]+)",', (HERE / "mutants/rows.cpp").read_text(encoding="utf-8"), re.MULTILINE))
 ALONE_IN_STAGE = {"AXIS-KEY", "AXIS-OWN-SPECTRUM", "ERR-KEY-TYPE", "ERR-NARROW-OUTPUT", "FREQ-KEY-BASE",
-                  "MEM-ALIGNED-DOWN", "MEM-BEFORE-FACTORS", "MEM-BEFORE-POSITIONS", "MEM-GAPS", "PAIR-GROUPED-KEY",
+                  "MEM-ALIGNED-DOWN", "MEM-BEFORE-FACTORS", "MEM-BEFORE-POSITIONS", "MEM-GAPS", "OFF-BEFORE",
+                  "OFF-HEAD-FREQUENCY", "PAIR-GROUPED-KEY",
                   "SCALE-LONGEST-SEEN", "SIGN-SQUARE-ROOT", "SPC-MODE-KEPT", "TAB-LAST-ROW-REFUSED"}
 USERS = ("tests/unit", "tests/kernels/CMakeLists.txt", "tests/kernels/judge_test.py", "docs")
 

@@ -115,23 +115,6 @@ struct KeyOnTheFirstAxis : Kernel {
   }
 };
 
-// It takes the sections and the order out of the list of axes, and knows two orders.
-struct TwoOrdersOfAxes : Kernel {
-  int axis(const rope_call& call, int pair) const override {
-    const int right = Kernel::axis(call, pair), pairs = call.rotary_dim / 2, axes = call.positions.axes;
-    bool is_chunked = true;
-    int sections[3] = {};
-    for (int p = 0; p < pairs; ++p) {
-      const int a = Kernel::axis(call, p);
-      is_chunked = is_chunked && (p == 0 || a >= Kernel::axis(call, p - 1));
-      ++sections[a];
-    }
-    if (is_chunked || call.positions.data == nullptr) return right;
-    const int turn = pair % axes;
-    return pair < axes * sections[turn] ? turn : 0;
-  }
-};
-
 // Columns of the tables are counted from the head's first feature.
 struct ColumnsOfTheHead : Kernel {
   Row row(const Place& at, const std::vector<double>& theta) const override {
@@ -229,8 +212,6 @@ Mutants angle_mutants() {
       mutant<OffsetOnGivenPositions>("POS-OFFSET-ON-GIVEN", "position-offset", "offset added to given positions too"),
       mutant<LastRowRefused>("TAB-LAST-ROW-REFUSED", "table-cache", "the last row of the tables is refused"),
       mutant<KeyOnTheFirstAxis>("AXIS-KEY", "multi-axis", "k follows the first axis only"),
-      mutant<TwoOrdersOfAxes>("AXIS-TWO-ORDERS", "multi-axis",
-                              "axes that are not in blocks are taken to be interleaved"),
       mutant<ColumnsOfTheHead>("OFF-COLUMNS", "table-cache",
                                "rotary_offset: columns of the tables are counted from the head's first feature"),
       mutant<FrequenciesOfTheHead>("OFF-HEAD-FREQUENCY", "frequency-base",

@@ -180,14 +180,6 @@ struct KeyPermutedInWrongBlocks : Kernel {
   }
 };
 
-struct OffsetOfQueryOnly : Kernel {
-  std::int64_t element(const Place& at, const rope_tensor& tensor, int feature) const override {
-    rope_call c = at.call;
-    if (at.key) c.rotary_offset = 0;
-    return Kernel::element({c, at.key, at.batch, at.seq, at.head}, tensor, feature);
-  }
-};
-
 struct BeforeLeftOut : Kernel {
   void pass(const Place& at, int feature) const override {
     const bool is_before = feature + at.call.rotary_offset >= at.in().shape[3];
@@ -344,7 +336,6 @@ Mutants rotation_mutants() {
       mutant<HeadsInParallel>("HEAD-07", "heads-batch-qk", "six heads and more: token and head of a row exchanged"),
       mutant<KeyPermutedInWrongBlocks>("PIPE-03", "pipeline",
                                        "k made half-split in heads/key_heads blocks where there are key_heads"),
-      mutant<OffsetOfQueryOnly>("OFF-KEY", "partial-passthrough", "rotary_offset is ignored for k"),
       mutant<BeforeLeftOut>("OFF-BEFORE", "partial-passthrough", "features before rotary_offset are not written"),
       mutant<NarrowOutputCutOff>("ERR-NARROW-OUTPUT", "bad-arguments",
                                  "head_dim of q_out not compared with q's: features without room are left out"),

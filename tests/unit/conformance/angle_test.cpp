@@ -6,12 +6,26 @@
 #include <set>
 #include <string>
 
+#include "reference/axis_orders.hpp"
 #include "tests/conformance/requirements.hpp"
+#include "tests/unit/judge/case/any_case.hpp"
 #include "tests/unit/judge/run/fake_subject.hpp"
 #include "tools/judge/run/suite.hpp"
 
 namespace rope {
 namespace {
+
+TEST_CASE("ANG-07 tries every order of axes", "[angle]") {
+  Selection selection;
+  selection.level = Level::quick;
+  CaseList list("ANG-07", test::all_claims(), selection, nullptr);
+  requirement_called("ANG-07").cases(list);
+  std::set<AxisLayout::Order> tried;
+  for (const Case& c : list.take()) {
+    if (c.spec.axes.sections.size() == 3 && c.spec.axes.sections.back() > 0) tried.insert(c.spec.axes.order);
+  }
+  CHECK(tried.size() == axis_orders().size());
+}
 
 std::set<std::string> rules_of_one_pair(std::vector<std::int32_t> head_dims) {
   Claims few_claims = test::all_claims();
