@@ -96,9 +96,7 @@ TEST_CASE("A remainder of heads that is a bit mask is found") {
 }
 
 TEST_CASE("A gap between batches that is not noticed is found") {
-  Claims claims = all_claims();
-  claims.far_tensors = claims.packed_tensors = false;
-  Fake subject(claims, [](Call& call) {
+  Fake subject(plain_claims(), [](Call& call) {
     return readdressed(call, [](Tensor& t) {
       const std::int64_t token = t.shape[2] * t.shape[3];
       const bool heads_adjacent = t.shape[2] == 1 || t.strides[2] == t.shape[3];

@@ -118,7 +118,7 @@ class Call:
                 raise InvalidArgument(f"{key} is {attrs[key]}, which is none of {', '.join(known)}")
             setattr(self, key, attrs[key])
         self.rotary_dim = attrs["rotary_dim"]
-        self.rotary_offset = attrs["rotary_offset"]
+        self.rotary_offset = attrs.get("rotary_offset", 0)  # files of an older export lack it
         self.axes = attrs["axes"]
         self.in_place = attrs["in_place"]
         self.position_offset = attrs["offset"]

@@ -21,6 +21,7 @@ Case roomy(Fault fault) {
   if (has_need(fault, FaultNeed::frequencies) || has_need(fault, FaultNeed::no_tables))
     c.source = AngleSource::frequencies;
   if (has_need(fault, FaultNeed::positions)) c.form = PositionForm::shared;
+  if (has_need(fault, FaultNeed::rotary_offset)) c.spec.rotary_dim = 60, c.spec.rotary_offset = 2;
   if (has_need(fault, FaultNeed::i64)) c.position_dtype = DType::i64;
   return c;
 }
