@@ -14,7 +14,8 @@ namespace {
 std::vector<const RequirementResult*> unrefused(const SubjectReport& report) {
   std::vector<const RequirementResult*> found;
   for (const RequirementResult& r : report.results) {
-    if (r.id.starts_with("ERR") && r.failure && r.verdict == Verdict::fail) found.push_back(&r);
+    const bool is_failed = r.failure && r.verdict == Verdict::fail;
+    if (is_failed && r.failure->minimal.fault != Fault::none) found.push_back(&r);
   }
   return found;
 }
@@ -23,7 +24,11 @@ std::vector<const RequirementResult*> unrefused(const SubjectReport& report) {
 Case with_fault(Case c, Fault fault) {
   if (c.fault == fault) return c;
   c.fault = fault;
-  if (c.spec.axes.sections.empty()) c.spec.head_dim = c.spec.rotary_dim = std::max(c.spec.head_dim, 8);
+  if (c.spec.axes.sections.empty()) {
+    c.spec.head_dim = c.spec.rotary_dim = std::max(c.spec.head_dim, 8);
+    c.spec.rotary_offset = has_need(fault, FaultNeed::rotary_offset) ? 2 : 0;
+    c.spec.rotary_dim -= c.spec.rotary_offset;
+  }
   c.seq = std::max(c.seq, 3);
   return c;
 }

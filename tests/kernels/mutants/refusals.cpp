@@ -43,6 +43,13 @@ struct WideRotaryDim : Mended {
   }
 };
 
+struct WideOffset : Mended {
+  void excused(rope_call& c) const override {
+    const auto last = static_cast<std::int32_t>(c.q.shape[3]) - c.rotary_dim;
+    if (c.rotary_offset > last) c.rotary_offset = std::max(last, 0) / 2 * 2;
+  }
+};
+
 struct RotaryDimFromTheTable : Kernel {
   rope_status check(const rope_call* call) const override {
     if (!is_readable(call) || call->angle_source != ROPE_TABLES) return Kernel::check(call);
@@ -97,6 +104,7 @@ struct OtherSources : Mended {
 Mutants refusal_mutants() {
   static const Mutant all[] = {
       mutant<OddRotaryDim>("FREQ-11", "frequency-base", "odd rotary_dim taken for the next even one"),
+      mutant<WideOffset>("ERR-WIDE-OFFSET", "bad-arguments", "rotary_offset beyond the head taken for its end"),
       mutant<WideRotaryDim>("ERR-WIDE-ROTARY", "bad-arguments", "rotary_dim beyond head_dim taken for head_dim"),
       mutant<RotaryDimFromTheTable>("MEM-11", "strides-memory-race",
                                     "tables of another width: rotary_dim from them, beyond the head"),
