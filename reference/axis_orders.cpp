@@ -1,6 +1,7 @@
 #include "reference/axis_orders.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <tuple>
 
@@ -59,10 +60,14 @@ std::vector<int> others_in_turn(const std::vector<int>& sections) {
   return axis;
 }
 
-constexpr AxisOrder orders_of_axes[] = {{AxisLayout::Order::chunked, "chunked", in_chunks},
-                                        {AxisLayout::Order::interleaved, "interleaved", in_turn},
-                                        {AxisLayout::Order::spread, "spread", spread_out},
-                                        {AxisLayout::Order::others_first, "others_first", others_in_turn}};
+constexpr AxisOrder row_of(AxisLayout::Order order, std::vector<int> (*axis_of_pairs)(const std::vector<int>&)) {
+  return {order, axis_order_words[static_cast<std::size_t>(order)], axis_of_pairs};
+}
+
+constexpr AxisOrder orders_of_axes[] = {
+    row_of(AxisLayout::Order::chunked, in_chunks), row_of(AxisLayout::Order::interleaved, in_turn),
+    row_of(AxisLayout::Order::spread, spread_out), row_of(AxisLayout::Order::others_first, others_in_turn)};
+static_assert(std::size(orders_of_axes) == std::size(axis_order_words));
 
 }  // namespace
 

@@ -9,6 +9,9 @@
 
 namespace rope {
 
+// In the order of their numbers, as on the wire.
+inline constexpr std::string_view axis_order_words[] = {"chunked", "interleaved", "spread", "others_first"};
+
 struct AxisOrder {
   AxisLayout::Order order;
   std::string_view word;
@@ -16,8 +19,7 @@ struct AxisOrder {
   std::vector<int> (*axis_of_pairs)(const std::vector<int>& sections);
 };
 
-// In the order of their numbers.
-std::span<const AxisOrder> axis_orders();
+std::span<const AxisOrder> axis_orders();  // in the same order
 const AxisOrder& axis_order(AxisLayout::Order order);
 
 }  // namespace rope

@@ -181,4 +181,38 @@ double ModelReader::part(const Source& source) {
   return usual;
 }
 
+// A width that the type does not read, but that its kernel may have. Only a head that was divided is a whole one.
+void ModelReader::compare_head_dim() {
+  const Json& ropes = row_["ropes"];
+  const bool is_divided =
+      std::any_of(ropes.begin(), ropes.end(), [](const Json& rope) { return rope.contains("divided"); });
+  if (!file_.is_unread("head_dim") || !is_divided) return;
+  const auto given = file_.optional<std::int64_t>("head_dim");
+  for (const ModelRope& rope : result_.ropes) {
+    if (given && *given != rope.spec.head_dim) {
+      doubt(fmt::format("{}.head_dim is {}; {} does not read it and has {}", file_.path(), *given, model_type_,
+                        rope.spec.head_dim));
+    }
+  }
+}
+
+// The last features of a head that the file or the class tells.
+void ModelReader::place_at_end_of_head() {
+  const int of_class = row_["of_head"].get<int>();
+  const std::optional<int> given = file_.optional<int>("head_dim");
+  if (!given) take_default("head_dim", fmt::format("{}", of_class));
+  for (ModelRope& rope : result_.ropes) {
+    RopeSpec& spec = rope.spec;
+    spec.head_dim = given.value_or(of_class);
+    spec.rotary_offset = spec.head_dim - spec.rotary_dim;
+    try {
+      validate(spec);
+    } catch (const InputError& error) {
+      throw InputError(fmt::format("{}: {}", file_.path(), error.what()));
+    }
+    assume(fmt::format("features from {} rotate; for a kernel that gets only these, write the spec with head_dim {}",
+                       spec.rotary_offset, spec.rotary_dim));
+  }
+}
+
 }  // namespace rope

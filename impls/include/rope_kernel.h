@@ -97,8 +97,9 @@ typedef struct rope_positions {
 } rope_positions;
 
 /* Row m belongs to position m. If width is rotary_dim/2, column p belongs to pair p. If width is rotary_dim, column j
- * belongs to feature rotary_offset + j. Then the two features of a pair may hold different values: that feature's result
- * uses cos[j] and sin[j], and backward is the transpose of that map. Columns are contiguous. Every row from 0 to rows-1 may be read. */
+ * belongs to feature rotary_offset + j. Then the two features of a pair may hold different values: that feature's
+ * result uses cos[j] and sin[j], and backward is the transpose of that map. Columns are contiguous. Every row from 0 to
+ * rows-1 may be read. */
 typedef struct rope_table {
   const void *cos;
   const void *sin;

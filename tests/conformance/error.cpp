@@ -1,36 +1,8 @@
 // ERR: calls that are wrong.
-#include <functional>
-
-#include "tests/conformance/requirements.hpp"
+#include "tests/conformance/faults.hpp"
 
 namespace rope {
 namespace {
-
-// Every claimed pairing and angle source, in one dtype: the fault does not depend on more.
-void for_each_fault(CaseList& list, FaultKind kind, const std::function<void(Case)>& add) {
-  list.for_each_variant(64, [&](Case c) {
-    const Representative& representative = list.representative();
-    if (!representative.is_type_of(c) && list.level() == Level::quick) return;
-    if (!representative.is_output_type_of(c) || (!representative.is_given_type_of(c) && c.given != c.dtype)) return;
-    for (const FaultRow& row : fault_rows()) {
-      if (row.kind != kind) continue;
-      Case wrong = c;
-      wrong.fault = row.fault;
-      wrong.start = 9;
-      if (has_need(row.fault, FaultNeed::positions)) {
-        wrong.form = PositionForm::shared;
-        wrong.position_dtype = has_need(row.fault, FaultNeed::i64) ? DType::i64 : list.claims().position_dtype();
-      }
-      if (has_need(row.fault, FaultNeed::key)) wrong.key_heads = wrong.heads;
-      add(wrong);
-    }
-  });
-}
-
-template <FaultKind kind>
-void with_faults(CaseList& list) {
-  for_each_fault(list, kind, [&](const Case& wrong) { list.add(wrong); });
-}
 
 // Wrong positions in one batch, and in the second of two, whose positions are its own. With tables, also on the second
 // of two axes; without, a kernel may turn by the negative angle, which only one axis can show.
@@ -60,10 +32,6 @@ void rotary_dim_cases(CaseList& list) {
     list.add(c);
   });
 }
-
-Finding refused(const Case& c, Examiner& examiner) { return examiner.refusal(c); }
-
-constexpr RunnerTraits by_status{.shown_by = ShownBy::status};
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // Rotary features that do not come first in the head.
 #include <algorithm>
 
-#include "tests/conformance/requirements.hpp"
+#include "tests/conformance/faults.hpp"
 
 namespace rope {
 namespace {
@@ -58,24 +58,6 @@ void rotary_offset_cases(CaseList& list) {
       [](const Case& c) { return c.spec.rotary_offset > 0; });
 }
 
-void wrong_offset_cases(CaseList& list) {
-  for (const Fault fault : {Fault::odd_rotary_offset, Fault::wide_rotary_offset, Fault::negative_rotary_offset}) {
-    list.for_each_variant(64, [&](Case c) {
-      const Representative& representative = list.representative();
-      if (!representative.is_type_of(c) || !representative.is_output_type_of(c)) return;
-      c.spec.rotary_dim = std::max(c.spec.head_dim / 4 * 2, 2);
-      c.spec.rotary_offset = 2;
-      keep_in_head(c.spec);
-      c.fault = fault;
-      list.add(c);
-    });
-  }
-}
-
-Finding refuses_offset(const Case& c, Examiner& examiner) { return examiner.refusal(c); }
-
-constexpr RunnerTraits by_its_status{.shown_by = ShownBy::status};
-
 }  // namespace
 
 std::span<const Requirement> offset_requirements() {
@@ -83,8 +65,8 @@ std::span<const Requirement> offset_requirements() {
       {"OFF-01", "Exactly the rotary_dim features from rotary_offset on MUST turn; all others MUST be copied.",
        "PART, PAIR", "offsets other than those tried", rotary_offset_cases, accuracy},
       {"OFF-02", "A rotary_offset that is odd, negative or too large for the head SHOULD be refused.", "PART",
-       "what was written before the refusal", wrong_offset_cases, refuses_offset, mask(Demand::robust), nullptr,
-       by_its_status},
+       "what was written before the refusal", with_faults<FaultKind::rotary_offset>, refused, mask(Demand::robust), nullptr,
+       by_status},
   };
   return requirements;
 }

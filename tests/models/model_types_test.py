@@ -21,6 +21,7 @@ The attention factor is cos(0) times a double that is rounded to f32: 2^-23 with
 
 import copy
 import json
+import math
 import os
 import random
 import subprocess
@@ -31,7 +32,10 @@ BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else Path("build/releas
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import model_types  # noqa: E402  exits with 77 where transformers is missing
 import field_roles  # noqa: E402
-from rotary_classes import FAR, PARTS, bound, config_of, ropes_of, ropes_of_config  # noqa: E402
+import torch  # noqa: E402
+from rotary_classes import (  # noqa: E402
+    FAR, PARTS, bound, config_of, ropes_of, ropes_of_config, rotary_classes
+)
 
 RULES = {
     "linear": {"factor": 4.0},
@@ -200,11 +204,37 @@ def main() -> int:
         if found and wrong <= 60:
             print(model_type, json.dumps(file)[:300], *found[:3], sep="\n    ")
     assert compared > 10 * len(rows), "few files were compared"
+    found = ernie_has_the_order_of_the_page()
+    wrong += len(found)
+    print("".join(f"{line}\n" for line in found), end="")
     assert_that_differences_are_seen(expected, answers)
     if "-v" in sys.argv:
         print(*sorted(f"{n} {r}" for r, n in reasons.items()), sep="\n")
     print(f"{len(rows)} types: {compared} files agree but for {wrong}, {refused} are refused")
     return 1 if wrong else 0
+
+
+def ernie_has_the_order_of_the_page() -> list[str]:
+    """docs/model-configurations.md says which spec ERNIE 4.5 VL is, whose row the table refuses."""
+    config = config_of("ernie4_5_vl_moe_text", {"head_dim": 128})
+    rotary = rotary_classes(type(config))[0](config=config)
+    spec = {"head_dim": 128, "pairing": "interleaved", "base": config.rope_parameters["rope_theta"],
+            "axes": {"sections": [20, 22, 22], "order": "others_first"}}
+    line = json.dumps({"spec": spec, "sequence_length": 1}) + "\n"
+    done = subprocess.run([str(BUILD / "print_plans")], input=line, capture_output=True, text=True, check=True)
+    pairs = json.loads(done.stdout)["pairs"]
+    found = []
+    for a in range(3):
+        ids = torch.zeros(3, 1, 1, dtype=torch.long)
+        ids[a] = 1
+        sines = rotary(torch.zeros(1, 1, 8), ids)[1].flatten()
+        wanted = torch.zeros(128)
+        for theta, first, second, axis in pairs:
+            wanted[[first, second]] = math.sin(float(theta)) if axis == a else 0.0
+        # Up to 1 radian, sin's relative error is at most the angle's, and its own rounding.
+        if not torch.allclose(sines, wanted, rtol=bound(spec["base"]) + 2.0**-23, atol=0):
+            found.append(f"axis {a} of ernie4_5_vl_moe_text turns other pairs, or by other angles")
+    return found
 
 
 def even(ropes: dict) -> bool:

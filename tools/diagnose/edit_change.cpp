@@ -94,7 +94,7 @@ Change made_by(const bugs::Round& round) {
 Change made_by(const bugs::Mix& mix) {
   Change change;
   change.rotate = [=](const RowContext& s, Values x, Values c, Values n, Values) {
-    const auto sum = [&](const std::int8_t(&products)[2], double cosine, double sine) {
+    const auto sum = [&](const std::int8_t (&products)[2], double cosine, double sine) {
       double total = 0;
       for (const std::int8_t product : products) {
         if (product == 0) continue;

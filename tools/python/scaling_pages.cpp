@@ -1,6 +1,6 @@
-// Writes the two pages that repeat parts of the scaling rules: ropecheck/scalings.py for Python, and the rules in
-// reference/rope_spec.schema.json. `scaling_pages ROOT` writes both. `scaling_pages ROOT --check COMMAND` fails if one
-// is stale, and says that COMMAND renews it.
+// Writes the two pages that repeat parts of the scaling rules, and the orders of axes: ropecheck/scalings.py for
+// Python, and the rules in reference/rope_spec.schema.json. `scaling_pages ROOT` writes both. `scaling_pages ROOT
+// --check COMMAND` fails if one is stale, and says that COMMAND renews it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "impls/scaling_fields.hpp"
+#include "reference/axis_orders.hpp"
 #include "reference/foreign_json.hpp"
 #include "reference/scaling/rules.hpp"
 
@@ -64,7 +65,9 @@ std::string python_page() {
     }
     text += "    ),\n";
   });
-  return text + "}\n";
+  return text +
+         fmt::format("}}\n\n# Of the axes of positions, in the order of rope_axis_order.\nAXIS_ORDERS = (\"{}\")\n",
+                     fmt::join(rope::axis_order_words, "\", \""));
 }
 
 Json number_schema(Range range) {
@@ -132,6 +135,7 @@ std::string schema_page(const std::string& present) {
     definitions[kind] = rule_schema(rule);
   });
   page["properties"]["scaling"]["oneOf"] = choices;
+  page["properties"]["axes"]["properties"]["order"]["enum"] = rope::axis_order_words;
   return page.dump(2) + "\n";
 }
 

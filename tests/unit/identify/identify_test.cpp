@@ -90,6 +90,28 @@ TEST_CASE("identify: pass-through features are told from a lambda that is nearly
   }
 }
 
+TEST_CASE("identify: rotary features behind others are as specified, whatever gives the angles", "[identify]") {
+  RopeSpec spec;
+  spec.head_dim = 32;
+  spec.rotary_dim = 16;
+  for (const int offset : {2, 8, 16}) {
+    for (const Pairing pairing : {Pairing::half_split, Pairing::interleaved}) {
+      for (const AngleSource source : {AngleSource::tables, AngleSource::frequencies, AngleSource::computed}) {
+        for (const bool full : {false, true}) {
+          spec.rotary_offset = offset;
+          spec.pairing = pairing;
+          Case way = way_of(spec, DType::f32, source);
+          way.full_tables = full && source == AngleSource::tables;
+          const ExecutedPlan plan = identified(way, test::right_pairing);
+          INFO(test::in_words(plan));
+          CHECK(plan.rotary_dim == 16);
+          CHECK(differences(plan).empty());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("identify: a narrow claim is probed as far as it goes", "[identify]") {
   RopeSpec spec;
   spec.head_dim = spec.rotary_dim = 32;

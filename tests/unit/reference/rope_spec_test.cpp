@@ -119,7 +119,7 @@ TEST_CASE("pairs follow axes in blocks or in turn", "[rope_spec]") {
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 0, 1, 2, 0, 0});
   spec.axes = {{5, 1, 2}, AxisLayout::Order::interleaved, false};
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 0, 0, 2, 0, 0});
-  // As a test of vLLM has it: github.com/vllm-project/vllm, MRotaryEmbeddingInterleaved, force_last.
+  // As a test of a public plugin has it for vLLM 0.25.1, MRotaryEmbeddingInterleaved with force_last.
   spec.axes = {{2, 3, 3}, AxisLayout::Order::spread, false};
   CHECK(axis_of_pairs(spec) == std::vector<int>{0, 1, 2, 1, 2, 1, 2, 0});
   spec.axes = {{4, 4}, AxisLayout::Order::spread, false};

@@ -1,5 +1,6 @@
 """The words of tools/worker/protocol/PROTOCOL.md and of impls/include/rope_kernel.h, in the same order."""
 
+from ropecheck.scalings import AXIS_ORDERS as AXIS_ORDERS
 from ropecheck.scalings import PARAMETERS as SCALING_PARAMETERS
 
 FLOATS = ("f64", "f32", "f16", "bf16")
@@ -31,7 +32,6 @@ FEATURES = (
 )
 REQUIRABLE = ("positions", "in_place", "key")  # features that every call may have
 LAYOUTS = ("contiguous", "heads_first", "packed")
-AXIS_ORDERS = ("chunked", "interleaved", "spread", "others_first")
 MODES = ("yarn_truncate", "yarn_clamp_pairs")  # parameters of rules that are 0 or 1
 # Up to here the built-in kernels' angles are exact enough for f64; larger positions are not tried.
 LARGEST_POSITION = 1 << 36

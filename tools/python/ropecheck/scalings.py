@@ -15,3 +15,6 @@ PARAMETERS = {
     "pixel": ("max_frequency",),
     "constant": (),
 }
+
+# Of the axes of positions, in the order of rope_axis_order.
+AXIS_ORDERS = ("chunked", "interleaved", "spread", "others_first")

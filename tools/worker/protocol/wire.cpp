@@ -6,6 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "reference/axis_orders.hpp"
 #include "reference/escaped_text.hpp"
 #include "reference/scaling/rules.hpp"
 
@@ -21,7 +22,6 @@ constexpr std::array<std::string_view, 17> feature_names{
     "backward", "axes",      "attention_factor", "unequal_halves", "offset",  "robust", "any_strides",
     "seqlen_offsets", "cu_seqlens", "rotary_offset"};
 constexpr std::array<std::string_view, 3> layout_names{"contiguous", "heads_first", "packed"};
-constexpr std::array<std::string_view, 4> axis_order_names{"chunked", "interleaved", "spread", "others_first"};
 constexpr std::array<std::string_view, 2> device_names{"cpu", "cuda"};
 
 }  // namespace
@@ -33,7 +33,7 @@ const Names sources = source_names;
 const Names scalings = scaling_kinds;
 const Names features = feature_names;
 const Names layouts = layout_names;
-const Names axis_orders = axis_order_names;
+const Names axis_orders = axis_order_words;
 const Names devices = device_names;
 
 void append_enumerator(fmt::memory_buffer& out, Names names, std::int32_t value) {

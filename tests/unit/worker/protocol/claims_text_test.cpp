@@ -1,28 +1,13 @@
 #include "tools/worker/protocol/claims_text.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <string>
-#include <vector>
-
-#include "reference/axis_orders.hpp"
-#include "tests/unit/places.hpp"
-#include "tools/worker/protocol/wire.hpp"
 
 namespace rope::worker {
 namespace {
 
 using nlohmann::json;
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 // Types in the order in which they are written.
 json sample() {
@@ -57,16 +42,6 @@ TEST_CASE("claims: they are read back as written") {
   CHECK((claims.least_rotary_dim == 4 && claims.theta_as_period == 1 && claims.base == 500000));
   claims.head_dims = dims.data();
   CHECK(claims_to_json(claims) == sample());
-}
-
-TEST_CASE("claims: orders of axes have the words of specs, here and in Python") {
-  std::vector<std::string_view> words;
-  for (const AxisOrder& each : axis_orders()) words.push_back(each.word);
-  CHECK(std::ranges::equal(words, wire::axis_orders));
-  const std::string names = text_of(source_folder() / "tools/python/ropecheck/names.py");
-  CHECK_THAT(names, Catch::Contains(fmt::format("AXIS_ORDERS = (\"{}\")", fmt::join(words, "\", \""))));
-  const std::string schema = text_of(source_folder() / "reference/rope_spec.schema.json");
-  for (const std::string_view word : words) CHECK_THAT(schema, Catch::Contains(fmt::format("\"{}\"", word)));
 }
 
 TEST_CASE("claims: untestable claims are refused with what they lack") {
